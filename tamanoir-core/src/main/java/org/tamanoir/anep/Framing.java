@@ -1,0 +1,61 @@
+package org.tamanoir.anep;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds packets that stand back to back in a TCP stream. There is no mark to resynchronise on, so a basic header
+ * that breaks receive rules 1 to 3 ends the connection.
+ */
+public final class Framing {
+    /** The packet is not whole yet. */
+    public static final int MORE = 0;
+
+    /** The basic header is malformed: see {@link #fault}. */
+    public static final int BROKEN = -1;
+
+    private Framing() {}
+
+    /**
+     * The length of the packet that starts at {@code offset}.
+     *
+     * @return its octets when it is whole, {@link #MORE} when octets are missing, {@link #BROKEN} when the basic
+     *     header is malformed
+     */
+    public static int next(ByteBuffer buffer, int offset, int limit) {
+        int available = limit - offset;
+        if (available < Anep.BASIC_HEADER_OCTETS) {
+            return MORE;
+        }
+        long header = buffer.getLong(offset);
+        int headerWords = (int) (header >>> 16) & 0xFFFF;
+        int length = (int) header & 0xFFFF;
+        if (header >>> 56 != Anep.VERSION || headerWords < Anep.MIN_HEADER_WORDS || headerWords * 4 > length) {
+            return BROKEN;
+        }
+        return length <= available ? length : MORE;
+    }
+
+    /**
+     * What is wrong with the basic header at {@code offset}, of which 8 octets are there; null when nothing is.
+     */
+    public static @Nullable DropReason fault(ByteBuffer buffer, int offset) {
+        long header = buffer.getLong(offset);
+        if (header >>> 56 != Anep.VERSION) {
+            return DropReason.VERSION;
+        }
+        int headerWords = (int) (header >>> 16) & 0xFFFF;
+        int length = (int) header & 0xFFFF;
+        return headerWords < Anep.MIN_HEADER_WORDS || headerWords * 4 > length ? DropReason.HEADER_LENGTH : null;
+    }
+
+    /** Octets that the packet at {@code offset} claims, of which 8 are there. */
+    public static int claimedLength(ByteBuffer buffer, int offset) {
+        return buffer.getShort(offset + 6) & 0xFFFF;
+    }
+
+    /** Octets of the header with its options that the packet at {@code offset} claims, of which 8 are there. */
+    public static int claimedHeaderLength(ByteBuffer buffer, int offset) {
+        return (buffer.getShort(offset + 4) & 0xFFFF) * 4;
+    }
+}

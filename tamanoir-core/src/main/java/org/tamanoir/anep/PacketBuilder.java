@@ -1,0 +1,237 @@
+package org.tamanoir.anep;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+
+/**
+ * Builds packets: the header is encoded once, then written before each payload with its own sequence number and
+ * checksum.
+ *
+ * <pre>{@code
+ * PacketBuilder builder = new PacketBuilder()
+ *         .destination(InetAddress.getByName("10.0.2.7")).service("org.tamanoir.services.Monitor")
+ *         .stream(7).hopBudget(16);
+ * builder.write(batch, payload);
+ * }</pre>
+ *
+ * <p>Options stand in the order in which they were set. Thread contract: one thread.
+ */
+public final class PacketBuilder {
+    private static final int MAX_HEADER_OCTETS = 4 * 0xFFFF;
+
+    private ByteBuffer header = ByteBuffer.allocate(128);
+    private int sequenceAt = -1;
+    private int timestampAt = -1;
+    private int checksumAt = -1;
+    private long sequence;
+
+    /** An empty header with Tamanoir's default Type ID. */
+    public PacketBuilder() {
+        header.put((byte) Anep.VERSION).put((byte) 0).putShort((short) Anep.DEFAULT_TYPE_ID);
+        header.putShort((short) Anep.MIN_HEADER_WORDS).putShort((short) 0);
+    }
+
+    /** A builder whose packets carry {@code template}'s header and options. */
+    public static PacketBuilder like(Packet template) {
+        PacketBuilder builder = new PacketBuilder();
+        builder.header = ByteBuffer.allocate(template.headerLength());
+        builder.header.put(0, template.buffer(), template.offset(), template.headerLength());
+        builder.header.position(template.headerLength());
+        int base = template.offset();
+        if (template.has(Option.CHECKSUM)) {
+            builder.checksumAt = template.optionOffset(Option.CHECKSUM) - base;
+        }
+        return builder;
+    }
+
+    /**
+     * @param typeId 1–65,535
+     * @throws IllegalArgumentException for 0, which is reserved, and out of range
+     */
+    public PacketBuilder typeId(int typeId) {
+        require(typeId > 0 && typeId <= 0xFFFF, "Type ID", typeId, "1 to 65535");
+        header.putShort(2, (short) typeId);
+        return this;
+    }
+
+    /** Whether a node that does not know the Type ID discards the packet. */
+    public PacketBuilder discardIfUnknownType(boolean discard) {
+        header.put(1, (byte) (discard ? Anep.FLAG_DISCARD : 0));
+        return this;
+    }
+
+    /** Option 1, IPv4 or IPv6. */
+    public PacketBuilder source(InetAddress address) {
+        return identifier(Option.SOURCE, address);
+    }
+
+    /** Option 2, IPv4 or IPv6. */
+    public PacketBuilder destination(InetAddress address) {
+        return identifier(Option.DESTINATION, address);
+    }
+
+    /** Private option 10, 0–65,535. */
+    public PacketBuilder destinationPort(int port) {
+        require(port >= 0 && port <= 0xFFFF, "port", port, "0 to 65535");
+        open(Option.DESTINATION_PORT).putShort((short) port).putShort((short) 0);
+        return this;
+    }
+
+    private PacketBuilder identifier(Option option, InetAddress address) {
+        byte[] octets = address.getAddress();
+        boolean isIpv4 = address instanceof Inet4Address;
+        option(option.wireType(), 4 + octets.length)
+                .putInt(isIpv4 ? Anep.SCHEME_IPV4 : Anep.SCHEME_IPV6)
+                .put(octets);
+        return this;
+    }
+
+    /** Private option 1 for {@code name} or {@code name:version}. */
+    public PacketBuilder service(String name) {
+        return serviceKey(ServiceKey.of(name));
+    }
+
+    /** Private option 1; {@link ServiceKey#NONE} leaves it to be filled in on the way. */
+    public PacketBuilder serviceKey(long key) {
+        open(Option.SERVICE_KEY).putLong(key);
+        return this;
+    }
+
+    /** Private option 2, both 0–255. */
+    public PacketBuilder classOfService(int classOfService, int dropPrecedence) {
+        require(classOfService >= 0 && classOfService <= 255, "class of service", classOfService, "0 to 255");
+        require(dropPrecedence >= 0 && dropPrecedence <= 255, "drop precedence", dropPrecedence, "0 to 255");
+        open(Option.CLASS_OF_SERVICE)
+                .put((byte) classOfService)
+                .put((byte) dropPrecedence)
+                .putShort((short) 0);
+        return this;
+    }
+
+    /** Private option 4: packets written with this builder count up from 0. */
+    public PacketBuilder stream(int streamId) {
+        open(Option.STREAM).putInt(streamId);
+        sequenceAt = header.position();
+        header.putLong(0);
+        return this;
+    }
+
+    /** The sequence number of the next packet; each packet written adds 1. */
+    public PacketBuilder nextSequence(long sequence) {
+        this.sequence = sequence;
+        return this;
+    }
+
+    /** Private option 7, 0–65,535; 0 leaves it to the first node. */
+    public PacketBuilder hopBudget(int hops) {
+        require(hops >= 0 && hops <= 0xFFFF, "hop budget", hops, "0 to 65535");
+        open(Option.HOP_BUDGET).putShort((short) hops).putShort((short) 0);
+        return this;
+    }
+
+    /** Private option 8: each packet carries {@link System#nanoTime} of its writing. */
+    public PacketBuilder timestamps() {
+        open(Option.TIMESTAMPS);
+        timestampAt = header.position();
+        header.putLong(0).putLong(0);
+        return this;
+    }
+
+    /** Public option 3: each packet carries its checksum. */
+    public PacketBuilder checksum() {
+        open(Option.CHECKSUM);
+        checksumAt = header.position();
+        header.putInt(0);
+        return this;
+    }
+
+    /**
+     * Any option.
+     *
+     * @param wireType flags and type, 16 bits
+     * @param payload padded with zero octets to a multiple of 4
+     */
+    public PacketBuilder option(int wireType, byte[] payload) {
+        option(wireType, payload.length).put(payload);
+        while (header.position() % 4 != 0) {
+            header.put((byte) 0);
+        }
+        return this;
+    }
+
+    private ByteBuffer open(Option option) {
+        return option(option.wireType(), option.payloadOctets());
+    }
+
+    /** Writes the TLV's first word; the caller puts the payload. */
+    private ByteBuffer option(int wireType, int payloadOctets) {
+        int words = 1 + (payloadOctets + 3) / 4;
+        int octets = header.position() + words * 4;
+        require(octets <= Math.min(MAX_HEADER_OCTETS, Anep.MAX_PACKET_OCTETS), "header octets", octets, "65535");
+        if (header.capacity() < octets) {
+            ByteBuffer larger = ByteBuffer.allocate(Math.max(octets, header.capacity() * 2));
+            larger.put(header.flip());
+            header = larger;
+        }
+        header.putShort(4, (short) (octets / 4));
+        return header.putInt(wireType << 16 | words);
+    }
+
+    /** Octets of the header as built so far. */
+    public int headerLength() {
+        return header.position();
+    }
+
+    /**
+     * Writes one packet at {@code target}'s position and moves that behind it.
+     *
+     * @param payload from its position to its limit; both stay as they are
+     * @return octets of the packet
+     * @throws IllegalArgumentException if header and payload exceed 65,535 octets
+     * @throws java.nio.BufferOverflowException if the target has no room for the packet; nothing is written
+     */
+    public int write(ByteBuffer target, ByteBuffer payload) {
+        int headerOctets = header.position();
+        int payloadOctets = payload.remaining();
+        int length = headerOctets + payloadOctets;
+        require(length <= Anep.MAX_PACKET_OCTETS, "packet octets", length, "65535: send several packets");
+        if (target.remaining() < length) {
+            throw new java.nio.BufferOverflowException();
+        }
+        int start = target.position();
+        target.put(start, header, 0, headerOctets);
+        target.putShort(start + 6, (short) length);
+        if (sequenceAt >= 0) {
+            target.putLong(start + sequenceAt, sequence++);
+        }
+        if (timestampAt >= 0) {
+            target.putLong(start + timestampAt, System.nanoTime());
+        }
+        target.put(start + headerOctets, payload, payload.position(), payloadOctets);
+        if (checksumAt >= 0) {
+            target.putShort(start + checksumAt, (short) 0);
+            target.putShort(start + checksumAt, (short) ~Checksum.sum(target, start, length));
+        }
+        target.position(start + length);
+        return length;
+    }
+
+    /** One packet of its own on the heap. */
+    public Packet build(ByteBuffer payload) {
+        ByteBuffer octets = ByteBuffer.allocate(header.position() + payload.remaining());
+        write(octets, payload);
+        Packet packet = new Packet(header.getShort(2) & 0xFFFF, PacketSpace.HEAP);
+        DropReason fault = packet.parse(octets, 0, octets.capacity());
+        if (fault != null) {
+            throw new IllegalStateException("built a malformed packet: " + fault + "; look at its options");
+        }
+        return packet;
+    }
+
+    private static void require(boolean holds, String what, int value, String bound) {
+        if (!holds) {
+            throw new IllegalArgumentException(what + " " + value + ": must be at most " + bound);
+        }
+    }
+}

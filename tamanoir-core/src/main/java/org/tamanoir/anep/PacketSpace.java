@@ -1,0 +1,29 @@
+package org.tamanoir.anep;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Memory for packets that outgrow their place. The execution environment gives each thread one over its output
+ * buffer; anywhere else {@link #HEAP} serves.
+ */
+public interface PacketSpace {
+    /** A fresh heap buffer each time. */
+    PacketSpace HEAP = new PacketSpace() {
+        @Override
+        public ByteBuffer reserve(int octets) {
+            return ByteBuffer.allocate(octets);
+        }
+
+        @Override
+        public void commit(int octets) {}
+    };
+
+    /**
+     * Big-endian memory of at least {@code octets} from its position on. What was reserved before and not
+     * committed is handed out again.
+     */
+    ByteBuffer reserve(int octets);
+
+    /** Keeps the first {@code octets} of what was reserved last. */
+    void commit(int octets);
+}

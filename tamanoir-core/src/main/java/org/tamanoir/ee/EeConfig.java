@@ -1,0 +1,78 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.transport.TransportKind;
+
+/**
+ * Settings of an execution environment.
+ *
+ * @param tcp addresses to accept TCP streams on; port 0 takes a free one
+ * @param udp addresses to receive UDP packets on; port 0 takes a free one
+ * @param typeId Tamanoir's Type ID, 1–65,535
+ * @param transport which implementation of sockets
+ * @param unknownService what becomes of packets for a service that the node does not have
+ * @param maxStreams TCP connections at once; more are closed at once
+ * @param hopBudget active hops that this node gives a packet that comes without, 1–65,535
+ * @param inboxOctets capacity of the queue to a service's thread; a power of two from 128 Ki
+ * @param firstPacketTimeout from accept to the first whole header, and from a packet's first octet to its last
+ * @param connectTimeout to reach a TCP next hop, retries included
+ * @param stallTimeout how long a next hop may take nothing before its stream is closed
+ * @param lingerTimeout how long a stream whose sender has ended waits for silent replies
+ */
+public record EeConfig(
+        List<InetSocketAddress> tcp,
+        List<InetSocketAddress> udp,
+        int typeId,
+        TransportKind transport,
+        FailurePolicy unknownService,
+        int maxStreams,
+        int hopBudget,
+        int inboxOctets,
+        Duration firstPacketTimeout,
+        Duration connectTimeout,
+        Duration stallTimeout,
+        Duration lingerTimeout) {
+
+    public EeConfig {
+        tcp = List.copyOf(tcp);
+        udp = List.copyOf(udp);
+    }
+
+    /** The defaults, with nothing to listen on. */
+    public static EeConfig defaults() {
+        return new EeConfig(
+                List.of(),
+                List.of(),
+                Anep.DEFAULT_TYPE_ID,
+                TransportKind.AUTO,
+                FailurePolicy.DROP,
+                4096,
+                32,
+                1 << 20,
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(5),
+                Duration.ofMinutes(5),
+                Duration.ofSeconds(30));
+    }
+
+    /** The same with these addresses to listen on. */
+    public EeConfig listening(List<InetSocketAddress> tcp, List<InetSocketAddress> udp) {
+        return new EeConfig(
+                tcp,
+                udp,
+                typeId,
+                transport,
+                unknownService,
+                maxStreams,
+                hopBudget,
+                inboxOctets,
+                firstPacketTimeout,
+                connectTimeout,
+                stallTimeout,
+                lingerTimeout);
+    }
+}

@@ -1,0 +1,22 @@
+package org.tamanoir.ee;
+
+import java.util.Map;
+import org.tamanoir.service.StreamInfo;
+
+/**
+ * A running instance of a service.
+ *
+ * @param service its name
+ * @param thread its thread's name
+ * @param stream what it serves
+ * @param traffic what crossed it
+ * @param counters the service's own, by name
+ * @param dropReasons the service's own reasons for its drops
+ */
+public record InstanceStatus(
+        String service,
+        String thread,
+        StreamInfo stream,
+        TrafficSnapshot traffic,
+        Map<String, Long> counters,
+        Map<String, Long> dropReasons) {}

@@ -1,0 +1,30 @@
+package org.tamanoir.routing;
+
+import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where packets of a route go next.
+ *
+ * @param address null = the packet's own destination (direct delivery)
+ * @param port 1–65,535, or 0 = the packet's destination-port option
+ * @param transport how they go
+ * @param kind who is there
+ */
+public record NextHop(@Nullable InetAddress address, int port, Transport transport, Kind kind) {
+    /** How packets go on. */
+    public enum Transport {
+        /** As they came. */
+        SAME,
+        TCP,
+        UDP
+    }
+
+    /** Who is there. */
+    public enum Kind {
+        /** Another active node: spends a hop of the packet's budget. */
+        ACTIVE_NODE,
+        /** The end of the path: a host that runs no node. */
+        HOST
+    }
+}

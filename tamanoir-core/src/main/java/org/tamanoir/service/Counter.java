@@ -1,0 +1,45 @@
+package org.tamanoir.service;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/** A count that one thread, the service's, writes and any thread reads. */
+public final class Counter {
+    private static final VarHandle VALUE;
+
+    static {
+        try {
+            VALUE = MethodHandles.lookup().findVarHandle(Counter.class, "value", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final String name;
+    private long value;
+
+    /** A counter at 0. */
+    public Counter(String name) {
+        this.name = name;
+    }
+
+    /** As the service named it. */
+    public String name() {
+        return name;
+    }
+
+    /** Adds {@code amount}; only the owning thread may call. */
+    public void add(long amount) {
+        VALUE.setOpaque(this, value + amount);
+    }
+
+    /** Sets the value, for gauges; only the owning thread may call. */
+    public void set(long amount) {
+        VALUE.setOpaque(this, amount);
+    }
+
+    /** The value now; any thread may call. */
+    public long get() {
+        return (long) VALUE.getOpaque(this);
+    }
+}

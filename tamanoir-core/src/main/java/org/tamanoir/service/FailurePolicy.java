@@ -1,0 +1,11 @@
+package org.tamanoir.service;
+
+/** What becomes of packets for which a service is missing, or which made it throw. */
+public enum FailurePolicy {
+    /** The packet is dropped under a named reason; the stream goes on. */
+    DROP,
+    /** The packet goes on along its route unprocessed. */
+    PASS,
+    /** The packet is dropped and its TCP connection closed; over UDP the same as {@link #DROP}. */
+    CLOSE
+}

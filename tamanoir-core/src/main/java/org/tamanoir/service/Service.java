@@ -1,0 +1,150 @@
+package org.tamanoir.service;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Packet;
+
+/**
+ * A program that a node runs on packets in transit. Users extend this class and write {@link #process}; one class
+ * serves TCP and UDP.
+ *
+ * <p>A service <em>is</em> a thread, as in the Tamanoir paper (2003): each TCP stream has an instance and thread of
+ * its own, and all UDP traffic of a service shares one. Every method below that the node calls is called on that
+ * thread, so an instance needs no locks; what instances share (static fields) does.
+ *
+ * <pre>{@code
+ * public final class Shout extends Service {
+ *     public Verdict process(Packet packet) {
+ *         ByteBuffer payload = packet.payload();
+ *         for (int i = payload.position(); i < payload.limit(); i++) {
+ *             payload.put(i, (byte) Character.toUpperCase(payload.get(i)));
+ *         }
+ *         return Verdict.FORWARD;
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>An exception from any of these methods is counted and logged once per kind and follows the service's
+ * {@link FailurePolicy}; it does not reach other streams.
+ */
+public abstract class Service extends Thread {
+    private @Nullable ServiceHost host;
+
+    /** For the node; instances are made with no arguments. */
+    protected Service() {}
+
+    // ---- what a service does --------------------------------------------------------------------------------
+
+    /**
+     * Before the first packet.
+     *
+     * @throws Exception if the settings do not fit; the stream then follows the failure policy
+     */
+    public void init(ServiceConfig config) throws Exception {}
+
+    /**
+     * Handles one packet: reads it, marks it in place, replaces its payload, and says what becomes of it.
+     *
+     * @param packet valid until this method returns; {@link Packet#copy} keeps it
+     */
+    public abstract Verdict process(Packet packet) throws Exception;
+
+    /** TCP: the sender has ended the stream, and packets can still be {@linkplain #emit sent}. UDP: at shutdown. */
+    public void endOfStream() throws Exception {}
+
+    /** Last call: free what {@link #init} took. Packets can no longer be sent. */
+    public void close() throws Exception {}
+
+    // ---- what becomes of a packet ---------------------------------------------------------------------------
+
+    /** Sends the packet along the route of {@code destination} in place of its own; routes still decide. */
+    protected final Verdict forwardTo(InetAddress destination, int port) {
+        host().elsewhere(new InetSocketAddress(destination, port));
+        return Verdict.FORWARD_ELSEWHERE;
+    }
+
+    /**
+     * Drops the packet.
+     *
+     * @param reason a few words that stay the same for the same cause: drops are counted by them
+     */
+    protected final Verdict drop(String reason) {
+        host().dropping(reason);
+        return Verdict.DROP;
+    }
+
+    /** Sends the packet back to where it came from, with source and destination swapped if it has both. */
+    protected final Verdict reply(Packet packet) {
+        packet.swapEnds();
+        return Verdict.REPLY;
+    }
+
+    /**
+     * Sends a packet of the service's own along its route, behind what was sent before. May wait for the next hop
+     * to take it. The packet is the caller's again when this returns.
+     */
+    protected final void emit(Packet packet) {
+        host().emit(packet);
+    }
+
+    // ---- time, counters, context ----------------------------------------------------------------------------
+
+    /** Runs {@code task} on this service's thread, once, after {@code delay}. */
+    protected final void after(Duration delay, Runnable task) {
+        host().schedule(delay, task);
+    }
+
+    /** Runs {@code task} on this service's thread every {@code period}, until the instance ends. */
+    protected final void every(Duration period, Runnable task) {
+        if (period.isZero() || period.isNegative()) {
+            throw new IllegalArgumentException("period " + period + ": must be positive");
+        }
+        host().schedule(period, () -> {
+            try {
+                task.run();
+            } finally {
+                every(period, task);
+            }
+        });
+    }
+
+    /** A count under this name that operators see; the same counter each time. At most 64 a service. */
+    protected final Counter counter(String name) {
+        return host().counter(name);
+    }
+
+    /** What this instance serves. */
+    protected final StreamInfo stream() {
+        return host().stream();
+    }
+
+    // ---- for the node ---------------------------------------------------------------------------------------
+
+    /**
+     * Gives the instance to the environment that runs it, once, before {@link #start}.
+     *
+     * @throws IllegalStateException if it has one
+     */
+    public final void attach(ServiceHost host) {
+        if (this.host != null) {
+            throw new IllegalStateException(getName() + " is attached already: make an instance for each stream");
+        }
+        this.host = host;
+    }
+
+    /** The thread's body; the node starts it. */
+    @Override
+    public final void run() {
+        host().run(this);
+    }
+
+    private ServiceHost host() {
+        ServiceHost attached = host;
+        if (attached == null) {
+            throw new IllegalStateException("a service runs in a node: it is not attached to one");
+        }
+        return attached;
+    }
+}

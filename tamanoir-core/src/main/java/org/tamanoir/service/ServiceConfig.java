@@ -1,0 +1,96 @@
+package org.tamanoir.service;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * A service's settings: the {@code config} mapping of the node's configuration file, as text. Immutable.
+ *
+ * <p>Every getter throws {@link IllegalArgumentException} with the key, the value and what is allowed.
+ */
+public final class ServiceConfig {
+    /** No settings: all defaults. */
+    public static final ServiceConfig EMPTY = new ServiceConfig(Map.of());
+
+    private final Map<String, String> values;
+
+    /** Settings from text. */
+    public ServiceConfig(Map<String, String> values) {
+        this.values = Map.copyOf(values);
+    }
+
+    /** The text of a setting. */
+    public String text(String key, String defaultValue) {
+        return values.getOrDefault(key, defaultValue);
+    }
+
+    /** A whole number from {@code min} to {@code max}. */
+    public long number(String key, long defaultValue, long min, long max) {
+        String text = values.get(key);
+        if (text == null) {
+            return defaultValue;
+        }
+        try {
+            long number = Long.decode(text);
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the message, which is the same for text and for a number out of bounds.
+        }
+        throw new IllegalArgumentException(key + ": " + text + " must be a whole number from " + min + " to " + max);
+    }
+
+    /** {@code true} or {@code false}. */
+    public boolean flag(String key, boolean defaultValue) {
+        return switch (values.getOrDefault(key, Boolean.toString(defaultValue))) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException(key + ": " + values.get(key) + " must be true or false");
+        };
+    }
+
+    /** A duration in milliseconds from {@code min} to {@code max}, given as a whole number. */
+    public Duration millis(String key, Duration defaultValue, Duration min, Duration max) {
+        return Duration.ofMillis(number(key, defaultValue.toMillis(), min.toMillis(), max.toMillis()));
+    }
+
+    /** One constant of an enum, written in lower case. */
+    public <E extends Enum<E>> E choice(String key, E defaultValue) {
+        String text = values.get(key);
+        if (text == null) {
+            return defaultValue;
+        }
+        Set<String> choices = new TreeSet<>();
+        for (E constant : defaultValue.getDeclaringClass().getEnumConstants()) {
+            String name = constant.name().toLowerCase(java.util.Locale.ROOT);
+            if (name.equals(text)) {
+                return constant;
+            }
+            choices.add(name);
+        }
+        throw new IllegalArgumentException(key + ": " + text + " must be one of " + String.join(", ", choices));
+    }
+
+    /**
+     * Refuses settings that the service does not know, so that a mistyped one is noticed.
+     *
+     * @throws IllegalArgumentException with the unknown key and the known ones
+     */
+    public void allow(String... keys) {
+        Set<String> known = new TreeSet<>(Set.of(keys));
+        for (String key : values.keySet()) {
+            if (!known.contains(key)) {
+                throw new IllegalArgumentException(
+                        key + ": no such setting; known: " + (known.isEmpty() ? "none" : String.join(", ", known)));
+            }
+        }
+    }
+
+    /** All settings as given. */
+    public Map<String, String> asMap() {
+        return values;
+    }
+}

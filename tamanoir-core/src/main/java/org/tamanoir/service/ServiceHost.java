@@ -1,0 +1,32 @@
+package org.tamanoir.service;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.tamanoir.anep.Packet;
+
+/**
+ * The execution environment as a service instance sees it. Services use the methods of {@link Service}; this is
+ * for whoever runs services: the node, and test kits.
+ */
+public interface ServiceHost {
+    /** The body of the service's thread: returns when the instance has ended. */
+    void run(Service service);
+
+    /** See {@link Service#stream}. */
+    StreamInfo stream();
+
+    /** See {@link Service#counter}. */
+    Counter counter(String name);
+
+    /** Sends a packet of the service's own along its route. */
+    void emit(Packet packet);
+
+    /** Remembers where the packet in hand goes, or why it ends; the verdict follows. */
+    void elsewhere(InetSocketAddress destination);
+
+    /** Counts the service's own reason for the drop that follows. */
+    void dropping(String reason);
+
+    /** Runs {@code task} on the service's thread after {@code delay}. */
+    void schedule(Duration delay, Runnable task);
+}

@@ -1,0 +1,34 @@
+package org.tamanoir.transport;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Collects datagrams and sends them in as few system calls as the kernel allows (sendmmsg, UDP_SEGMENT), without
+ * copying them. Datagrams leave in the order in which they were added.
+ *
+ * <p>Thread contract: one thread.
+ */
+public interface UdpSender {
+    /**
+     * Adds a datagram; flushes first when the sender is full.
+     *
+     * @param buffer direct; the octets must stay as they are until {@link #flush} returns
+     * @param addressHigh upper 64 bits of the receiver's address; 0 for IPv4, which stands as ::ffff:a.b.c.d
+     */
+    void add(ByteBuffer buffer, int offset, int length, long addressHigh, long addressLow, int port);
+
+    /** Sends all that was added; waits, bounded, while the socket's send buffer is full. */
+    void flush();
+
+    /** Datagrams that the operating system took, since the sender was made. */
+    long sentPackets();
+
+    /** Octets of those. */
+    long sentOctets();
+
+    /** Datagrams that the operating system refused, since the sender was made. */
+    long failedPackets();
+
+    /** What it said last, for a log; empty when nothing failed. */
+    String lastError();
+}
