@@ -15,7 +15,8 @@ interface Departure {
      *
      * @return null, or why it cannot go
      */
-    @Nullable DropReason add(Packet packet);
+    @Nullable
+    DropReason add(Packet packet);
 
     /** Hands what was added to the operating system, as far as it takes it. */
     void flush();

@@ -77,7 +77,10 @@ final class PacketRing {
             end += untilWrap;
             index = 0;
         }
-        ring.putInt(index, length).putInt(index + 4, port).putLong(index + 8, high).putLong(index + 16, low);
+        ring.putInt(index, length)
+                .putInt(index + 4, port)
+                .putLong(index + 8, high)
+                .putLong(index + 16, low);
         ring.put(index + RECORD_HEADER_OCTETS, buffer, offset, length);
         TAIL.setRelease(this, end + octets);
         return true;
@@ -86,6 +89,11 @@ final class PacketRing {
     /** Whether nothing waits. The consumer, or a guess for others. */
     boolean isEmpty() {
         return reading == (long) TAIL.getAcquire(this);
+    }
+
+    /** Whether the room of everything that was put in has been given back. Any thread. */
+    boolean isReleased() {
+        return (long) HEAD.getAcquire(this) == (long) TAIL.getAcquire(this);
     }
 
     /** Moves to the next packet; false when none waits. The consumer only, as all below. */

@@ -47,6 +47,14 @@ final class Traffic {
         octetsIn += octets;
     }
 
+    long packetsIn() {
+        return packetsIn;
+    }
+
+    long packetsOut() {
+        return packetsOut;
+    }
+
     void taken() {
         packetsTaken++;
     }
@@ -63,13 +71,9 @@ final class Traffic {
         anomalies++;
     }
 
-    /** A packet waits for its next hop; {@link #released} ends that. */
-    void held() {
-        packetsHeld++;
-    }
-
-    void released(long packets) {
-        packetsHeld -= packets;
+    /** Packets that wait for a next hop now. */
+    void hold(long packets) {
+        packetsHeld = packets;
     }
 
     void out(long packets, long octets) {

@@ -32,6 +32,16 @@ public final class Buffer {
         return memory;
     }
 
+    /** Keeps the memory as it is until {@link #unpin}, whatever the connection that read into it does. */
+    public void pin() {
+        memory.retain();
+    }
+
+    /** Ends {@link #pin}. */
+    public void unpin() {
+        memory.release();
+    }
+
     /** Whether octets of it still wait in a connection. */
     public boolean isReferenced() {
         return memory.refCnt() > 1;

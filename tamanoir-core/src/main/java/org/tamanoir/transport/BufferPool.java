@@ -92,7 +92,8 @@ public final class BufferPool implements AutoCloseable {
             return buffer;
         }
 
-        @Nullable Buffer tryTake() {
+        @Nullable
+        Buffer tryTake() {
             synchronized (this) {
                 if (out >= maxOut) {
                     return null;

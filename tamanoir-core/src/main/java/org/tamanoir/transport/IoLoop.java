@@ -2,6 +2,8 @@ package org.tamanoir.transport;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelPromise;
 import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ManualIoEventLoop;
@@ -12,6 +14,7 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
@@ -33,20 +36,22 @@ public final class IoLoop implements AutoCloseable {
     private final BufferPool pool;
 
     /**
-     * @param owner the thread that will call {@link #run}
+     * A loop that no thread owns yet.
+     *
      * @param kind as {@link UdpSockets#resolve} gave it, not AUTO
      */
-    public IoLoop(Thread owner, TransportKind kind, BufferPool pool) {
+    public IoLoop(TransportKind kind, BufferPool pool) {
         this.isNative = kind == TransportKind.NATIVE;
         this.pool = pool;
         IoHandlerFactory factory = isNative
                 ? EpollIoHandler.newFactory(EVENTS, DefaultSelectStrategyFactory.INSTANCE)
                 : NioIoHandler.newFactory();
-        this.loop = new ManualIoEventLoop(owner, factory);
+        this.loop = new ManualIoEventLoop(null, factory);
     }
 
-    ManualIoEventLoop netty() {
-        return loop;
+    /** Makes the calling thread the owner, once. */
+    public void own() {
+        loop.setOwningThread(Thread.currentThread());
     }
 
     BufferPool pool() {
@@ -92,13 +97,25 @@ public final class IoLoop implements AutoCloseable {
         SocketChannel channel = isNative ? new EpollSocketChannel() : new NioSocketChannel();
         channel.config().setConnectTimeoutMillis((int) Math.min(Integer.MAX_VALUE, timeout.toMillis()));
         TcpConnection connection = new TcpConnection(channel, pool, address);
-        connection.connect(loop.register(channel), address);
+        connection.connect(register(channel), address);
         return connection;
     }
 
     /** Takes over a connection that its former loop {@linkplain TcpConnection#leave left}. */
-    public ChannelFuture adopt(TcpConnection connection) {
-        return loop.register(connection.channel());
+    public void adopt(TcpConnection connection) {
+        register(connection.channel());
+    }
+
+    /** Gives a channel to this loop; done on return when the owning thread calls. */
+    ChannelFuture register(Channel channel) {
+        ChannelPromise promise = new DefaultChannelPromise(channel, loop);
+        channel.unsafe().register(loop, promise);
+        return promise;
+    }
+
+    /** Runs {@code readable} inside {@link #run} while datagrams wait in {@code socket}. */
+    public UdpReadiness watch(UdpSocket socket, Runnable readable) throws IOException {
+        return UdpReadiness.register(loop, socket, readable);
     }
 
     Channel newServerChannel() {

@@ -40,24 +40,29 @@ public final class TcpListener {
                 SocketChannel child = (SocketChannel) message;
                 TcpConnection connection = new TcpConnection(child, loop.pool(), child.remoteAddress());
                 accepted.accept(connection);
-                loop.netty().register(child);
+                loop.register(child);
             }
 
             @Override
             public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
                 // accept(2) failed, for want of descriptors for instance: the connection stays in the backlog.
                 context.channel().config().setAutoRead(false);
-                context.channel().eventLoop().schedule(
-                        () -> context.channel().config().setAutoRead(true), 1, java.util.concurrent.TimeUnit.SECONDS);
+                context.channel()
+                        .eventLoop()
+                        .schedule(
+                                () -> context.channel().config().setAutoRead(true),
+                                1,
+                                java.util.concurrent.TimeUnit.SECONDS);
             }
         });
-        loop.netty().register(channel);
+        loop.register(channel);
         // On the loop's own thread both are done when they return.
         Throwable cause = channel.bind(address).cause();
         if (cause != null || channel.localAddress() == null) {
             channel.close();
             throw new IOException("cannot listen on TCP " + address.getHostString() + ":" + address.getPort() + ": "
-                    + (cause == null ? "not bound" : cause.getMessage()) + "; is the port taken? choose another, or 0 for a free one");
+                    + (cause == null ? "not bound" : cause.getMessage())
+                    + "; is the port taken? choose another, or 0 for a free one");
         }
         return new TcpListener(channel);
     }
