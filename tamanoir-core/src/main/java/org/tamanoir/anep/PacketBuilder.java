@@ -197,7 +197,11 @@ public final class PacketBuilder {
     private ByteBuffer option(int wireType, int payloadOctets) {
         int words = 1 + (payloadOctets + 3) / 4;
         int octets = header.position() + words * 4;
-        require(octets <= Anep.MAX_PACKET_OCTETS, "header of octets", octets, "at most 65535: carry less in options");
+        require(
+                octets <= Anep.MAX_PACKET_OCTETS,
+                "header length",
+                octets,
+                "at most 65535 octets: carry less in options");
         if (header.capacity() < octets) {
             ByteBuffer larger = ByteBuffer.allocate(Math.max(octets, header.capacity() * 2));
             larger.put(header.flip());
@@ -225,7 +229,11 @@ public final class PacketBuilder {
         int headerOctets = header.position();
         int payloadOctets = payload.remaining();
         int length = headerOctets + payloadOctets;
-        require(length <= Anep.MAX_PACKET_OCTETS, "packet of octets", length, "at most 65535: send several packets");
+        require(
+                length <= Anep.MAX_PACKET_OCTETS,
+                "packet length",
+                length,
+                "at most 65535 octets: send several packets");
         if (target.remaining() < length) {
             throw new BufferOverflowException();
         }

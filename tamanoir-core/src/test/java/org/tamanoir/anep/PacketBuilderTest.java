@@ -216,7 +216,7 @@ class PacketBuilderTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.build(ByteBuffer.allocate(most + 1)))
-                .withMessage("packet of octets 65536: must be at most 65535: send several packets");
+                .withMessage("packet length 65536: must be at most 65535 octets: send several packets");
     }
 
     @Test
@@ -227,7 +227,7 @@ class PacketBuilderTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.hopBudget(1))
-                .withMessageStartingWith("header of octets 65540: must be at most 65535");
+                .withMessageStartingWith("header length 65540: must be at most 65535 octets");
         assertThatIllegalArgumentException().isThrownBy(() -> builder.option(1, new byte[1 << 20]));
         assertThat(builder.headerLength()).isEqualTo(65_532);
         assertThat(builder.build(Octets.text("abc")).length()).isEqualTo(65_535);
