@@ -10,25 +10,43 @@ import org.jspecify.annotations.Nullable;
  * multicolumn search", 1999) do with more columns.
  *
  * <p>IPv4 is a prefix without a next hop unless a route says otherwise, so that no shorter prefix reaches into it.
- * Its addresses differ in the lower 64 bits alone and are searched apart.
+ * Its addresses differ in their last 32 bits alone and are searched apart: the first few of those bits, as many as
+ * make about one bucket a range, say between which ranges to search.
  *
  * <p>Immutable: any thread may call.
  */
 final class AddressRanges {
+    /** 4 MiB of buckets at most. */
+    private static final int MAX_BUCKET_BITS = 20;
+
     /** First addresses in unsigned order; each range ends before the next one. */
     private final long[] highs;
 
     private final long[] lows;
     private final @Nullable NextHop[] hops;
-    private final int ipv4Start;
-    private final int ipv4End;
+
+    /** By the first bits of an IPv4 address: the range that the lowest such address is in; one more at the end. */
+    private final int[] ipv4Buckets;
+
+    private final int ipv4Shift;
 
     private AddressRanges(Builder from) {
         highs = Arrays.copyOf(from.highs, from.count);
         lows = Arrays.copyOf(from.lows, from.count);
         hops = Arrays.copyOf(from.hops, from.count);
-        ipv4Start = search(0, highs.length, Prefix.IPV4.high(), Prefix.IPV4.low());
-        ipv4End = search(0, highs.length, Prefix.IPV4.high(), Builder.lastLow(Prefix.IPV4)) + 1;
+        int range = search(Prefix.IPV4.high(), Prefix.IPV4.low());
+        int lastRange = search(Prefix.IPV4.high(), Builder.lastLow(Prefix.IPV4));
+        int bits = Math.min(MAX_BUCKET_BITS, Integer.SIZE - Integer.numberOfLeadingZeros(lastRange - range));
+        ipv4Shift = Integer.SIZE - bits;
+        ipv4Buckets = new int[(1 << bits) + 1];
+        for (int bucket = 0; bucket < 1 << bits; bucket++) {
+            long first = Prefix.IPV4.low() | (long) bucket << ipv4Shift;
+            while (range < lastRange && lows[range + 1] <= first) {
+                range++;
+            }
+            ipv4Buckets[bucket] = range;
+        }
+        ipv4Buckets[1 << bits] = lastRange;
     }
 
     /** @param routes each prefix once and before those inside it, by first address */
@@ -59,14 +77,15 @@ final class AddressRanges {
 
     @Nullable
     NextHop lookup(long high, long low) {
-        return hops[Prefix.isIpv4(high, low) ? searchIpv4(low) : search(0, highs.length, high, low)];
+        return hops[Prefix.isIpv4(high, low) ? searchIpv4(low) : search(high, low)];
     }
 
     /** IPv4 in 64 bits is positive: the comparison needs no care for signs. */
     private int searchIpv4(long low) {
         long[] starts = lows;
-        int from = ipv4Start;
-        int to = ipv4End;
+        int bucket = (int) ((low & 0xFFFF_FFFFL) >>> ipv4Shift);
+        int from = ipv4Buckets[bucket];
+        int to = ipv4Buckets[bucket + 1] + 1;
         while (to - from > 1) {
             int middle = (from + to) >>> 1;
             if (starts[middle] <= low) {
@@ -78,8 +97,10 @@ final class AddressRanges {
         return from;
     }
 
-    /** The last range in [from, to) that begins at or before the address; the first one begins at ::. */
-    private int search(int from, int to, long high, long low) {
+    /** The last range that begins at or before the address; the first one begins at ::. */
+    private int search(long high, long low) {
+        int from = 0;
+        int to = highs.length;
         while (to - from > 1) {
             int middle = (from + to) >>> 1;
             int order = Long.compareUnsigned(highs[middle], high);
