@@ -51,7 +51,7 @@ final class NodeProcess {
     int run() {
         try {
             environment.start();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             String what = e.getMessage() == null ? e.toString() : e.getMessage();
             throw new CommandException(Main.USAGE, "the node cannot start: " + what, e);
         }
