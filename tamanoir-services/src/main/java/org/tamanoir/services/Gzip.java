@@ -67,7 +67,10 @@ public final class Gzip extends Service {
     @Override
     public void init(ServiceConfig config) {
         config.allow("level", "flush", "next");
-        deflater.setLevel((int) config.number("level", 6, 1, 9));
+        int level = (int) config.number("level", 6, 1, 9);
+        // A new one: after setLevel the first call of deflate sets the level and may take no input.
+        deflater.end();
+        deflater = new Deflater(level, true);
         perPacket = config.choice("flush", Flush.PACKET) == Flush.PACKET;
         datagrams = stream().transport() == Transport.UDP;
         writer = new PayloadWriter(datagrams, NextService.of(config), this::emit);
