@@ -137,10 +137,6 @@ final class TestHost implements ServiceHost {
         return drops;
     }
 
-    List<Throwable> failures() {
-        return failures;
-    }
-
     long count(String counter) {
         Counter found = counters.get(counter);
         if (found == null) {
