@@ -34,11 +34,6 @@ public final class Main implements Runnable {
     static final int FAILED = 1;
     static final int USAGE = 2;
 
-    /** What logback.xml reads; it must be set before the first logger is made. */
-    private static final String LOG_LEVEL = "tamanoir.log.level";
-
-    private static final String LOG_EXCEPTIONS = "tamanoir.log.exceptions";
-
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
@@ -71,8 +66,7 @@ public final class Main implements Runnable {
         // picocli also sets the initial value, false, once for each command that inherits the option.
         if (wanted) {
             verbose = true;
-            System.setProperty(LOG_LEVEL, "DEBUG");
-            System.setProperty(LOG_EXCEPTIONS, "%ex");
+            System.setProperty(Logging.VERBOSE, "true");
         }
     }
 

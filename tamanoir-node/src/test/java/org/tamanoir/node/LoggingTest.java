@@ -4,22 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.joran.JoranConfigurator;
-import ch.qos.logback.core.joran.spi.JoranException;
+import ch.qos.logback.classic.spi.Configurator.ExecutionStatus;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.Writer;
-import java.net.URL;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class LoggingTest {
-    private static final URL CONFIGURATION = Objects.requireNonNull(Main.class.getResource("/logback.xml"));
-
     private final LoggerContext context = new LoggerContext();
     private final ByteArrayOutputStream octets = new ByteArrayOutputStream();
     private final PrintStream before = System.err;
@@ -33,14 +29,11 @@ class LoggingTest {
     void releaseStandardError() {
         context.stop();
         System.setErr(before);
-        System.clearProperty("tamanoir.log.level");
-        System.clearProperty("tamanoir.log.exceptions");
+        System.clearProperty(Logging.VERBOSE);
     }
 
-    private void configure() throws JoranException {
-        JoranConfigurator configurator = new JoranConfigurator();
-        configurator.setContext(context);
-        configurator.doConfigure(CONFIGURATION);
+    private void configure() {
+        assertThat(new Logging().configure(context)).isEqualTo(ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY);
     }
 
     private String text() {
@@ -48,7 +41,7 @@ class LoggingTest {
     }
 
     @Test
-    void eventsAreOneLineWithTheThreadsName() throws JoranException {
+    void eventsAreOneLineWithTheThreadsName() {
         configure();
         context.getLogger("org.tamanoir.ee.Demultiplexer").info("one", new IllegalStateException("why"));
         context.getLogger("org.tamanoir.ee.Demultiplexer").debug("two");
@@ -63,12 +56,28 @@ class LoggingTest {
     }
 
     @Test
-    void verboseAddsDetailsAndStackTraces() throws JoranException {
+    void verboseAddsDetailsAndStackTraces() {
         PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
         Main.run(nowhere, nowhere, "-v", "node", "--validate");
         configure();
         context.getLogger("org.tamanoir").debug("one", new IllegalStateException("why"));
         assertThat(context.getLogger("io.netty").getEffectiveLevel()).isEqualTo(Level.WARN);
         assertThat(text()).contains("one", "IllegalStateException: why", "\tat ");
+    }
+
+    @Test
+    void aFileOfTheOperatorsOwnTakesItsPlace() {
+        System.setProperty("logback.configurationFile", "/nowhere/logback.xml");
+        try {
+            assertThat(new Logging().configure(context)).isEqualTo(ExecutionStatus.INVOKE_NEXT_IF_ANY);
+        } finally {
+            System.clearProperty("logback.configurationFile");
+        }
+    }
+
+    @Test
+    void theFirstLoggerSetsTheLogUp() {
+        assertThat(LoggerFactory.getLogger("org.tamanoir.node").isInfoEnabled()).isTrue();
+        assertThat(LoggerFactory.getLogger("io.netty").isInfoEnabled()).isFalse();
     }
 }

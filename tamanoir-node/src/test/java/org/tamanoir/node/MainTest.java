@@ -32,8 +32,7 @@ class MainTest {
 
     @AfterEach
     void forgetVerbosity() {
-        System.clearProperty("tamanoir.log.level");
-        System.clearProperty("tamanoir.log.exceptions");
+        System.clearProperty(Logging.VERBOSE);
     }
 
     @Test
@@ -116,7 +115,7 @@ class MainTest {
     void verboseAddsTheStackTrace(String arguments) {
         assertThat(run(arguments.split(" "))).isEqualTo(2);
         assertThat(err.toString()).contains("\tat ");
-        assertThat(System.getProperty("tamanoir.log.level")).isEqualTo("DEBUG");
+        assertThat(System.getProperty(Logging.VERBOSE)).isEqualTo("true");
     }
 
     @Test
