@@ -44,11 +44,11 @@ public class PacketBenchmark {
     private static PacketBuilder header() {
         try {
             return new PacketBuilder()
-                    .destination(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))
-                    .service(SERVICE)
-                    .classOfService(1, 0)
-                    .stream(7)
-                    .hopBudget(16);
+                            .destination(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))
+                            .service(SERVICE)
+                            .classOfService(1, 0)
+                            .stream(7)
+                            .hopBudget(16);
         } catch (UnknownHostException e) {
             throw new IllegalStateException("4 octets are an address", e);
         }

@@ -32,11 +32,8 @@ final class Load {
     /** Destination, service key, class of service, stream and sequence, hop budget: 64 octets. */
     static PacketBuilder header(int streamId) {
         return new PacketBuilder()
-                .destination(loopback())
-                .service(SERVICE)
-                .classOfService(0, 0)
-                .stream(streamId)
-                .hopBudget(HOP_BUDGET);
+                .destination(loopback()).service(SERVICE).classOfService(0, 0).stream(streamId)
+                        .hopBudget(HOP_BUDGET);
     }
 
     /**
