@@ -1,0 +1,39 @@
+package org.tamanoir.benchmarks;
+
+import java.util.Arrays;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The entry of benchmarks.jar: {@code compare} for real processes, {@code jmh} for what happens in memory. */
+@Command(
+        name = "benchmarks",
+        mixinStandardHelpOptions = true,
+        description = "Measures Tamanoir. 'jmh' passes all that follows to JMH.",
+        subcommands = {
+            Compare.class,
+            TcpSink.class,
+            TcpSender.class,
+            PacedSender.class,
+            StreamSink.class,
+            StreamSender.class,
+            UdpSink.class,
+            UdpFlood.class,
+            NettyProxy.class
+        })
+public final class Benchmarks {
+    private Benchmarks() {}
+
+    /** Runs one command and exits with its code. */
+    public static void main(String[] args) throws Exception {
+        if (args.length > 0 && args[0].equals("jmh")) {
+            org.openjdk.jmh.Main.main(Arrays.copyOfRange(args, 1, args.length));
+            return;
+        }
+        CommandLine commands = new CommandLine(new Benchmarks());
+        if (args.length == 0) {
+            commands.usage(System.err);
+            System.exit(CommandLine.ExitCode.USAGE);
+        }
+        System.exit(commands.execute(args));
+    }
+}

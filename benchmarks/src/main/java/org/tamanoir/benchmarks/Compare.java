@@ -1,0 +1,262 @@
+package org.tamanoir.benchmarks;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.ZonedDateTime;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The comparison: our node and its peers one after another, in alternating rounds, under the same load. */
+@Command(
+        name = "compare",
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true,
+        description = "Compares the node with HAProxy, nginx, socat and a plain Netty proxy on 127.0.0.1. "
+                + "Exit code 1: a measurement failed.")
+final class Compare implements Callable<Integer> {
+    /** What is loaded. */
+    enum Scenario {
+        tcp,
+        udp,
+        latency,
+        streams,
+        startup
+    }
+
+    private static final int LATENCY_RATE = 5000;
+    private static final int LATENCY_OCTETS = 200;
+    private static final int MODERATE_UDP_RATE = 30_000;
+    private static final int SPARE_STREAMS = 100;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Option(names = "--quick", description = "One round, short windows, 200 and 32768 octets on one stream.")
+    private boolean quick;
+
+    @Option(names = "--only", split = ",", description = "Scenarios: ${COMPLETION-CANDIDATES}.")
+    private Set<Scenario> only = EnumSet.allOf(Scenario.class);
+
+    @Option(names = "--forwarders", split = ",", description = "Those whose name starts like this; without: all.")
+    private List<String> names = List.of();
+
+    @Option(names = "--sizes", split = ",", description = "Octets of a packet, TCP flood.")
+    private List<Integer> sizes = List.of(64, 200, 1400, 32_768, 65_000);
+
+    @Option(names = "--streams", split = ",", description = "Streams at once, TCP flood.")
+    private List<Integer> streams = List.of(1, 2, 10);
+
+    @Option(names = "--udp-sizes", split = ",", description = "Octets of a packet, UDP.")
+    private List<Integer> udpSizes = List.of(200, 1400);
+
+    @Option(names = "--many-streams", description = "Streams at once, scenario streams.")
+    private int manyStreams = 2000;
+
+    @Option(names = "--rounds", description = "Rounds over all forwarders, 1 to 100.")
+    private int rounds = 3;
+
+    @Option(names = "--warm-up", description = "Seconds of load before the window.")
+    private double warmUpSeconds = 3;
+
+    @Option(names = "--window", description = "Seconds of the measured window.")
+    private double windowSeconds = 4;
+
+    @Option(names = "--java", description = "Launcher of the JVM for the node and the Netty proxy.")
+    private String java = Processes.ownJava();
+
+    @Option(names = "--jvm", description = "A flag for the node's JVM; repeat it for more.")
+    private List<String> jvmFlags = List.of();
+
+    @Option(names = "--node-jar", description = "The node's jar.")
+    private Path nodeJar = Path.of("tamanoir-node", "target", "tamanoir-node.jar");
+
+    @Option(names = "--output", description = "Folder for the reports.")
+    private Path output = Path.of("benchmarks", "results");
+
+    private final Results results = new Results();
+    private final boolean terminal = System.console() != null;
+
+    @Override
+    public Integer call() throws Exception {
+        validate();
+        ZonedDateTime started = ZonedDateTime.now();
+        try (Processes processes = new Processes()) {
+            List<Forwarder> forwarders = available();
+            List<Case> cases = cases(processes, forwarders);
+            run(cases);
+            Map<String, String> versions = new LinkedHashMap<>();
+            cases.forEach(c -> c.forwarders().forEach(f -> versions.put(f.name(), f.version())));
+            String settings = String.format(
+                    Locale.ROOT,
+                    "medians of %d rounds ± half their range; warm-up %.1f s, window %.1f s; sender, forwarder and "
+                            + "sink share the processors",
+                    rounds,
+                    warmUpSeconds,
+                    windowSeconds);
+            Report report = new Report(started, Host.facts(), versions, settings, results);
+            System.out.println();
+            System.out.print(report.markdown());
+            System.out.println("\nwritten to " + report.write(output) + " (and .csv, .json)");
+        }
+        return results.failures().isEmpty() ? 0 : 1;
+    }
+
+    private void validate() {
+        if (quick) {
+            rounds = 1;
+            warmUpSeconds = 1.5;
+            windowSeconds = 2;
+            sizes = List.of(200, 32_768);
+            streams = List.of(1);
+        }
+        require(rounds >= 1 && rounds <= 100, "--rounds " + rounds + ": 1 to 100");
+        require(warmUpSeconds >= 0 && warmUpSeconds <= 600, "--warm-up " + warmUpSeconds + ": 0 to 600 s");
+        require(windowSeconds >= 0.1 && windowSeconds <= 600, "--window " + windowSeconds + ": 0.1 to 600 s");
+        require(manyStreams >= 1 && manyStreams <= 20_000, "--many-streams " + manyStreams + ": 1 to 20000");
+        sizes.forEach(size -> require(size >= 64 && size <= 65_535, "--sizes " + size + ": 64 to 65535"));
+        udpSizes.forEach(size -> require(size >= 84 && size <= 65_507, "--udp-sizes " + size + ": 84 to 65507"));
+        streams.forEach(n -> require(n >= 1 && n <= 1000, "--streams " + n + ": 1 to 1000"));
+    }
+
+    private void require(boolean holds, String message) {
+        if (!holds && spec != null) {
+            throw new ParameterException(spec.commandLine(), message);
+        }
+    }
+
+    private NodeCommand node() {
+        return new NodeCommand(java, jvmFlags, nodeJar, manyStreams + SPARE_STREAMS);
+    }
+
+    private List<Forwarder> available() {
+        List<Forwarder> found = new ArrayList<>();
+        for (Forwarder forwarder : Peers.all(node(), manyStreams + SPARE_STREAMS)) {
+            boolean wanted = names.isEmpty()
+                    || names.stream()
+                            .anyMatch(name -> forwarder
+                                    .name()
+                                    .toLowerCase(Locale.ROOT)
+                                    .startsWith(name.toLowerCase(Locale.ROOT)));
+            if (wanted && forwarder.missing() != null) {
+                System.out.println("skipped: " + forwarder.name() + ": " + forwarder.missing());
+            } else if (wanted) {
+                found.add(forwarder);
+            }
+        }
+        return found;
+    }
+
+    private List<Case> cases(Processes processes, List<Forwarder> all) throws Exception {
+        List<Forwarder> tcp = carrying(all, Transport.TCP);
+        List<Forwarder> udp = carrying(all, Transport.UDP);
+        Duration window = Duration.ofMillis(Math.round(windowSeconds * 1000));
+        SteadyLoad steady = new SteadyLoad(processes, Duration.ofMillis(Math.round(warmUpSeconds * 1000)), window);
+        List<Case> cases = new ArrayList<>();
+        if (only.contains(Scenario.tcp)) {
+            for (int size : sizes) {
+                for (int n : streams) {
+                    cases.add(new Case("TCP flood", size + " B × " + n, tcp, f -> steady.tcpFlood(f, n, size)));
+                }
+            }
+        }
+        if (only.contains(Scenario.udp)) {
+            for (int size : udpSizes) {
+                cases.add(new Case("UDP, one flow", size + " B, flood", udp, f -> steady.udp(f, size, 0)));
+                cases.add(new Case(
+                        "UDP, one flow", size + " B, 30,000/s", udp, f -> steady.udp(f, size, MODERATE_UDP_RATE)));
+            }
+        }
+        if (only.contains(Scenario.latency)) {
+            String load = LATENCY_OCTETS + " B, 5,000/s";
+            cases.add(new Case("Latency over TCP", load, tcp, f -> steady.tcpLatency(f, LATENCY_OCTETS, LATENCY_RATE)));
+        }
+        if (only.contains(Scenario.streams)) {
+            ManyStreams many = new ManyStreams(processes, window, manyStreams);
+            String load = manyStreams + " streams, " + ManyStreams.BURST_PACKETS + " × 200 B each per second";
+            cases.add(new Case("Many streams over TCP", load, tcp, many::measure));
+        }
+        if (only.contains(Scenario.startup)) {
+            Startup startup = new Startup(processes);
+            cases.add(new Case("Start", "exec to first packet", startupVariants(startup, tcp), startup::measure));
+        }
+        return cases;
+    }
+
+    private List<Forwarder> startupVariants(Startup startup, List<Forwarder> tcp) {
+        List<Forwarder> variants = new ArrayList<>(tcp);
+        variants.removeIf(Forwarder::isDirect);
+        if (variants.removeIf(f -> f.name().equals(Peers.NODE))) {
+            variants.add(0, Peers.node(Peers.NODE, node()));
+            try {
+                variants.addAll(1, startup.withArchives(node()));
+            } catch (Exception e) {
+                fail("Start, archives: " + e.getMessage());
+            }
+        }
+        return variants;
+    }
+
+    private static List<Forwarder> carrying(List<Forwarder> all, Transport transport) {
+        return all.stream().filter(f -> f.carries().contains(transport)).toList();
+    }
+
+    private void run(List<Case> cases) throws InterruptedException {
+        int total = rounds * cases.stream().mapToInt(c -> c.forwarders().size()).sum();
+        int done = 0;
+        long startNs = System.nanoTime();
+        for (Case one : cases) {
+            for (int round = 1; round <= rounds; round++) {
+                for (Forwarder forwarder : one.forwarders()) {
+                    done++;
+                    long leftS = done == 1
+                            ? 0
+                            : (System.nanoTime() - startNs) / (done - 1) * (total - done + 1) / 1_000_000_000;
+                    String label = String.format(
+                            "[%d/%d] %s, %s, round %d, %s",
+                            done, total, one.scenario(), one.load(), round, forwarder.name());
+                    if (terminal) {
+                        System.out.printf("\r\033[K%s … (%d:%02d left)", label, leftS / 60, leftS % 60);
+                        System.out.flush();
+                    }
+                    measure(one, round, forwarder, label);
+                }
+            }
+        }
+    }
+
+    private void measure(Case one, int round, Forwarder forwarder, String label) throws InterruptedException {
+        String clear = terminal ? "\r\033[K" : "";
+        try {
+            Map<Figure, Double> figures = one.measurement().of(forwarder);
+            results.add(new Results.Row(one.scenario(), one.load(), forwarder.name(), round, figures));
+            System.out.println(clear + label + ": "
+                    + figures.entrySet().stream()
+                            .map(e -> e.getKey().format(e.getValue()) + " "
+                                    + e.getKey().unit())
+                            .collect(Collectors.joining(" · ")));
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            System.out.print(clear);
+            fail(label + ": " + e.getMessage());
+        }
+    }
+
+    private void fail(String what) {
+        results.fail(what);
+        System.out.println("FAILED " + what);
+    }
+}

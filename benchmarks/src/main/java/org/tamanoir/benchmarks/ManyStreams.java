@@ -1,0 +1,104 @@
+package org.tamanoir.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Thousands of TCP streams that are idle but for a burst a second, all at once; every packet is verified. */
+final class ManyStreams {
+    static final int PACKET_OCTETS = 200;
+    static final int BURST_PACKETS = 20;
+    static final int PERIOD_MS = 1000;
+
+    private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(30);
+    /** Two sockets per stream, and what an event loop per stream needs: epoll, event, timer. */
+    private static final int DESCRIPTORS_PER_STREAM = 5;
+
+    private static final int OTHER_DESCRIPTORS = 300;
+
+    private final Processes processes;
+    private final Duration window;
+    private final int streams;
+
+    ManyStreams(Processes processes, Duration window, int streams) {
+        this.processes = processes;
+        this.window = window;
+        this.streams = streams;
+    }
+
+    Map<Figure, Double> measure(Forwarder forwarder) throws Exception {
+        requireDescriptors();
+        try (Child sink = processes.load("stream-sink")) {
+            int sinkPort = Integer.parseInt(sink.awaitReady());
+            try (RunningForwarder running = RunningForwarder.start(processes, forwarder, Transport.TCP, sinkPort);
+                    Child sender = processes.load(
+                            "stream-sender",
+                            "--port",
+                            "" + running.port(),
+                            "--streams",
+                            "" + streams,
+                            "--size",
+                            "" + PACKET_OCTETS,
+                            "--burst",
+                            "" + BURST_PACKETS,
+                            "--period-ms",
+                            "" + PERIOD_MS)) {
+                sender.awaitReady();
+                Thread.sleep(PERIOD_MS);
+                return measure(sink, running, sender);
+            }
+        }
+    }
+
+    private Map<Figure, Double> measure(Child sink, RunningForwarder running, Child sender) throws Exception {
+        long[] before = sink.ask("sample");
+        long cpuBefore = running.cpuNs();
+        Thread.sleep(window.toMillis());
+        running.requireAlive();
+        long cpuAfter = running.cpuNs();
+        long[] after = sink.ask("sample");
+        long[] footprint = running.footprint();
+        long sent = sender.ask("finish")[0];
+        long[] verified = awaitAll(sink, sent);
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+        figures.put(Figure.LOST, (double) (sent - verified[0]));
+        figures.put(Figure.FAULTS, (double) verified[1]);
+        double packets = (double) (after[1] - before[1]) / PACKET_OCTETS;
+        figures.put(Figure.PACKET_RATE, packets / ((after[0] - before[0]) / 1e9));
+        if (cpuAfter > 0) {
+            figures.put(Figure.CPU_PER_MILLION, (cpuAfter - cpuBefore) / 1e9 / (packets / 1e6));
+            figures.put(Figure.RSS, footprint[0] / 1024.0);
+            figures.put(Figure.THREADS, (double) footprint[1]);
+            figures.put(Figure.DESCRIPTORS, (double) footprint[2]);
+        }
+        return figures;
+    }
+
+    /** Packets and faults once all that was sent has arrived, or the time is up. */
+    private static long[] awaitAll(Child sink, long sent) throws Exception {
+        long deadlineNs = System.nanoTime() + DRAIN_TIMEOUT.toNanos();
+        long[] verified = sink.ask("verified");
+        while (verified[0] < sent && deadlineNs - System.nanoTime() > 0) {
+            TimeUnit.MILLISECONDS.sleep(20);
+            verified = sink.ask("verified");
+        }
+        return verified;
+    }
+
+    private void requireDescriptors() throws IOException {
+        long needed = (long) streams * DESCRIPTORS_PER_STREAM + OTHER_DESCRIPTORS;
+        for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
+            if (line.startsWith("Max open files")) {
+                String hard = line.trim().split("\\s{2,}")[2];
+                if (!hard.equals("unlimited") && Long.parseLong(hard) < needed) {
+                    throw new IOException(streams + " streams need up to " + needed + " descriptors, the hard limit is "
+                            + hard + ": raise it with 'ulimit -n " + needed + "', or lower --many-streams");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package org.tamanoir.benchmarks;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * The peer that a user of Netty writes in an afternoon: a frame decoder cuts the stream into packets, a handler
+ * walks the options, marks the class of service and writes the packet on.
+ */
+@Command(name = "netty-proxy", hidden = true, description = "Forwards TCP streams packet by packet with Netty.")
+final class NettyProxy implements Callable<Integer> {
+    private static final int LENGTH_OFFSET = 6;
+    private static final int LENGTH_OCTETS = 2;
+    /** The length field counts the whole packet, the 8 octets up to its own end included. */
+    private static final int LENGTH_ADJUSTMENT = -8;
+
+    private static final int CLASS_OF_SERVICE = Anep.OPTION_PRIVATE | 2;
+
+    @Option(names = "--port", required = true)
+    private int port;
+
+    @Option(names = "--sink", required = true)
+    private int sinkPort;
+
+    @Override
+    public Integer call() throws Exception {
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(EpollIoHandler.newFactory());
+        try {
+            new ServerBootstrap()
+                    .group(group)
+                    .channel(EpollServerSocketChannel.class)
+                    .childOption(ChannelOption.AUTO_READ, false)
+                    .childOption(ChannelOption.TCP_NODELAY, true)
+                    .childHandler(new ChannelInitializer<SocketChannel>() {
+                        @Override
+                        protected void initChannel(SocketChannel channel) {
+                            channel.pipeline()
+                                    .addLast(new LengthFieldBasedFrameDecoder(
+                                            Anep.MAX_PACKET_OCTETS, LENGTH_OFFSET, LENGTH_OCTETS, LENGTH_ADJUSTMENT, 0))
+                                    .addLast(new Marker(sinkPort));
+                        }
+                    })
+                    .bind(Load.loopback(port))
+                    .sync();
+            Control.serve("", Map.of());
+        } finally {
+            group.shutdownGracefully();
+        }
+        return 0;
+    }
+
+    /** The side that receives; runs on the event loop of both channels. */
+    private static final class Marker extends ChannelInboundHandlerAdapter {
+        private final int sinkPort;
+        private @Nullable Channel out;
+
+        Marker(int sinkPort) {
+            this.sinkPort = sinkPort;
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) {
+            Channel in = context.channel();
+            out = new Bootstrap()
+                    .group(in.eventLoop())
+                    .channel(EpollSocketChannel.class)
+                    .option(ChannelOption.TCP_NODELAY, true)
+                    .handler(new Throttle(in))
+                    .connect(Load.loopback(sinkPort))
+                    .addListener(connected -> {
+                        if (connected.isSuccess()) {
+                            in.config().setAutoRead(true);
+                        } else {
+                            in.close();
+                        }
+                    })
+                    .channel();
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ByteBuf packet = (ByteBuf) message;
+            mark(packet);
+            if (out == null) {
+                packet.release();
+            } else {
+                out.write(packet);
+            }
+        }
+
+        private static void mark(ByteBuf packet) {
+            int start = packet.readerIndex();
+            int end = start + packet.getUnsignedShort(start + 4) * 4;
+            int words;
+            for (int at = start + Anep.BASIC_HEADER_OCTETS; at < end; at += words * 4) {
+                words = packet.getUnsignedShort(at + 2);
+                if (packet.getUnsignedShort(at) == CLASS_OF_SERVICE) {
+                    packet.setByte(at + 4, 1);
+                }
+                if (words == 0) {
+                    throw new IllegalArgumentException("option of length 0 at octet " + (at - start));
+                }
+            }
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) {
+            if (out != null) {
+                out.flush();
+                context.channel().config().setAutoRead(out.isWritable());
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            if (out != null) {
+                out.writeAndFlush(context.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            System.err.println("the stream ends: " + cause);
+            context.close();
+        }
+    }
+
+    /** The side that sends: lets the other one read again when the output buffer has drained. */
+    private static final class Throttle extends ChannelInboundHandlerAdapter {
+        private final Channel in;
+
+        Throttle(Channel in) {
+            this.in = in;
+        }
+
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext context) {
+            in.config().setAutoRead(context.channel().isWritable());
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            in.writeAndFlush(message);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            in.close();
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            context.close();
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package org.tamanoir.benchmarks;
+
+import io.netty.util.Version;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The forwarders that are compared, with the configurations that make a fair opponent of each. */
+final class Peers {
+    static final String NODE = "Tamanoir";
+    static final String DIRECT = "direct";
+
+    private static final Path NGINX_STREAM_MODULE = Path.of("/usr/lib/nginx/modules/ngx_stream_module.so");
+    private static final int HAPROXY_LARGE_BUFFER_OCTETS = 262_144;
+    private static final Pattern FEATURE_VERSION = Pattern.compile("version \"(\\d+)");
+    private static final Set<Transport> TCP = Set.of(Transport.TCP);
+    private static final Set<Transport> UDP = Set.of(Transport.UDP);
+
+    private Peers() {}
+
+    /** All of them; the node first. */
+    static List<Forwarder> all(NodeCommand node, int maxStreams) {
+        List<Forwarder> peers = new ArrayList<>();
+        peers.add(node(NODE, node));
+        peers.add(new Forwarder(DIRECT, EnumSet.allOf(Transport.class), "sender and sink alone", null, null));
+        peers.add(haproxy("HAProxy", 0, maxStreams));
+        peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_OCTETS, maxStreams));
+        peers.add(nginx(maxStreams));
+        peers.add(socat());
+        peers.add(netty(node.java()));
+        return peers;
+    }
+
+    /** The node under a name. */
+    static Forwarder node(String name, NodeCommand command) {
+        String missing = Files.isReadable(command.jar())
+                ? null
+                : command.jar() + " is not there: build it with 'mvn package' or name it with --node-jar";
+        String flags = command.jvmFlags().isEmpty() ? "default JVM flags" : String.join(" ", command.jvmFlags());
+        return new Forwarder(
+                name,
+                EnumSet.allOf(Transport.class),
+                "Monitor service, " + firstLine(command.java(), "-version") + ", " + flags,
+                missing,
+                command);
+    }
+
+    private static Forwarder haproxy(String name, int bufferOctets, int maxStreams) {
+        String buffer = bufferOctets == 0 ? "default tune.bufsize 16384" : "tune.bufsize " + bufferOctets;
+        return new Forwarder(
+                name,
+                TCP,
+                firstLine("haproxy", "-v") + "; mode tcp, nbthread default (one per processor), " + buffer,
+                missing("haproxy", "haproxy"),
+                (port, sinkPort, transport, folder) -> {
+                    String tune = bufferOctets == 0 ? "" : "  tune.bufsize " + bufferOctets + "\n";
+                    String text = """
+                            global
+                              maxconn %d
+                            %sdefaults
+                              mode tcp
+                              timeout connect 5s
+                              timeout client 60s
+                              timeout server 60s
+                            listen forward
+                              bind 127.0.0.1:%d
+                              server sink 127.0.0.1:%d
+                            """.formatted(maxStreams, tune, port, sinkPort);
+                    return List.of("haproxy", "-db", "-f", write(folder, "haproxy.cfg", text));
+                });
+    }
+
+    private static Forwarder nginx(int maxStreams) {
+        boolean dynamic = Files.exists(NGINX_STREAM_MODULE);
+        String missing = missing("nginx", "nginx and libnginx-mod-stream");
+        if (missing == null
+                && !dynamic
+                && !firstLine("nginx", "-V", "--with-stream").contains("--with-stream")) {
+            missing = "nginx has no stream module: install the Debian package libnginx-mod-stream";
+        }
+        return new Forwarder(
+                "nginx",
+                EnumSet.allOf(Transport.class),
+                firstLine("nginx", "-v") + "; stream, worker_processes 1, default proxy_buffer_size 16k",
+                missing,
+                (port, sinkPort, transport, folder) -> {
+                    // UDP: without proxy_responses all datagrams of a flow stay in one session; with 0 nginx
+                    // would open a socket for each datagram.
+                    String text = """
+                            %sworker_processes 1;
+                            worker_rlimit_nofile %d;
+                            daemon off;
+                            pid %s/nginx.pid;
+                            error_log %s/nginx-error.log warn;
+                            events { worker_connections %d; }
+                            stream {
+                              server {
+                                listen 127.0.0.1:%d%s;
+                                proxy_pass 127.0.0.1:%d;
+                                proxy_timeout 60s;
+                              }
+                            }
+                            """.formatted(
+                                    dynamic ? "load_module " + NGINX_STREAM_MODULE + ";\n" : "",
+                                    2 * maxStreams + 100,
+                                    folder,
+                                    folder,
+                                    2 * maxStreams + 50,
+                                    port,
+                                    transport == Transport.UDP ? " udp" : " backlog=4096",
+                                    sinkPort);
+                    String log = folder.resolve("nginx-error.log").toString();
+                    return List.of(
+                            "nginx", "-p", folder.toString(), "-e", log, "-c", write(folder, "nginx.conf", text));
+                });
+    }
+
+    private static Forwarder socat() {
+        return new Forwarder(
+                "socat",
+                UDP,
+                firstLine("socat", "-V", "version") + "; -u -b 65536",
+                missing("socat", "socat"),
+                (port, sinkPort, transport, folder) -> List.of(
+                        "socat",
+                        "-u",
+                        "-b",
+                        "65536",
+                        "UDP4-RECV:" + port + ",bind=127.0.0.1",
+                        "UDP4-SENDTO:127.0.0.1:" + sinkPort));
+    }
+
+    private static Forwarder netty(String java) {
+        String version = Version.identify().values().stream()
+                .map(Version::artifactVersion)
+                .findFirst()
+                .orElse("of unknown version");
+        return new Forwarder(
+                "plain Netty",
+                TCP,
+                "Netty " + version + "; LengthFieldBasedFrameDecoder, epoll, default JVM flags",
+                null,
+                (port, sinkPort, transport, folder) ->
+                        Processes.jvm(java, List.of(), "netty-proxy", "--port", "" + port, "--sink", "" + sinkPort));
+    }
+
+    /** The feature version of this launcher's JVM, 0 when it does not say. */
+    static int javaVersion(String java) {
+        Matcher version = FEATURE_VERSION.matcher(firstLine(java, "-version"));
+        return version.find() ? Integer.parseInt(version.group(1)) : 0;
+    }
+
+    private static String write(Path folder, String name, String text) throws IOException {
+        Path file = folder.resolve(name);
+        Files.writeString(file, text);
+        return file.toString();
+    }
+
+    private static @Nullable String missing(String program, String debianPackage) {
+        for (String folder : System.getenv().getOrDefault("PATH", "/usr/bin").split(":")) {
+            if (Files.isExecutable(Path.of(folder, program))) {
+                return null;
+            }
+        }
+        return program + " is not on the PATH: install the Debian package " + debianPackage;
+    }
+
+    /** The first line that a program prints, or the first that contains a word; empty when it does not run. */
+    private static String firstLine(String program, String option, String... word) {
+        try {
+            Process process = new ProcessBuilder(program, option)
+                    .redirectErrorStream(true)
+                    .start();
+            process.getOutputStream().close();
+            String text = new String(process.getInputStream().readNBytes(16_384), StandardCharsets.UTF_8);
+            process.waitFor(5, TimeUnit.SECONDS);
+            process.destroyForcibly();
+            return text.lines()
+                    .filter(line -> word.length == 0 || line.contains(word[0]))
+                    .findFirst()
+                    .orElse("");
+        } catch (IOException e) {
+            return "";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "";
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package org.tamanoir.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/**
+ * Starts processes and makes sure that none outlives the comparison, however that ends. Their configurations and
+ * logs lie in a temporary folder.
+ */
+final class Processes implements AutoCloseable {
+    /** The load is simple: a small heap without concurrent collection, and no time spent in the second compiler. */
+    private static final List<String> LOAD_JVM = List.of(
+            "-Xms64m", "-Xmx64m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
+    private final Set<Child> running = ConcurrentHashMap.newKeySet();
+    private final Path folder;
+    private final Thread hook = new Thread(this::endAll, "end processes");
+
+    Processes() throws IOException {
+        folder = Files.createTempDirectory("tamanoir-benchmarks-");
+        // A peer's worker may run as another user, and reads its configuration here.
+        folder.toFile().setExecutable(true, false);
+        folder.toFile().setReadable(true, false);
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    /** Where configurations and logs go. */
+    Path folder() {
+        return folder;
+    }
+
+    /** Starts a forwarder. */
+    Child start(String name, List<String> command) throws IOException {
+        return register(Child.start(name, command, log(name)));
+    }
+
+    /** Starts a part of the load in a JVM of its own: the same Java as this one. */
+    Child load(String... arguments) throws IOException {
+        return register(Child.startAnswering(arguments[0], jvm(ownJava(), LOAD_JVM, arguments), log(arguments[0])));
+    }
+
+    /** The command line that runs one of this program's commands. */
+    static List<String> jvm(String java, List<String> flags, String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(java);
+        command.addAll(flags);
+        command.add("-cp");
+        command.add(System.getProperty("java.class.path"));
+        command.add(Benchmarks.class.getName());
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** The java launcher of this process. */
+    static String ownJava() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    private Path log(String name) {
+        return folder.resolve(name.replaceAll("[^A-Za-z0-9]+", "-") + ".log");
+    }
+
+    private Child register(Child child) {
+        running.removeIf(earlier -> !earlier.handle().isAlive());
+        running.add(child);
+        return child;
+    }
+
+    private void endAll() {
+        running.forEach(Child::kill);
+        running.forEach(Child::close);
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        } catch (IOException e) {
+            System.err.println("left behind: " + folder + " (" + e.getMessage() + ")");
+        }
+    }
+
+    @Override
+    public void close() {
+        endAll();
+        Runtime.getRuntime().removeShutdownHook(hook);
+    }
+}

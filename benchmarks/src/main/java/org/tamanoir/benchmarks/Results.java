@@ -1,0 +1,84 @@
+package org.tamanoir.benchmarks;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/** All measurements of a comparison, in the order in which they were made. Thread contract: one thread. */
+final class Results {
+    /** One measurement. */
+    record Row(String scenario, String load, String forwarder, int round, Map<Figure, Double> figures) {}
+
+    private final List<Row> rows = new ArrayList<>();
+    private final List<String> failures = new ArrayList<>();
+
+    void add(Row row) {
+        rows.add(row);
+    }
+
+    void fail(String what) {
+        failures.add(what);
+    }
+
+    List<Row> rows() {
+        return rows;
+    }
+
+    List<String> failures() {
+        return failures;
+    }
+
+    List<String> scenarios() {
+        return rows.stream().map(Row::scenario).distinct().toList();
+    }
+
+    List<String> loads(String scenario) {
+        return rows.stream()
+                .filter(row -> row.scenario.equals(scenario))
+                .map(Row::load)
+                .distinct()
+                .toList();
+    }
+
+    List<String> forwarders(String scenario) {
+        return rows.stream()
+                .filter(row -> row.scenario.equals(scenario))
+                .map(Row::forwarder)
+                .distinct()
+                .toList();
+    }
+
+    /** The figures of this cell over all rounds. */
+    Map<Figure, List<Double>> cell(String scenario, String load, String forwarder) {
+        Map<Figure, List<Double>> values = new LinkedHashMap<>();
+        for (Row row : rows) {
+            if (row.scenario.equals(scenario) && row.load.equals(load) && row.forwarder.equals(forwarder)) {
+                row.figures.forEach((figure, value) ->
+                        values.computeIfAbsent(figure, f -> new ArrayList<>()).add(value));
+            }
+        }
+        return values;
+    }
+
+    /** The median of one figure; empty when it was not measured. */
+    OptionalDouble median(String scenario, String load, String forwarder, Figure figure) {
+        List<Double> values = cell(scenario, load, forwarder).get(figure);
+        return values == null ? OptionalDouble.empty() : OptionalDouble.of(median(values));
+    }
+
+    static double median(List<Double> values) {
+        List<Double> sorted = values.stream().sorted().toList();
+        int middle = sorted.size() / 2;
+        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    }
+
+    /** Half the distance from the smallest to the largest value, in percent of the median; 0 for a median of 0. */
+    static double spreadPercent(List<Double> values) {
+        double median = median(values);
+        double smallest = values.stream().mapToDouble(Double::doubleValue).min().orElse(median);
+        double largest = values.stream().mapToDouble(Double::doubleValue).max().orElse(median);
+        return median == 0 ? 0 : (largest - smallest) / 2 / median * 100;
+    }
+}

@@ -1,0 +1,112 @@
+package org.tamanoir.benchmarks;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.Packet;
+import picocli.CommandLine.Command;
+
+/**
+ * Takes thousands of TCP connections on one thread and checks each packet: whole, and the next of its stream. The
+ * counters are written by that thread alone.
+ */
+@Command(name = "stream-sink", hidden = true, description = "Verifies many TCP streams of packets.")
+final class StreamSink implements Callable<Integer> {
+    private static final int BACKLOG = 4096;
+    /** Holds the largest packet of this load, 2,048 octets, and the start of the next. */
+    private static final int BUFFER_OCTETS = 4096;
+
+    private final Packet packet = new Packet();
+    private volatile long octets;
+    private volatile long packets;
+    private volatile long faults;
+
+    private static final class Stream {
+        final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_OCTETS);
+        long nextSequence;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        try (ServerSocketChannel server = ServerSocketChannel.open().bind(Load.loopback(0), BACKLOG);
+                Selector selector = Selector.open()) {
+            server.configureBlocking(false).register(selector, SelectionKey.OP_ACCEPT);
+            Thread loop = new Thread(() -> loop(selector), "loop");
+            loop.setDaemon(true);
+            loop.start();
+            Control.serve(
+                    Integer.toString(server.socket().getLocalPort()),
+                    Map.of(
+                            "sample", () -> System.nanoTime() + " " + octets,
+                            "verified", () -> packets + " " + faults));
+        }
+        return 0;
+    }
+
+    private void loop(Selector selector) {
+        try {
+            while (selector.isOpen()) {
+                selector.select(this::ready, 1000);
+            }
+        } catch (IOException e) {
+            System.err.println("the sink's selector failed: " + e);
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    private void ready(SelectionKey key) {
+        try {
+            if (key.isAcceptable()) {
+                SocketChannel channel = ((ServerSocketChannel) key.channel()).accept();
+                channel.configureBlocking(false).register(key.selector(), SelectionKey.OP_READ, new Stream());
+                return;
+            }
+            SocketChannel channel = (SocketChannel) key.channel();
+            Stream stream = (Stream) key.attachment();
+            int read = channel.read(stream.buffer);
+            if (read < 0) {
+                end(stream, channel);
+            } else {
+                octets += read;
+                verify(stream);
+            }
+        } catch (IOException e) {
+            faults++;
+            System.err.println("stream " + key.channel() + ": " + e.getMessage());
+            key.cancel();
+        }
+    }
+
+    private void end(Stream stream, SocketChannel channel) throws IOException {
+        channel.close();
+        if (stream.buffer.position() > 0) {
+            faults++;
+            System.err.println("a stream ended inside a packet, after " + stream.nextSequence + " whole ones");
+        }
+    }
+
+    private void verify(Stream stream) throws IOException {
+        ByteBuffer buffer = stream.buffer.flip();
+        int at = 0;
+        int length;
+        while ((length = Framing.next(buffer, at, buffer.limit())) > 0) {
+            if (packet.parse(buffer, at, length) != null || packet.sequence() != stream.nextSequence) {
+                faults++;
+                System.err.println("sequence " + packet.sequence() + " where " + stream.nextSequence + " was due");
+            }
+            stream.nextSequence = packet.sequence() + 1;
+            packets++;
+            at += length;
+        }
+        if (length == Framing.BROKEN) {
+            throw new IOException("no ANEP packet at octet " + at);
+        }
+        buffer.position(at).compact();
+    }
+}

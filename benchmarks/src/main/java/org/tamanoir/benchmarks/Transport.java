@@ -1,0 +1,7 @@
+package org.tamanoir.benchmarks;
+
+/** How packets travel to and from a forwarder. */
+enum Transport {
+    TCP,
+    UDP
+}

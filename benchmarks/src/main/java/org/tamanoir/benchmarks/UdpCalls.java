@@ -1,0 +1,93 @@
+package org.tamanoir.benchmarks;
+
+import com.sun.jna.LastErrorException;
+import com.sun.jna.Native;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * The few Linux calls that the UDP load needs and the JDK does not have: with UDP_SEGMENT and UDP_GRO one system
+ * call moves many datagrams, so that neither sender nor sink is the bottleneck. Stateless; any thread.
+ */
+final class UdpCalls {
+    private static final int AF_INET = 2;
+    private static final int SOCK_DGRAM = 2;
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_RCVBUF = 8;
+    private static final int SO_RCVBUFFORCE = 33;
+    private static final int SOL_UDP = 17;
+    private static final int UDP_SEGMENT = 103;
+    private static final int UDP_GRO = 104;
+    private static final int SOCKADDR_IN_OCTETS = 16;
+
+    static {
+        Native.register(UdpCalls.class, "c");
+    }
+
+    private UdpCalls() {}
+
+    private static native int socket(int domain, int type, int protocol) throws LastErrorException;
+
+    private static native int bind(int socket, byte[] address, int octets) throws LastErrorException;
+
+    private static native int connect(int socket, byte[] address, int octets) throws LastErrorException;
+
+    private static native int getsockname(int socket, byte[] address, int[] octets) throws LastErrorException;
+
+    private static native int setsockopt(int socket, int level, int name, int[] value, int octets)
+            throws LastErrorException;
+
+    private static native long send(int socket, ByteBuffer octets, long length, int flags) throws LastErrorException;
+
+    private static native long recv(int socket, ByteBuffer octets, long length, int flags) throws LastErrorException;
+
+    /** A socket whose sends leave as datagrams of {@code segmentOctets} to 127.0.0.1 and this port. */
+    static int openSender(int port, int segmentOctets) {
+        int socket = socket(AF_INET, SOCK_DGRAM, 0);
+        connect(socket, loopback(port), SOCKADDR_IN_OCTETS);
+        set(socket, SOL_UDP, UDP_SEGMENT, segmentOctets);
+        return socket;
+    }
+
+    /** A socket bound to a free port of 127.0.0.1 that receives joined datagrams. */
+    static int openSink(int receiveBufferOctets) {
+        int socket = socket(AF_INET, SOCK_DGRAM, 0);
+        bind(socket, loopback(0), SOCKADDR_IN_OCTETS);
+        set(socket, SOL_UDP, UDP_GRO, 1);
+        try {
+            set(socket, SOL_SOCKET, SO_RCVBUFFORCE, receiveBufferOctets);
+        } catch (LastErrorException e) {
+            // Only root may pass net.core.rmem_max.
+            set(socket, SOL_SOCKET, SO_RCVBUF, receiveBufferOctets);
+        }
+        return socket;
+    }
+
+    /** The port that the socket is bound to. */
+    static int localPort(int socket) {
+        byte[] address = new byte[SOCKADDR_IN_OCTETS];
+        getsockname(socket, address, new int[] {SOCKADDR_IN_OCTETS});
+        return (address[2] & 0xFF) << 8 | address[3] & 0xFF;
+    }
+
+    /** Sends from the buffer's start; octets that the kernel took. */
+    static long send(int socket, ByteBuffer octets) {
+        return send(socket, octets, octets.limit(), 0);
+    }
+
+    /** Waits for a datagram, or several that were joined; their octets together. */
+    static long receive(int socket, ByteBuffer into) {
+        return recv(socket, into, into.capacity(), 0);
+    }
+
+    private static void set(int socket, int level, int name, int value) {
+        setsockopt(socket, level, name, new int[] {value}, Integer.BYTES);
+    }
+
+    private static byte[] loopback(int port) {
+        ByteBuffer address = ByteBuffer.allocate(SOCKADDR_IN_OCTETS);
+        address.order(ByteOrder.nativeOrder()).putShort((short) AF_INET);
+        address.order(ByteOrder.BIG_ENDIAN).putShort((short) port).put(new byte[] {127, 0, 0, 1});
+        return address.array();
+    }
+}

@@ -1,0 +1,5 @@
+/** The comparison with peers: forwarders, load generator, sinks and reports. */
+@NullMarked
+package org.tamanoir.benchmarks;
+
+import org.jspecify.annotations.NullMarked;
