@@ -76,22 +76,21 @@ public final class Packet {
      */
     public @Nullable DropReason parse(ByteBuffer buffer, int offset, int available) {
         this.length = available;
-        this.present = 0;
         this.reserved = null;
         if (available < Anep.BASIC_HEADER_OCTETS) {
-            return DropReason.SHORT;
+            return reject(DropReason.SHORT);
         }
         long header = buffer.getLong(offset);
         if (header >>> 56 != Anep.VERSION) {
-            return DropReason.VERSION;
+            return reject(DropReason.VERSION);
         }
         int packetLength = (int) header & 0xFFFF;
         int headerOctets = ((int) (header >>> 16) & 0xFFFF) << 2;
         if (headerOctets < Anep.MIN_HEADER_WORDS * 4 || headerOctets > packetLength) {
-            return DropReason.HEADER_LENGTH;
+            return reject(DropReason.HEADER_LENGTH);
         }
         if (packetLength > available) {
-            return DropReason.TRUNCATED;
+            return reject(DropReason.TRUNCATED);
         }
         this.buffer = buffer;
         this.offset = offset;
@@ -116,7 +115,7 @@ public final class Packet {
             int words = head & 0xFFFF;
             next = tlv + (words << 2);
             if (words == 0 || next > end) {
-                return DropReason.OPTION_LENGTH;
+                return reject(DropReason.OPTION_LENGTH);
             }
             int type = head >>> 16;
             if ((type & Anep.OPTION_PRIVATE) != 0 && !privateCount) {
@@ -136,20 +135,28 @@ public final class Packet {
             found |= bit;
             at[slot] = tlv;
             int expected = WORDS[slot];
-            misfit |= expected != 0 ? words != expected : misfits(buffer, slot, tlv, words);
+            if (words != expected) {
+                misfit |= expected != 0 || misfits(buffer, slot, tlv, words);
+            }
         }
         if ((found & 1 << CHECKSUM) != 0 && (twoChecksums || !checksumHolds())) {
-            return DropReason.CHECKSUM;
+            return reject(DropReason.CHECKSUM);
         }
         if (discard) {
-            return DropReason.OPTION;
+            return reject(DropReason.OPTION);
         }
         if (misfit) {
-            return DropReason.OPTION_FORMAT;
+            return reject(DropReason.OPTION_FORMAT);
         }
         present = found;
         repeatedOption = repeated;
         return null;
+    }
+
+    /** A packet that is dropped has no options: what was found of them may lie outside it. */
+    private DropReason reject(DropReason reason) {
+        present = 0;
+        return reason;
     }
 
     private static final int SOURCE = Option.SOURCE.slot();
