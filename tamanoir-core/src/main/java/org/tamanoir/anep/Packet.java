@@ -91,22 +91,21 @@ public final class Packet {
      */
     public @Nullable DropReason parse(ByteBuffer buffer, int offset, int available) {
         this.length = available;
-        this.present = 0;
         this.reserved = null;
         if (available < Anep.BASIC_HEADER_OCTETS) {
-            return DropReason.SHORT;
+            return reject(DropReason.SHORT);
         }
         long header = buffer.getLong(offset);
         if (header >>> 56 != Anep.VERSION) {
-            return DropReason.VERSION;
+            return reject(DropReason.VERSION);
         }
         int packetLength = (int) header & 0xFFFF;
         int headerOctets = ((int) (header >>> 16) & 0xFFFF) << 2;
         if (headerOctets < Anep.MIN_HEADER_WORDS * 4 || headerOctets > packetLength) {
-            return DropReason.HEADER_LENGTH;
+            return reject(DropReason.HEADER_LENGTH);
         }
         if (packetLength > available) {
-            return DropReason.TRUNCATED;
+            return reject(DropReason.TRUNCATED);
         }
         this.buffer = buffer;
         this.offset = offset;
@@ -115,7 +114,7 @@ public final class Packet {
         this.checksumStale = false;
         if (header >>> 16 == shapeHeader && hasShape(buffer, offset)) {
             present = shapePresent;
-            return has(CHECKSUM) && !checksumHolds() ? damaged() : null;
+            return has(CHECKSUM) && !checksumHolds() ? reject(DropReason.CHECKSUM) : null;
         }
         this.shapeHeader = NO_SHAPE;
         this.headerLength = headerOctets;
@@ -134,11 +133,6 @@ public final class Packet {
         return true;
     }
 
-    private DropReason damaged() {
-        present = 0;
-        return DropReason.CHECKSUM;
-    }
-
     private @Nullable DropReason walkOptions(ByteBuffer buffer, int start, int end, long shape) {
         boolean privateCount = typeId == tamanoirTypeId;
         int found = 0;
@@ -153,7 +147,7 @@ public final class Packet {
             int words = head & 0xFFFF;
             next = tlv + (words << 2);
             if (words == 0 || next > end) {
-                return DropReason.OPTION_LENGTH;
+                return reject(DropReason.OPTION_LENGTH);
             }
             remember(tlv - start, head);
             int type = head >>> 16;
@@ -182,13 +176,13 @@ public final class Packet {
             }
         }
         if ((found & 1 << CHECKSUM) != 0 && (twoChecksums || !checksumHolds())) {
-            return DropReason.CHECKSUM;
+            return reject(DropReason.CHECKSUM);
         }
         if (discard) {
-            return DropReason.OPTION;
+            return reject(DropReason.OPTION);
         }
         if (misfit) {
-            return DropReason.OPTION_FORMAT;
+            return reject(DropReason.OPTION_FORMAT);
         }
         present = found;
         repeatedOption = repeated;
@@ -205,6 +199,12 @@ public final class Packet {
             shapeWord[shapeWords] = word;
         }
         shapeWords++;
+    }
+
+    /** A packet that is dropped has no options: what was found of them may lie outside it. */
+    private DropReason reject(DropReason reason) {
+        present = 0;
+        return reason;
     }
 
     private static final int SOURCE = Option.SOURCE.slot();

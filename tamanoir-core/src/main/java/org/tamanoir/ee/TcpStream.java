@@ -205,7 +205,7 @@ final class TcpStream extends StreamInstance {
         if (inbound.failure() != null) {
             traffic.drop(DropReason.PEER_GONE);
         } else {
-            back.add(buffer, offset, octets, 1);
+            back.add(buffer, offset, octets);
         }
         return true;
     }
