@@ -77,7 +77,7 @@ class NodeProcessTest {
                     assertThat(octets).startsWith(1, 0, 0x54, 0x4d).contains(9);
                 }
 
-                node.destroy(); // SIGTERM
+                node.toHandle().destroy(); // SIGTERM; Process.destroy would close the pipe too
                 List<String> lines = out.lines().toList();
                 JsonNode stopped = json(lines.get(lines.size() - 1));
                 assertThat(stopped.get("event").asString()).isEqualTo("stopped");
