@@ -125,9 +125,9 @@ public class PathBenchmark {
             memory.arrivals(batch);
             int at = 0;
             int length;
-            while ((length = Framing.next(octets, at, PACKETS * PACKET_OCTETS)) > 0) {
-                handle(octets, at, length);
+            while ((length = parseNext(octets, at, PACKETS * PACKET_OCTETS)) > 0) {
                 at += length;
+                handleParsed();
             }
             departures.flush();
             publish();

@@ -47,6 +47,8 @@ public final class Packet {
     private final int[] shapeWord = new int[MAX_SHAPE_WORDS];
     private int shapeWords;
     private int shapePresent;
+    /** Of the destination identifier; 0 when there is none. */
+    private int destinationScheme;
 
     private ByteBuffer buffer = NOTHING;
     private int offset;
@@ -142,6 +144,7 @@ public final class Packet {
         boolean misfit = false;
         int next;
         shapeWords = 0;
+        destinationScheme = 0;
         for (int tlv = start + FIRST_OPTION; tlv < end; tlv = next) {
             int head = buffer.getInt(tlv);
             int words = head & 0xFFFF;
@@ -171,8 +174,12 @@ public final class Packet {
             if (expected != 0) {
                 misfit |= words != expected;
             } else if (slot == SOURCE || slot == DESTINATION || slot == PREVIOUS_NODE) {
-                misfit |= words < 2 || misfits(buffer.getInt(tlv + 4), slot, words);
-                remember(tlv + 4 - start, words < 2 ? 0 : buffer.getInt(tlv + 4));
+                int scheme = words < 2 ? 0 : buffer.getInt(tlv + 4);
+                misfit |= words < 2 || misfits(scheme, slot, words);
+                remember(tlv + 4 - start, scheme);
+                if (slot == DESTINATION) {
+                    destinationScheme = scheme;
+                }
             }
         }
         if ((found & 1 << CHECKSUM) != 0 && (twoChecksums || !checksumHolds())) {
@@ -406,15 +413,7 @@ public final class Packet {
 
     /** Whether the packet has an IPv4 or IPv6 destination. */
     public boolean hasInternetDestination() {
-        return isInternet(DESTINATION);
-    }
-
-    private boolean isInternet(int slot) {
-        if (!has(slot)) {
-            return false;
-        }
-        int scheme = buffer.getInt(at(slot) + 4);
-        return scheme == Anep.SCHEME_IPV4 || scheme == Anep.SCHEME_IPV6;
+        return has(DESTINATION) && (destinationScheme == Anep.SCHEME_IPV4 || destinationScheme == Anep.SCHEME_IPV6);
     }
 
     /**
@@ -422,7 +421,7 @@ public final class Packet {
      * {@link #hasInternetDestination} says so.
      */
     public long destinationHigh() {
-        return buffer.getInt(at(DESTINATION) + 4) == Anep.SCHEME_IPV6 ? buffer.getLong(at(DESTINATION) + 8) : 0;
+        return destinationScheme == Anep.SCHEME_IPV6 ? buffer.getLong(at(DESTINATION) + 8) : 0;
     }
 
     /**
@@ -430,9 +429,9 @@ public final class Packet {
      * {@link #hasInternetDestination} says so.
      */
     public long destinationLow() {
-        return buffer.getInt(at(DESTINATION) + 4) == Anep.SCHEME_IPV6
+        return destinationScheme == Anep.SCHEME_IPV6
                 ? buffer.getLong(at(DESTINATION) + 16)
-                : 0xFFFF_0000_0000L | buffer.getInt(at(DESTINATION) + 8) & 0xFFFF_FFFFL;
+                : 0xFFFF_0000_0000L | (buffer.getInt(at(DESTINATION) + 8) & 0xFFFF_FFFFL);
     }
 
     /** The destination's address; null when the packet has none of IPv4 or IPv6. Allocates. */
@@ -446,10 +445,11 @@ public final class Packet {
     }
 
     private @Nullable InetAddress address(int slot) {
-        if (!isInternet(slot)) {
+        int scheme = has(slot) ? buffer.getInt(at(slot) + 4) : 0;
+        if (scheme != Anep.SCHEME_IPV4 && scheme != Anep.SCHEME_IPV6) {
             return null;
         }
-        byte[] octets = new byte[buffer.getInt(at(slot) + 4) == Anep.SCHEME_IPV4 ? 4 : 16];
+        byte[] octets = new byte[scheme == Anep.SCHEME_IPV4 ? 4 : 16];
         buffer.get(at(slot) + 8, octets);
         try {
             return InetAddress.getByAddress(octets);
@@ -476,6 +476,11 @@ public final class Packet {
             int source = buffer.getInt(at(SOURCE) + 4 + i);
             buffer.putInt(at(SOURCE) + 4 + i, buffer.getInt(at(DESTINATION) + 4 + i));
             buffer.putInt(at(DESTINATION) + 4 + i, source);
+        }
+        int scheme = buffer.getInt(at(DESTINATION) + 4);
+        if (scheme != destinationScheme) {
+            destinationScheme = scheme;
+            shapeHeader = NO_SHAPE;
         }
         return true;
     }

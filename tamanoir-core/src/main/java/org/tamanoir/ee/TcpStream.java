@@ -125,10 +125,10 @@ final class TcpStream extends StreamInstance {
         int at = inbound.start();
         int end = inbound.end();
         int length;
-        while ((length = Framing.next(octets, at, end)) > 0 && aborted() == null) {
-            inbound.consumed(at + length);
-            handle(octets, at, length);
+        while ((length = parseNext(octets, at, end)) > 0 && aborted() == null) {
             at += length;
+            inbound.consumed(at);
+            handleParsed();
             if (inbound.input() != input) {
                 // While the service waited, the end of the stream was read, and what is left moved.
                 input.unpin();
