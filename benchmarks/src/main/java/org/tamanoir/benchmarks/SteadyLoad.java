@@ -24,7 +24,7 @@ final class SteadyLoad {
         this.window = window;
     }
 
-    private record Window(double seconds, double octets, double cpuSeconds, double sent, long[] latency) {}
+    private record Window(double seconds, double octets, double cpuSeconds, double sentPerSecond, long[] latency) {}
 
     /** TCP streams as fast as they are taken. */
     Map<Figure, Double> tcpFlood(Forwarder forwarder, int streams, int packetOctets) throws Exception {
@@ -55,7 +55,7 @@ final class SteadyLoad {
             figures.put(Figure.CPU_PER_MILLION, seen.cpuSeconds / (packets / 1e6));
             figures.put(Figure.PACKETS_PER_CPU, packets / seen.cpuSeconds);
         }
-        figures.put(Figure.SENT_RATE, seen.sent / seen.seconds);
+        figures.put(Figure.SENT_RATE, seen.sentPerSecond);
         return figures;
     }
 
@@ -129,7 +129,7 @@ final class SteadyLoad {
                 (after[0] - before[0]) / NS_PER_S,
                 octets,
                 (cpuAfter - cpuBefore) / NS_PER_S,
-                sentAfter[1] - sentBefore[1],
+                counts ? (sentAfter[1] - sentBefore[1]) * NS_PER_S / (sentAfter[0] - sentBefore[0]) : 0,
                 percentiles);
     }
 
