@@ -58,4 +58,28 @@ public final class Framing {
     public static int claimedHeaderLength(ByteBuffer buffer, int offset) {
         return (buffer.getShort(offset + 4) & 0xFFFF) * 4;
     }
+
+    /**
+     * The service key of the packet at {@code offset}, whose header with options is there whole; {@link
+     * ServiceKey#NONE} when it names none, is not Tamanoir's or is malformed.
+     */
+    public static long serviceKey(ByteBuffer buffer, int offset, int tamanoirTypeId) {
+        if ((buffer.getShort(offset + 2) & 0xFFFF) != tamanoirTypeId) {
+            return ServiceKey.NONE;
+        }
+        int end = offset + claimedHeaderLength(buffer, offset);
+        int tlv = offset + Anep.BASIC_HEADER_OCTETS;
+        while (tlv < end) {
+            int head = buffer.getInt(tlv);
+            int next = tlv + (head & 0xFFFF) * 4;
+            if (next == tlv || next > end) {
+                return ServiceKey.NONE;
+            }
+            if (Option.slot(head >>> 16) == Option.SERVICE_KEY.slot()) {
+                return next - tlv == Option.SERVICE_KEY.words() * 4 ? buffer.getLong(tlv + 4) : ServiceKey.NONE;
+            }
+            tlv = next;
+        }
+        return ServiceKey.NONE;
+    }
 }

@@ -3,6 +3,7 @@ package org.tamanoir.anep;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,8 @@ public final class Packet {
     private ByteBuffer payloadView = NOTHING;
     private ByteBuffer payloadViewOf = NOTHING;
     private @Nullable ByteBuffer reserved;
+    private ByteBuffer reservedView = NOTHING;
+    private ByteBuffer reservedViewOf = NOTHING;
     private int reservedOffset;
     private int reservedPayload;
 
@@ -66,13 +69,15 @@ public final class Packet {
      * Points this view at the packet that starts at {@code offset}, and applies receive rules 1 to 8 of ANEP in
      * their order.
      *
-     * @param buffer big-endian; position and limit are not used or changed
+     * @param buffer big-endian; its position is not used or changed, its limit lies behind the packet
      * @param available octets from {@code offset} on: those of one datagram, or more
      * @return null when the packet is good, else the reason to drop it; the view is then valid only for
-     *     {@link #length} where that is known
+     *     {@link #length}: what the packet claims where that much is there, else {@code available}
      */
     public @Nullable DropReason parse(ByteBuffer buffer, int offset, int available) {
         this.length = available;
+        this.present = 0;
+        this.reserved = null;
         if (available < Anep.BASIC_HEADER_OCTETS) {
             return DropReason.SHORT;
         }
@@ -96,7 +101,6 @@ public final class Packet {
         this.typeId = (int) (header >>> 32) & 0xFFFF;
         this.trailer = packetLength < available;
         this.checksumStale = false;
-        this.reserved = null;
         return walkOptions(buffer, offset + FIRST_OPTION, offset + headerOctets, typeId == tamanoirTypeId);
     }
 
@@ -112,7 +116,6 @@ public final class Packet {
             int words = head & 0xFFFF;
             next = tlv + (words << 2);
             if (words == 0 || next > end) {
-                present = 0;
                 return DropReason.OPTION_LENGTH;
             }
             int type = head >>> 16;
@@ -135,15 +138,18 @@ public final class Packet {
             int expected = WORDS[slot];
             misfit |= expected != 0 ? words != expected : misfits(buffer, slot, tlv, words);
         }
-        present = found;
-        repeatedOption = repeated;
         if ((found & 1 << CHECKSUM) != 0 && (twoChecksums || !checksumHolds())) {
             return DropReason.CHECKSUM;
         }
         if (discard) {
             return DropReason.OPTION;
         }
-        return misfit ? DropReason.OPTION_FORMAT : null;
+        if (misfit) {
+            return DropReason.OPTION_FORMAT;
+        }
+        present = found;
+        repeatedOption = repeated;
+        return null;
     }
 
     private static final int SOURCE = Option.SOURCE.slot();
@@ -159,7 +165,7 @@ public final class Packet {
 
     /** Rule 8 for options whose length depends on their scheme. */
     private static boolean misfits(ByteBuffer buffer, int slot, int tlv, int words) {
-        if (slot > PREVIOUS_NODE || (slot != SOURCE && slot != DESTINATION && slot != PREVIOUS_NODE)) {
+        if (slot != SOURCE && slot != DESTINATION && slot != PREVIOUS_NODE) {
             return false;
         }
         if (words < 2) {
@@ -283,17 +289,19 @@ public final class Packet {
     }
 
     /**
-     * Marks the packet in place.
+     * Marks the packet in place, 0–255.
      *
      * @return false when it has no class-of-service option
+     * @throws IllegalArgumentException if the class is out of range
      */
     public boolean setClassOfService(int classOfService) {
+        require(classOfService, 0xFF, "class of service");
         if (!has(CLASS)) {
             return false;
         }
         int field = at[CLASS] + 4;
         if (has(CHECKSUM)) {
-            putWord(field, (classOfService & 0xFF) << 8 | buffer.get(field + 1) & 0xFF);
+            putWord(field, classOfService << 8 | buffer.get(field + 1) & 0xFF);
         } else {
             buffer.put(field, (byte) classOfService);
         }
@@ -319,9 +327,17 @@ public final class Packet {
      * Sets the hop budget in place, 0–65,535.
      *
      * @throws IllegalStateException if the packet has no such option
+     * @throws IllegalArgumentException if the budget is out of range
      */
     public void setHopBudget(int hops) {
+        require(hops, 0xFFFF, "hop budget");
         putWord(optionOffset(Option.HOP_BUDGET), hops);
+    }
+
+    private static void require(int value, int max, String what) {
+        if (value < 0 || value > max) {
+            throw new IllegalArgumentException(what + " " + value + ": must be 0 to " + max);
+        }
     }
 
     /** Origin time in ns as the sender wrote it, 0 when there is none. */
@@ -347,12 +363,18 @@ public final class Packet {
         return scheme == Anep.SCHEME_IPV4 || scheme == Anep.SCHEME_IPV6;
     }
 
-    /** Upper 64 bits of the destination; 0 for IPv4, which stands as ::ffff:a.b.c.d. */
+    /**
+     * Upper 64 bits of the destination; 0 for IPv4, which stands as ::ffff:a.b.c.d. Means something only where
+     * {@link #hasInternetDestination} says so.
+     */
     public long destinationHigh() {
         return buffer.getInt(at[DESTINATION] + 4) == Anep.SCHEME_IPV6 ? buffer.getLong(at[DESTINATION] + 8) : 0;
     }
 
-    /** Lower 64 bits of the destination; IPv4 stands as ::ffff:a.b.c.d. */
+    /**
+     * Lower 64 bits of the destination; IPv4 stands as ::ffff:a.b.c.d. Means something only where
+     * {@link #hasInternetDestination} says so.
+     */
     public long destinationLow() {
         return buffer.getInt(at[DESTINATION] + 4) == Anep.SCHEME_IPV6
                 ? buffer.getLong(at[DESTINATION] + 16)
@@ -418,7 +440,8 @@ public final class Packet {
 
     /**
      * The payload from position to limit, to read and to change in place; a packet with a checksum gets a new one
-     * when it leaves. The same object each time: it is this view's, and as short-lived.
+     * when it leaves. The same object each time: it is this view's, and as short-lived. What moves the packet, a
+     * longer payload or a new option, leaves it behind: take it again then.
      */
     public ByteBuffer payload() {
         checksumStale = true;
@@ -426,19 +449,22 @@ public final class Packet {
             payloadView = buffer.duplicate();
             payloadViewOf = buffer;
         }
-        return payloadView.limit(offset + length).position(offset + headerLength);
+        return payloadView.order(ByteOrder.BIG_ENDIAN).limit(offset + length).position(offset + headerLength);
     }
 
     /**
-     * Replaces the payload by the octets from {@code source}'s position to its limit: in place when they fit,
-     * else in the packet space.
+     * Replaces the payload by the octets from {@code source}'s position to its limit, and moves the position
+     * there: in place when they fit, else in the packet space.
      *
+     * @param source may be a part of {@link #payload}
      * @throws IllegalArgumentException if the packet would exceed 65,535 octets
      */
     public void setPayload(ByteBuffer source) {
         int octets = source.remaining();
         if (octets <= payloadLength()) {
-            payload().put(source);
+            // Absolute, since the source may lie in this packet, or be the payload view itself.
+            buffer.put(payloadOffset(), source, source.position(), octets);
+            source.position(source.limit());
             resize(octets);
         } else {
             newPayload(octets).put(source);
@@ -448,8 +474,9 @@ public final class Packet {
 
     /**
      * Memory for a new payload of up to {@code maxOctets}, while the present one can still be read; end with
-     * {@link #commitPayload}, or leave it to keep the present one.
+     * {@link #commitPayload}, or leave it to keep the present one. Options can be set meanwhile, but not added.
      *
+     * @return from position to limit; the same object as last time where the packet space is the same
      * @throws IllegalArgumentException if the packet could exceed 65,535 octets
      */
     public ByteBuffer newPayload(int maxOctets) {
@@ -459,11 +486,17 @@ public final class Packet {
         }
         ByteBuffer room = space.reserve(headerLength + maxOctets);
         int start = room.position();
-        room.put(start, buffer, offset, headerLength);
         reserved = room;
         reservedOffset = start;
         reservedPayload = maxOctets;
-        return room.limit(start + headerLength + maxOctets).position(start + headerLength);
+        if (reservedViewOf != room) {
+            reservedView = room.duplicate();
+            reservedViewOf = room;
+        }
+        return reservedView
+                .order(ByteOrder.BIG_ENDIAN)
+                .limit(start + headerLength + maxOctets)
+                .position(start + headerLength);
     }
 
     /** The largest payload that this packet's header leaves room for, in octets. */
@@ -474,18 +507,20 @@ public final class Packet {
     /**
      * Makes the first {@code octets} of the memory that {@link #newPayload} gave the payload of this packet.
      *
-     * @throws IllegalStateException if none was asked for
+     * @throws IllegalStateException if none was asked for, or the packet was moved since
      * @throws IllegalArgumentException if more octets are committed than were asked for
      */
     public void commitPayload(int octets) {
         ByteBuffer room = reserved;
         if (room == null) {
-            throw new IllegalStateException("commitPayload without newPayload: ask for the memory first");
+            throw new IllegalStateException(
+                    "commitPayload without newPayload, or after the packet was moved: ask for" + " the memory first");
         }
         if (octets < 0 || octets > reservedPayload) {
             throw new IllegalArgumentException(
                     "payload of " + octets + " octets: " + reservedPayload + " were asked for");
         }
+        room.put(reservedOffset, buffer, offset, headerLength);
         moveTo(room, reservedOffset);
         resize(octets);
         space.commit(length);
@@ -511,12 +546,18 @@ public final class Packet {
      * Adds a zeroed option of fixed length behind the others; this moves the packet into the packet space.
      *
      * @return false when the packet would exceed 65,535 octets; it is then unchanged
-     * @throws IllegalArgumentException if the option is there already or its length varies
+     * @throws IllegalArgumentException if the option is there already, its length varies, or it is private and
+     *     the packet's Type ID is not Tamanoir's
      */
     public boolean addOption(Option option) {
         int octets = option.words() * 4;
         if (octets == 0 || has(option)) {
             throw new IllegalArgumentException(option + " cannot be added: it is there already, or varies in length");
+        }
+        if (option.isPrivate() && !isTamanoir()) {
+            throw new IllegalArgumentException(String.format(
+                    "%s cannot be added: it is private to Type ID 0x%04x, the packet has 0x%04x",
+                    option, tamanoirTypeId, typeId));
         }
         if (length + octets > Anep.MAX_PACKET_OCTETS) {
             return false;
@@ -566,7 +607,10 @@ public final class Packet {
 
     /** A packet of its own on the heap, for as long as it is wanted. */
     public Packet copy() {
+        boolean stale = checksumStale;
         seal();
+        // Who holds the payload view can go on to change the octets.
+        checksumStale = stale;
         ByteBuffer own = ByteBuffer.allocate(length);
         own.put(0, buffer, offset, length);
         Packet copy = new Packet(tamanoirTypeId, PacketSpace.HEAP);

@@ -2,6 +2,7 @@ package org.tamanoir.anep;
 
 import java.net.Inet4Address;
 import java.net.InetAddress;
+import java.nio.BufferOverflowException;
 import java.nio.ByteBuffer;
 
 /**
@@ -15,11 +16,10 @@ import java.nio.ByteBuffer;
  * builder.write(batch, payload);
  * }</pre>
  *
- * <p>Options stand in the order in which they were set. Thread contract: one thread.
+ * <p>Options stand in the order in which they were set; one that is set again is replaced. Thread contract: one
+ * thread.
  */
 public final class PacketBuilder {
-    private static final int MAX_HEADER_OCTETS = 4 * 0xFFFF;
-
     private ByteBuffer header = ByteBuffer.allocate(128);
     private int sequenceAt = -1;
     private int timestampAt = -1;
@@ -32,7 +32,10 @@ public final class PacketBuilder {
         header.putShort((short) Anep.MIN_HEADER_WORDS).putShort((short) 0);
     }
 
-    /** A builder whose packets carry {@code template}'s header and options. */
+    /**
+     * A builder whose packets carry {@code template}'s header and options, each octet as it is: sequence number
+     * and timestamps too, unless {@link #stream} or {@link #timestamps} is called again. A checksum is computed anew.
+     */
     public static PacketBuilder like(Packet template) {
         PacketBuilder builder = new PacketBuilder();
         builder.header = ByteBuffer.allocate(template.headerLength());
@@ -81,7 +84,7 @@ public final class PacketBuilder {
     private PacketBuilder identifier(Option option, InetAddress address) {
         byte[] octets = address.getAddress();
         boolean isIpv4 = address instanceof Inet4Address;
-        option(option.wireType(), 4 + octets.length)
+        open(option, 4 + octets.length)
                 .putInt(isIpv4 ? Anep.SCHEME_IPV4 : Anep.SCHEME_IPV6)
                 .put(octets);
         return this;
@@ -147,12 +150,14 @@ public final class PacketBuilder {
     }
 
     /**
-     * Any option.
+     * Any option, beside what is there already.
      *
      * @param wireType flags and type, 16 bits
      * @param payload padded with zero octets to a multiple of 4
+     * @throws IllegalArgumentException if the type is out of range, or the header would exceed 65,535 octets
      */
     public PacketBuilder option(int wireType, byte[] payload) {
+        require(wireType >= 0 && wireType <= 0xFFFF, "option type", wireType, "0 to 65535");
         option(wireType, payload.length).put(payload);
         while (header.position() % 4 != 0) {
             header.put((byte) 0);
@@ -161,14 +166,42 @@ public final class PacketBuilder {
     }
 
     private ByteBuffer open(Option option) {
-        return option(option.wireType(), option.payloadOctets());
+        return open(option, option.payloadOctets());
+    }
+
+    private ByteBuffer open(Option option, int payloadOctets) {
+        int next;
+        for (int tlv = Anep.BASIC_HEADER_OCTETS; tlv < header.position(); tlv = next) {
+            next = tlv + (header.getShort(tlv + 2) & 0xFFFF) * 4;
+            if (Option.slot(header.getShort(tlv) & 0xFFFF) == option.slot()) {
+                remove(tlv, next);
+                next = tlv;
+            }
+        }
+        return option(option.wireType(), payloadOctets);
+    }
+
+    private void remove(int from, int to) {
+        int end = header.position();
+        header.put(from, header, to, end - to).position(end - (to - from));
+        sequenceAt = afterRemoval(sequenceAt, from, to);
+        timestampAt = afterRemoval(timestampAt, from, to);
+        checksumAt = afterRemoval(checksumAt, from, to);
+    }
+
+    private static int afterRemoval(int field, int from, int to) {
+        return field < from ? field : field < to ? -1 : field - (to - from);
     }
 
     /** Writes the TLV's first word; the caller puts the payload. */
     private ByteBuffer option(int wireType, int payloadOctets) {
         int words = 1 + (payloadOctets + 3) / 4;
         int octets = header.position() + words * 4;
-        require(octets <= Math.min(MAX_HEADER_OCTETS, Anep.MAX_PACKET_OCTETS), "header octets", octets, "65535");
+        require(
+                octets <= Anep.MAX_PACKET_OCTETS,
+                "header length",
+                octets,
+                "at most 65535 octets: carry less in options");
         if (header.capacity() < octets) {
             ByteBuffer larger = ByteBuffer.allocate(Math.max(octets, header.capacity() * 2));
             larger.put(header.flip());
@@ -186,18 +219,23 @@ public final class PacketBuilder {
     /**
      * Writes one packet at {@code target}'s position and moves that behind it.
      *
+     * @param target big-endian
      * @param payload from its position to its limit; both stay as they are
      * @return octets of the packet
      * @throws IllegalArgumentException if header and payload exceed 65,535 octets
-     * @throws java.nio.BufferOverflowException if the target has no room for the packet; nothing is written
+     * @throws BufferOverflowException if the target has no room for the packet; nothing is written
      */
     public int write(ByteBuffer target, ByteBuffer payload) {
         int headerOctets = header.position();
         int payloadOctets = payload.remaining();
         int length = headerOctets + payloadOctets;
-        require(length <= Anep.MAX_PACKET_OCTETS, "packet octets", length, "65535: send several packets");
+        require(
+                length <= Anep.MAX_PACKET_OCTETS,
+                "packet length",
+                length,
+                "at most 65535 octets: send several packets");
         if (target.remaining() < length) {
-            throw new java.nio.BufferOverflowException();
+            throw new BufferOverflowException();
         }
         int start = target.position();
         target.put(start, header, 0, headerOctets);
@@ -231,7 +269,7 @@ public final class PacketBuilder {
 
     private static void require(boolean holds, String what, int value, String bound) {
         if (!holds) {
-            throw new IllegalArgumentException(what + " " + value + ": must be at most " + bound);
+            throw new IllegalArgumentException(what + " " + value + ": must be " + bound);
         }
     }
 }

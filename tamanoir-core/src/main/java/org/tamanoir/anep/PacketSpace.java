@@ -19,8 +19,8 @@ public interface PacketSpace {
     };
 
     /**
-     * Big-endian memory of at least {@code octets} from its position on. What was reserved before and not
-     * committed is handed out again.
+     * Big-endian memory: at least {@code octets} from its position to its limit. What was reserved before and not
+     * committed is handed out again. Packets use absolute indices: the limit stays behind those that lie in it.
      */
     ByteBuffer reserve(int octets);
 

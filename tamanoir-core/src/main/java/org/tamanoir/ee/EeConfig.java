@@ -17,7 +17,7 @@ import org.tamanoir.transport.TransportKind;
  * @param unknownService what becomes of packets for a service that the node does not have
  * @param maxStreams TCP connections at once; more are closed at once
  * @param hopBudget active hops that this node gives a packet that comes without, 1–65,535
- * @param inboxOctets capacity of the queue to a service's thread; a power of two from 128 Ki
+ * @param inboxOctets capacity of the queue to a service's thread; a power of two from 256 Ki
  * @param firstPacketTimeout from accept to the first whole header, and from a packet's first octet to its last
  * @param connectTimeout to reach a TCP next hop, retries included
  * @param stallTimeout how long a next hop may take nothing before its stream is closed

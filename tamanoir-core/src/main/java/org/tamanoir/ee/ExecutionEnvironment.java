@@ -1,18 +1,70 @@
 package org.tamanoir.ee;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.TcpConnection;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSocket;
+import org.tamanoir.transport.UdpSockets;
 
-/** Accepts ANEP streams over TCP and UDP, runs them through services and sends them on. */
+/**
+ * Accepts ANEP streams over TCP and UDP, runs them through services and sends them on. One thread receives what is
+ * new; each TCP stream, and each service for all UDP traffic, has a thread of its own.
+ *
+ * <p>Thread contract: any thread.
+ */
 public final class ExecutionEnvironment implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+    /** How long threads may take to notice that they are cut; a service that does not return takes longer. */
+    private static final Duration CUT_PATIENCE = Duration.ofSeconds(3);
+    /** Large buffers in use at once: 64 MiB. */
+    private static final int MAX_LARGE_BUFFERS = 256;
+
+    private final EeConfig config;
+    private final TransportKind kind;
+    private final ServiceCatalog services;
+    private final Forwarder forwarder;
+    private final BufferPool pool = new BufferPool(MAX_LARGE_BUFFERS);
+    private final FailureLog failures = new FailureLog();
+    private final Traffic receptionTraffic = new Traffic();
+    private final Traffic.Sum endedTraffic = new Traffic.Sum();
+    private final Set<ServiceInstance> instances = new LinkedHashSet<>();
+    private final Map<ServiceDefinition, UdpService> udpServices = new HashMap<>();
+    private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
+    private final List<UdpSocket> udpSockets = new ArrayList<>();
+    private final Map<Class<?>, UdpSocket> egressSockets = new HashMap<>();
+    private @Nullable Reception reception;
+    private int streams;
+    private long streamsRefused;
+    private long streamsTotal;
+    private boolean stopping;
 
     /** An environment that is not started. */
     public ExecutionEnvironment(EeConfig config, RoutingTable routes, ServiceCatalog services) {
-        throw new UnsupportedOperationException();
+        this.config = config;
+        this.services = services;
+        this.kind = UdpSockets.resolve(config.transport());
+        this.forwarder = new Forwarder(routes);
     }
+
+    // ---- life ------------------------------------------------------------------------------------------------------
 
     /**
      * Opens the sockets and begins to accept.
@@ -20,47 +72,307 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @throws IOException in one line, if an address cannot be had; nothing is left open then
      */
     public void start() throws IOException {
-        throw new UnsupportedOperationException();
-    }
-
-    /** Where TCP streams are accepted, with the real ports. */
-    public List<InetSocketAddress> tcpAddresses() {
-        throw new UnsupportedOperationException();
-    }
-
-    /** Where UDP packets are received, with the real ports. */
-    public List<InetSocketAddress> udpAddresses() {
-        throw new UnsupportedOperationException();
-    }
-
-    /** One line: which sockets are in use, and why if not the native ones. */
-    public String transport() {
-        throw new UnsupportedOperationException();
-    }
-
-    /** All that has crossed the node since its start. */
-    public TrafficSnapshot traffic() {
-        throw new UnsupportedOperationException();
-    }
-
-    /** Instances of services that run now. */
-    public List<InstanceStatus> instances() {
-        throw new UnsupportedOperationException();
+        Reception started = new Reception(this, receptionTraffic);
+        started.start();
+        synchronized (this) {
+            reception = started;
+        }
+        try {
+            for (InetSocketAddress address : config.udp()) {
+                UdpSocket socket = UdpSockets.bind(kind, address);
+                synchronized (this) {
+                    udpSockets.add(socket);
+                }
+                forwarder.own(StreamInfo.Transport.UDP, socket.localAddress());
+                started.adopt(new UdpPort(socket));
+            }
+            for (InetSocketAddress address : config.tcp()) {
+                InetSocketAddress bound = started.listen(address);
+                synchronized (this) {
+                    tcpAddresses.add(bound);
+                }
+                forwarder.own(StreamInfo.Transport.TCP, bound);
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
     }
 
     /**
-     * Stops accepting, lets streams finish until the deadline, then closes what is left. Returns when every
-     * thread has ended.
+     * Stops accepting, lets streams finish until the deadline, then closes what is left. Returns when every thread
+     * has ended, but for services that do not return.
      *
      * @return streams that had to be cut
      */
     public int stop(Duration deadline) {
-        throw new UnsupportedOperationException();
+        Reception stopped;
+        synchronized (this) {
+            stopped = reception;
+            reception = null;
+            stopping = true;
+        }
+        if (stopped == null) {
+            return 0;
+        }
+        stopped.closeListeners();
+        snapshotInstances().forEach(instance -> {
+            if (instance instanceof UdpService udp) {
+                udp.endInput();
+            }
+        });
+        awaitInstances(deadline);
+        List<ServiceInstance> left = snapshotInstances();
+        left.forEach(ServiceInstance::cut);
+        awaitInstances(CUT_PATIENCE);
+        for (ServiceInstance instance : snapshotInstances()) {
+            LOG.warn(
+                    "{}: its service does not return; left behind",
+                    instance.thread().getName());
+        }
+        try {
+            stopped.stop();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (this) {
+            udpSockets.forEach(UdpSocket::close);
+            egressSockets.values().forEach(UdpSocket::close);
+        }
+        pool.close();
+        return (int) left.stream().filter(TcpStream.class::isInstance).count();
     }
 
     /** {@link #stop} at once. */
     @Override
     public void close() {
         stop(Duration.ZERO);
+    }
+
+    private synchronized void awaitInstances(Duration time) {
+        long deadline = System.nanoTime() + time.toNanos();
+        boolean interrupted = false;
+        while (!instances.isEmpty()) {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (left <= 0) {
+                break;
+            }
+            try {
+                wait(left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+                break;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // ---- what an operator sees
+    // ---------------------------------------------------------------------------------------
+
+    /** Where TCP streams are accepted, with the real ports. */
+    public synchronized List<InetSocketAddress> tcpAddresses() {
+        return List.copyOf(tcpAddresses);
+    }
+
+    /** Where UDP packets are received, with the real ports. */
+    public synchronized List<InetSocketAddress> udpAddresses() {
+        return udpSockets.stream().map(UdpSocket::localAddress).toList();
+    }
+
+    /** One line: which sockets are in use, and why if not the native ones. */
+    public String transport() {
+        return UdpSockets.explain(config.transport());
+    }
+
+    /** All that has crossed the node since its start. */
+    public TrafficSnapshot traffic() {
+        Traffic.Sum sum = new Traffic.Sum();
+        synchronized (this) {
+            sum.add(endedTraffic);
+            receptionTraffic.addTo(sum);
+            instances.forEach(instance -> instance.traffic.addTo(sum));
+        }
+        return sum.ofNode();
+    }
+
+    /** Instances of services that run now. */
+    public List<InstanceStatus> instances() {
+        return snapshotInstances().stream().map(ServiceInstance::status).toList();
+    }
+
+    /** TCP streams now, since the start, and refused for want of room. */
+    public synchronized StreamCounts streams() {
+        return new StreamCounts(streams, streamsTotal, streamsRefused);
+    }
+
+    private synchronized List<ServiceInstance> snapshotInstances() {
+        return List.copyOf(instances);
+    }
+
+    // ---- for the threads of this environment
+    // ---------------------------------------------------------------------------
+
+    EeConfig config() {
+        return config;
+    }
+
+    ServiceCatalog services() {
+        return services;
+    }
+
+    Forwarder forwarder() {
+        return forwarder;
+    }
+
+    BufferPool pool() {
+        return pool;
+    }
+
+    FailureLog failures() {
+        return failures;
+    }
+
+    IoLoop newLoop() {
+        return new IoLoop(kind, pool);
+    }
+
+    synchronized @Nullable Reception reception() {
+        return reception;
+    }
+
+    /** Counts a connection in; false when there are too many. */
+    synchronized boolean admit() {
+        if (stopping || streams >= config.maxStreams()) {
+            streamsRefused++;
+            return false;
+        }
+        streams++;
+        streamsTotal++;
+        return true;
+    }
+
+    /** Counts a connection out. */
+    synchronized void leave() {
+        streams--;
+    }
+
+    /** Moves a connection onto a thread of its own, which runs this service. The reception's thread. */
+    void openStream(TcpConnection connection, ServiceDefinition definition) {
+        TcpStream stream;
+        try {
+            StreamInfo info =
+                    new StreamInfo(StreamInfo.Transport.TCP, connection.remoteAddress(), connection.localAddress());
+            stream = new TcpStream(this, definition, connection, info);
+        } catch (RuntimeException | Error e) {
+            failures.failed(definition.name(), "its constructor", e, "stream closed");
+            connection.reset();
+            leave();
+            return;
+        }
+        register(stream);
+        connection.leave(() -> startOrEnd(stream));
+    }
+
+    /** A second service for a stream; null when it cannot be started. */
+    @Nullable
+    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition) {
+        try {
+            TcpBranch branch = new TcpBranch(this, definition, trunk);
+            register(branch);
+            return startOrEnd(branch) ? branch : null;
+        } catch (RuntimeException | Error e) {
+            failures.failed(definition.name(), "its constructor", e, "packet dropped");
+            return null;
+        }
+    }
+
+    /** The instance that runs a service on UDP; null when it cannot be started. */
+    synchronized @Nullable UdpService udpService(ServiceDefinition definition, UdpSocket arrival) {
+        UdpService known = udpServices.get(definition);
+        if (known != null || stopping) {
+            return known;
+        }
+        try {
+            StreamInfo info = new StreamInfo(StreamInfo.Transport.UDP, null, arrival.localAddress());
+            UdpService service = new UdpService(this, definition, info, arrival);
+            register(service);
+            if (!startOrEnd(service)) {
+                return null;
+            }
+            udpServices.put(definition, service);
+            return service;
+        } catch (RuntimeException | Error e) {
+            failures.failed(definition.name(), "its constructor", e, "packet dropped");
+            return null;
+        }
+    }
+
+    private boolean startOrEnd(ServiceInstance instance) {
+        try {
+            instance.start();
+            return true;
+        } catch (OutOfMemoryError e) {
+            // No thread is to be had: the instance ends on this one, without having run.
+            LOG.warn("{}: no thread to be had: {}", instance.thread().getName(), e.getMessage());
+            instance.cut();
+            instance.run(instance.service());
+            return false;
+        }
+    }
+
+    private synchronized void register(ServiceInstance instance) {
+        instances.add(instance);
+    }
+
+    /** An instance has ended; its counts stay. */
+    synchronized void ended(ServiceInstance instance) {
+        if (instances.remove(instance)) {
+            instance.traffic.addTo(endedTraffic);
+            if (instance instanceof TcpStream) {
+                streams--;
+            }
+            notifyAll();
+        }
+    }
+
+    /** Waits, bounded, until the threads of these instances have ended. */
+    void join(Collection<? extends ServiceInstance> ending) {
+        long deadline = System.nanoTime() + CUT_PATIENCE.toNanos();
+        for (ServiceInstance instance : ending) {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            try {
+                instance.thread().join(Math.max(1, left));
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * The socket that datagrams to {@code address} leave through: one that the node receives on, so that answers
+     * find it, where it can reach that address; else one of its own. Null when none is to be had.
+     */
+    synchronized @Nullable UdpSocket udpSocketTowards(InetAddress address) {
+        for (UdpSocket socket : udpSockets) {
+            InetAddress local = socket.localAddress().getAddress();
+            if (local.getClass() == address.getClass()
+                    && (local.isAnyLocalAddress() || local.isLoopbackAddress() == address.isLoopbackAddress())) {
+                return socket;
+            }
+        }
+        UdpSocket known = egressSockets.get(address.getClass());
+        if (known == null && !stopping) {
+            try {
+                byte[] any = new byte[address.getAddress().length];
+                known = UdpSockets.bind(kind, new InetSocketAddress(InetAddress.getByAddress(any), 0));
+                egressSockets.put(address.getClass(), known);
+            } catch (IOException e) {
+                LOG.warn("no UDP socket towards {}: {}", address, e.getMessage());
+            }
+        }
+        return known;
     }
 }

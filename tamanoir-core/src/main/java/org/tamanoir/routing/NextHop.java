@@ -27,4 +27,16 @@ public record NextHop(@Nullable InetAddress address, int port, Transport transpo
         /** The end of the path: a host that runs no node. */
         HOST
     }
+
+    /**
+     * Checks the port.
+     *
+     * @throws IllegalArgumentException if it is not 0–65,535
+     */
+    public NextHop {
+        if (port < 0 || port > 0xFFFF) {
+            throw new IllegalArgumentException(
+                    "next hop port " + port + ": must be 0 to 65535; 0 takes the port that the packet names");
+        }
+    }
 }

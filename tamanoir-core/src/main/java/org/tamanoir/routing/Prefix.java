@@ -1,6 +1,9 @@
 package org.tamanoir.routing;
 
 import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.util.regex.Pattern;
 
 /**
  * An address prefix. IPv4 stands as ::ffff:a.b.c.d, so one table holds both families.
@@ -10,6 +13,36 @@ import java.net.InetAddress;
  * @param length 0–128 bits; an IPv4 prefix has 96 more than it is written with
  */
 public record Prefix(long high, long low, int length) {
+    static final int MAX_LENGTH = 128;
+
+    /** Bits in front of an IPv4 address where it stands as ::ffff:a.b.c.d. */
+    private static final int IPV4_OFFSET = 96;
+
+    private static final long IPV4_MAPPED = 0xFFFFL << 32;
+
+    /** All of IPv4, written 0.0.0.0/0. */
+    static final Prefix IPV4 = new Prefix(0, IPV4_MAPPED, IPV4_OFFSET);
+
+    private static final Pattern IPV4_TEXT = Pattern.compile("(0|[1-9]\\d{0,2})(\\.(0|[1-9]\\d{0,2})){3}");
+    private static final Pattern IPV6_TEXT = Pattern.compile("[0-9a-fA-F:][0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
+    private static final Pattern LENGTH_TEXT = Pattern.compile("0|[1-9]\\d{0,2}");
+
+    /**
+     * Checks the length and the bits behind it.
+     *
+     * @throws IllegalArgumentException in one line, with the prefix that may have been meant
+     */
+    public Prefix {
+        if (length < 0 || length > MAX_LENGTH) {
+            throw new IllegalArgumentException("prefix length " + length + ": must be 0 to " + MAX_LENGTH);
+        }
+        long maskedHigh = high & highMask(length);
+        long maskedLow = low & lowMask(length);
+        if (maskedHigh != high || maskedLow != low) {
+            throw new IllegalArgumentException(text(high, low, length) + ": bits behind the prefix must be zero: write "
+                    + text(maskedHigh, maskedLow, length) + ", or " + text(high, low, MAX_LENGTH));
+        }
+    }
 
     /**
      * {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a bare address.
@@ -17,11 +50,117 @@ public record Prefix(long high, long low, int length) {
      * @throws IllegalArgumentException in one line, if the text is no prefix
      */
     public static Prefix parse(String text) {
-        throw new UnsupportedOperationException();
+        int slash = text.indexOf('/');
+        String address = slash < 0 ? text : text.substring(0, slash);
+        byte[] octets = octets(address, text);
+        // A text with colons counts 128 bits, even where it means an IPv4 address: ::ffff:10.0.0.0/104 is 10.0.0.0/8.
+        int offset = address.indexOf(':') < 0 ? IPV4_OFFSET : 0;
+        int length = MAX_LENGTH;
+        if (slash >= 0) {
+            String lengthText = text.substring(slash + 1);
+            if (!LENGTH_TEXT.matcher(lengthText).matches() || Integer.parseInt(lengthText) > MAX_LENGTH - offset) {
+                throw new IllegalArgumentException(
+                        text + ": the length behind the slash must be 0 to " + (MAX_LENGTH - offset));
+            }
+            length = offset + Integer.parseInt(lengthText);
+        }
+        return new Prefix(high(octets), low(octets), length);
     }
 
     /** The whole address as a prefix. */
     public static Prefix of(InetAddress address) {
-        throw new UnsupportedOperationException();
+        byte[] octets = address.getAddress();
+        return new Prefix(high(octets), low(octets), MAX_LENGTH);
+    }
+
+    /** Whether the address is in this prefix, by its bits alone. */
+    boolean contains(long high, long low) {
+        return (high & highMask(length)) == this.high && (low & lowMask(length)) == this.low;
+    }
+
+    boolean isIpv4() {
+        return isIpv4(high, low, length);
+    }
+
+    private static boolean isIpv4(long high, long low, int length) {
+        return length >= IPV4_OFFSET && isIpv4(high, low);
+    }
+
+    /** Whether these are the 128 bits of an IPv4 address. */
+    static boolean isIpv4(long high, long low) {
+        return high == 0 && low >>> 32 == 0xFFFF;
+    }
+
+    static long highMask(int length) {
+        return length == 0 ? 0 : length >= 64 ? -1 : -1L << (64 - length);
+    }
+
+    static long lowMask(int length) {
+        return length <= 64 ? 0 : -1L << (MAX_LENGTH - length);
+    }
+
+    /** Never asks a name server: what {@link InetAddress} would look up does not match the patterns. */
+    private static byte[] octets(String address, String text) {
+        if (IPV4_TEXT.matcher(address).matches() || IPV6_TEXT.matcher(address).matches()) {
+            try {
+                return InetAddress.getByName(address).getAddress();
+            } catch (UnknownHostException e) {
+                // Falls through to the message, which is the same for whatever is no address.
+            }
+        }
+        throw new IllegalArgumentException(
+                text + ": no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length");
+    }
+
+    private static long high(byte[] octets) {
+        return octets.length == 4 ? 0 : ByteBuffer.wrap(octets).getLong(0);
+    }
+
+    private static long low(byte[] octets) {
+        ByteBuffer buffer = ByteBuffer.wrap(octets);
+        return octets.length == 4 ? IPV4_MAPPED | buffer.getInt(0) & 0xFFFF_FFFFL : buffer.getLong(8);
+    }
+
+    /** {@code a.b.c.d/n}, or {@code x:y::/n} as RFC 5952 writes IPv6; {@link #parse} reads both. */
+    @Override
+    public String toString() {
+        return text(high, low, length);
+    }
+
+    private static String text(long high, long low, int length) {
+        StringBuilder text = new StringBuilder();
+        if (isIpv4(high, low, length)) {
+            for (int shift = 24; shift >= 0; shift -= 8) {
+                text.append(low >>> shift & 0xFF).append(shift > 0 ? '.' : '/');
+            }
+            return text.append(length - IPV4_OFFSET).toString();
+        }
+        int[] groups = new int[8];
+        for (int i = 0; i < 8; i++) {
+            groups[i] = (int) ((i < 4 ? high : low) >>> (48 - 16 * (i & 3))) & 0xFFFF;
+        }
+        // RFC 5952, section 4.2: the first of the longest runs of two and more zero groups becomes "::".
+        int zerosAt = -1;
+        int zeros = 1;
+        for (int from = 0; from < 8; from++) {
+            int run = 0;
+            while (from + run < 8 && groups[from + run] == 0) {
+                run++;
+            }
+            if (run > zeros) {
+                zerosAt = from;
+                zeros = run;
+            }
+        }
+        for (int i = 0; i < 8; i++) {
+            if (i == zerosAt) {
+                text.append("::");
+                i += zeros - 1;
+            } else {
+                text.append(i > 0 && text.charAt(text.length() - 1) != ':' ? ":" : "")
+                        .append(Integer.toHexString(groups[i]));
+            }
+        }
+        return text.append('/').append(length).toString();
     }
 }

@@ -1,0 +1,286 @@
+package org.tamanoir.client;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSocket;
+import org.tamanoir.transport.UdpSockets;
+
+/**
+ * Listens for packets on TCP, UDP, or one port of both, and hands them to handlers where they lie.
+ *
+ * <pre>{@code
+ * try (AnepReceiver receiver = AnepReceiver.on(new InetSocketAddress("127.0.0.1", 4000))
+ *         .tcp().udp().start(() -> (packet, peer) -> System.out.println(packet))) {
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>Threads: one that accepts, one per TCP connection (their number is bounded), one for UDP. Thread contract: all
+ * methods from any thread but those.
+ */
+public final class AnepReceiver implements AutoCloseable {
+    private static final int BACKLOG = 1024;
+    private static final int FREE_PORT_ATTEMPTS = 16;
+    private static final Duration CLOSE_WAIT = Duration.ofSeconds(5);
+
+    private final Settings settings;
+    private final Supplier<? extends PacketHandler> handlers;
+    private final ReceiverStatistics statistics = new ReceiverStatistics();
+    private final InetSocketAddress address;
+    private final @Nullable ServerSocketChannel listener;
+    private final @Nullable UdpReception udp;
+    private final List<Thread> threads = new ArrayList<>();
+    private final Map<TcpReception, Thread> connections = new HashMap<>();
+    private volatile boolean closed;
+
+    private AnepReceiver(Settings settings, Sockets sockets, Supplier<? extends PacketHandler> handlers) {
+        this.settings = settings;
+        this.handlers = handlers;
+        this.address = sockets.address;
+        this.listener = sockets.listener;
+        UdpSocket socket = sockets.udp;
+        this.udp = socket == null ? null : new UdpReception(socket, handlers.get(), statistics, settings.newView());
+    }
+
+    /** Where and how to listen: end with {@link #start}. */
+    public static final class Settings {
+        private final InetSocketAddress address;
+        private boolean tcp;
+        private boolean udp;
+        private int maxConnections = 4096;
+        private int typeId = Anep.DEFAULT_TYPE_ID;
+        private Duration stallTimeout = Duration.ofSeconds(30);
+        private TransportKind kind = TransportKind.AUTO;
+
+        private Settings(InetSocketAddress address) {
+            this.address = address;
+        }
+
+        public Settings tcp() {
+            this.tcp = true;
+            return this;
+        }
+
+        public Settings udp() {
+            this.udp = true;
+            return this;
+        }
+
+        /** TCP connections at a time, 4096 by default; further ones are closed at once, and counted. */
+        public Settings maxConnections(int connections) {
+            this.maxConnections = connections;
+            return this;
+        }
+
+        /** The Type ID under which private options count. */
+        public Settings typeId(int typeId) {
+            this.typeId = typeId;
+            return this;
+        }
+
+        /** How long a TCP peer may leave answers untaken; 30 s by default. */
+        public Settings stallTimeout(Duration timeout) {
+            this.stallTimeout = timeout;
+            return this;
+        }
+
+        /** Which implementation of UDP sockets. */
+        public Settings transportKind(TransportKind kind) {
+            this.kind = kind;
+            return this;
+        }
+
+        private Packet newView() {
+            return new Packet(typeId, PacketSpace.HEAP);
+        }
+
+        /**
+         * Listens.
+         *
+         * @param handlers makes one for each TCP connection, on the accepting thread, and one for UDP
+         * @throws IOException in one line, naming the address, when it cannot be had
+         */
+        public AnepReceiver start(Supplier<? extends PacketHandler> handlers) throws IOException {
+            if (!tcp && !udp) {
+                throw new IllegalArgumentException("a receiver needs tcp(), udp() or both");
+            }
+            AnepReceiver receiver = new AnepReceiver(this, Sockets.open(this), handlers);
+            receiver.startThreads();
+            return receiver;
+        }
+    }
+
+    /** The sockets of a receiver: both on the same port. */
+    private record Sockets(
+            InetSocketAddress address,
+            @Nullable ServerSocketChannel listener,
+            @Nullable UdpSocket udp) {
+        static Sockets open(Settings settings) throws IOException {
+            if (settings.address.isUnresolved()) {
+                throw new IOException("unknown host " + settings.address.getHostString() + ": check the name");
+            }
+            for (int attempt = 1; ; attempt++) {
+                try {
+                    return openOnce(settings);
+                } catch (IOException e) {
+                    boolean again = settings.address.getPort() == 0 && e instanceof BindException;
+                    if (!again || attempt == FREE_PORT_ATTEMPTS) {
+                        throw new IOException(
+                                "cannot listen on " + Addresses.text(settings.address) + ": " + e.getMessage(), e);
+                    }
+                }
+            }
+        }
+
+        private static Sockets openOnce(Settings settings) throws IOException {
+            InetSocketAddress address = settings.address;
+            ServerSocketChannel listener = null;
+            try {
+                if (settings.tcp) {
+                    listener = ServerSocketChannel.open();
+                    listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+                    listener.bind(address, BACKLOG);
+                    address = (InetSocketAddress) listener.getLocalAddress();
+                }
+                UdpSocket udp = settings.udp ? UdpSockets.bind(settings.kind, address) : null;
+                InetAddress host = settings.address.getAddress();
+                int port = udp == null ? address.getPort() : udp.localAddress().getPort();
+                return new Sockets(new InetSocketAddress(host, port), listener, udp);
+            } catch (IOException e) {
+                if (listener != null) {
+                    listener.close();
+                }
+                throw e;
+            }
+        }
+    }
+
+    /** A receiver at {@code address}; port 0 picks a free one. */
+    public static Settings on(InetSocketAddress address) {
+        return new Settings(address);
+    }
+
+    private void startThreads() {
+        ServerSocketChannel tcp = listener;
+        if (tcp != null) {
+            threads.add(new Thread(() -> accept(tcp), "anep-receive accept " + Addresses.text(address)));
+        }
+        if (udp != null) {
+            threads.add(new Thread(udp, "anep-receive udp " + Addresses.text(address)));
+        }
+        threads.forEach(Thread::start);
+    }
+
+    private void accept(ServerSocketChannel tcp) {
+        while (!closed) {
+            try {
+                SocketChannel channel = tcp.accept();
+                if (!admit(channel)) {
+                    statistics.countRefusedConnection();
+                    channel.close();
+                }
+            } catch (ClosedChannelException e) {
+                return;
+            } catch (IOException e) {
+                // One connection failed before it was ours (reset, no descriptor left): the others go on.
+                statistics.countRefusedConnection();
+                java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
+            }
+        }
+    }
+
+    private boolean admit(SocketChannel channel) throws IOException {
+        synchronized (connections) {
+            if (closed || connections.size() >= settings.maxConnections) {
+                return false;
+            }
+            TcpConnection connection = new TcpConnection(channel, settings.stallTimeout);
+            TcpReception reception = new TcpReception(connection, handlers.get(), statistics, settings.newView());
+            Thread thread =
+                    new Thread(() -> receive(reception), "anep-receive tcp " + Addresses.text(connection.peer()));
+            connections.put(reception, thread);
+            statistics.countConnection();
+            thread.start();
+            return true;
+        }
+    }
+
+    private void receive(TcpReception reception) {
+        try {
+            reception.run();
+        } finally {
+            synchronized (connections) {
+                connections.remove(reception);
+            }
+        }
+    }
+
+    /** Where it listens, with the real port. */
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    /** What came in so far. */
+    public ReceiverStatistics statistics() {
+        return statistics;
+    }
+
+    /** TCP connections that are open now. */
+    public int openConnections() {
+        synchronized (connections) {
+            return connections.size();
+        }
+    }
+
+    /** Stops listening, closes all connections, and waits, bounded, for the threads to end. */
+    @Override
+    public void close() {
+        closed = true;
+        List<Thread> ending = new ArrayList<>(threads);
+        try {
+            if (listener != null) {
+                listener.close();
+            }
+        } catch (IOException e) {
+            // The descriptor is given back even then.
+        }
+        if (udp != null) {
+            udp.close();
+        }
+        synchronized (connections) {
+            ending.addAll(connections.values());
+            connections.keySet().forEach(TcpReception::close);
+        }
+        join(ending);
+    }
+
+    private static void join(List<Thread> ending) {
+        long deadlineNs = System.nanoTime() + CLOSE_WAIT.toNanos();
+        try {
+            for (Thread thread : ending) {
+                if (thread != Thread.currentThread()) {
+                    thread.join(Math.max(1, (deadlineNs - System.nanoTime()) / 1_000_000));
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

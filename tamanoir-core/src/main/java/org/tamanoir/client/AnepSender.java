@@ -1,0 +1,272 @@
+package org.tamanoir.client;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.transport.TransportKind;
+
+/**
+ * Sends packets to a node over one TCP connection or one UDP socket, and reads what it answers.
+ *
+ * <pre>{@code
+ * try (AnepSender sender = AnepSender.tcp(new InetSocketAddress("127.0.0.1", 3322))) {
+ *     PacketBuilder builder = new PacketBuilder()
+ *             .destination(InetAddress.getByName("10.0.2.7")).service("org.tamanoir.services.Monitor").stream(7);
+ *     sender.send(builder, payload);
+ *     sender.finish();
+ * }
+ * }</pre>
+ *
+ * <p>Packets are collected and leave when the batch is full, at {@link #flush} and at {@link #finish}. Waits are
+ * bounded: a node that takes nothing for the stall time-out ends the call with an exception.
+ *
+ * <p>Thread contract: one thread; {@link #sentPackets} and {@link #sentOctets} may be read, and {@link #close} be
+ * called, from any.
+ */
+public final class AnepSender implements AutoCloseable {
+    /** Octets collected before they leave unless told otherwise; larger and smaller batches were slower over TCP. */
+    public static final int DEFAULT_BATCH_OCTETS = 256 * 1024;
+
+    private final Link link;
+    private final int batchOctets;
+    private @Nullable ByteBuffer batch;
+    private int batchPackets;
+    private volatile long sentPackets;
+    private volatile long sentOctets;
+
+    private AnepSender(Link link, int batchOctets) {
+        this.link = link;
+        this.batchOctets = batchOctets;
+    }
+
+    /** Where to send, and how: end with {@link #tcp()} or {@link #udp()}. */
+    public static final class Settings {
+        private final InetSocketAddress node;
+        private Duration connectTimeout = Duration.ofSeconds(5);
+        private Duration stallTimeout = Duration.ofSeconds(30);
+        private int batchOctets = DEFAULT_BATCH_OCTETS;
+        private int typeId = Anep.DEFAULT_TYPE_ID;
+        private TransportKind kind = TransportKind.AUTO;
+        private @Nullable Consumer<Packet> replyHandler;
+
+        private Settings(InetSocketAddress node) {
+            this.node = node;
+        }
+
+        /** How long to wait for a TCP connection; 5 s by default. */
+        public Settings connectTimeout(Duration timeout) {
+            this.connectTimeout = timeout;
+            return this;
+        }
+
+        /** How long a TCP peer may take nothing before {@code send} gives up; 30 s by default. */
+        public Settings stallTimeout(Duration timeout) {
+            this.stallTimeout = timeout;
+            return this;
+        }
+
+        /** Octets to collect before they leave; one packet always fits. */
+        public Settings batchOctets(int octets) {
+            this.batchOctets = octets;
+            return this;
+        }
+
+        /** The Type ID under which private options of answers count. */
+        public Settings typeId(int typeId) {
+            this.typeId = typeId;
+            return this;
+        }
+
+        /** Which implementation of UDP sockets. */
+        public Settings transportKind(TransportKind kind) {
+            this.kind = kind;
+            return this;
+        }
+
+        /**
+         * Takes answers as they come while packets are sent, on the sending thread; the view is valid during the
+         * call. Over TCP this keeps a node that answers as it reads, and a sender that does not read, from blocking
+         * each other.
+         */
+        public Settings onReply(Consumer<Packet> handler) {
+            this.replyHandler = handler;
+            return this;
+        }
+
+        /**
+         * Connects.
+         *
+         * @throws IOException if the node cannot be reached in time
+         */
+        public AnepSender tcp() throws IOException {
+            TcpConnection connection = TcpConnection.connect(node, connectTimeout, stallTimeout);
+            return new AnepSender(new TcpLink(connection, typeId, replyHandler), batchOctets);
+        }
+
+        /**
+         * Binds a socket on a free port.
+         *
+         * @throws IOException if the node's name is unknown or no socket can be had
+         */
+        public AnepSender udp() throws IOException {
+            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler), batchOctets);
+        }
+    }
+
+    /** A sender to {@code node} with settings of one's own. */
+    public static Settings to(InetSocketAddress node) {
+        return new Settings(node);
+    }
+
+    /** A TCP sender with default settings. */
+    public static AnepSender tcp(InetSocketAddress node) throws IOException {
+        return to(node).tcp();
+    }
+
+    /** A UDP sender with default settings. */
+    public static AnepSender udp(InetSocketAddress node) throws IOException {
+        return to(node).udp();
+    }
+
+    /**
+     * Adds one packet to the batch; sends the batch first when the packet does not fit any more.
+     *
+     * @param payload from its position to its limit; copied
+     * @throws IllegalArgumentException if the packet exceeds what the transport carries: 65,535 octets over TCP,
+     *     65,507 over UDP
+     * @throws IOException if the batch has to leave and the connection is gone or stalled
+     */
+    public void send(PacketBuilder builder, ByteBuffer payload) throws IOException {
+        int octets = builder.headerLength() + payload.remaining();
+        builder.write(room(octets), payload);
+        batchPackets++;
+    }
+
+    /** Adds one finished packet to the batch; see {@link #send(PacketBuilder, ByteBuffer)}. */
+    public void send(Packet packet) throws IOException {
+        packet.seal();
+        ByteBuffer target = room(packet.length());
+        target.put(target.position(), packet.buffer(), packet.offset(), packet.length());
+        target.position(target.position() + packet.length());
+        batchPackets++;
+    }
+
+    private ByteBuffer room(int octets) throws IOException {
+        requireFits(octets);
+        ByteBuffer target = batch;
+        if (target == null) {
+            target = ByteBuffer.allocateDirect(Math.max(batchOctets, Anep.MAX_PACKET_OCTETS));
+            batch = target;
+        }
+        if (target.remaining() < octets) {
+            flush();
+        }
+        return target;
+    }
+
+    private void requireFits(int octets) {
+        if (octets > link.maxPacketOctets()) {
+            throw new IllegalArgumentException("packet of " + octets + " octets: this transport carries at most "
+                    + link.maxPacketOctets() + "; send several packets");
+        }
+    }
+
+    /**
+     * Sends the next packets of generated load at once, behind all that {@code send} collected.
+     *
+     * @return packets sent: at most {@code maxPackets}, and at most to the end of the batch's memory
+     */
+    public int send(LoadBatch load, int maxPackets) throws IOException {
+        requireFits(load.packetOctets());
+        flush();
+        int packets = load.prepare(maxPackets);
+        link.write(load.octets(), load.from(), load.to());
+        count(packets, load.to() - load.from());
+        return packets;
+    }
+
+    /** Sends all that was collected. Over TCP it is then in the hands of the operating system. */
+    public void flush() throws IOException {
+        ByteBuffer target = batch;
+        if (target != null && target.position() > 0) {
+            int octets = target.position();
+            int packets = batchPackets;
+            target.clear();
+            batchPackets = 0;
+            link.write(target, 0, octets);
+            count(packets, octets);
+        }
+    }
+
+    private void count(int packets, int octets) {
+        sentPackets = sentPackets + packets;
+        sentOctets = sentOctets + octets;
+    }
+
+    /** Sends all that was collected and, over TCP, ends the output; answers can still be polled. */
+    public void finish() throws IOException {
+        flush();
+        link.shutdownOutput();
+    }
+
+    /**
+     * Points the view at the next answer, whichever packet it answers. What was collected is not sent by this: flush
+     * first.
+     *
+     * @param packet valid until the next call on this sender
+     * @param timeout zero does not wait
+     * @return false when the time is up or {@link #ended}
+     * @throws IOException if the connection is gone, or an answer over TCP is so malformed that the next one cannot
+     *     be found
+     */
+    public boolean poll(Packet packet, Duration timeout) throws IOException {
+        return link.poll(packet, timeout.toNanos());
+    }
+
+    /** Whether the far side has ended its output and every answer was polled; never so over UDP. */
+    public boolean ended() {
+        return link.ended();
+    }
+
+    /** Answers that were malformed. */
+    public long malformedReplies() {
+        return link.malformed();
+    }
+
+    /** Packets handed to the operating system. */
+    public long sentPackets() {
+        return sentPackets;
+    }
+
+    /** Octets of those. */
+    public long sentOctets() {
+        return sentOctets;
+    }
+
+    /** Packets of those that it refused (UDP). */
+    public long refusedPackets() {
+        return link.refusedPackets();
+    }
+
+    /** Why it refused the last one; empty when it refused none. */
+    public String lastError() {
+        return link.lastError();
+    }
+
+    /** This end's address. */
+    public InetSocketAddress localAddress() throws IOException {
+        return link.local();
+    }
+
+    /** Ends at once; what was collected and not sent is lost. Any thread. */
+    @Override
+    public void close() {
+        link.close();
+    }
+}

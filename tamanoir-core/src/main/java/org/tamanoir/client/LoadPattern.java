@@ -1,0 +1,51 @@
+package org.tamanoir.client;
+
+import java.nio.ByteBuffer;
+import java.util.SplittableRandom;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
+
+/**
+ * The payload of generated load, so that a receiver can verify it without having it: packet n carries the octets
+ * of one fixed pseudo-random sequence from place {@code (n mod 4) * 61} on. Four variants, so that a batch of any
+ * multiple of four packets can be sent again with new sequence numbers alone; 61 is prime to the word size.
+ *
+ * <p>Thread contract: an instance belongs to one thread.
+ */
+public final class LoadPattern {
+    /** Packets after which payloads repeat. */
+    public static final int VARIANTS = 4;
+
+    private static final int STEP_OCTETS = 61;
+    private static final long SEED = 0x544D_414E_4F49_5221L;
+    private static final ByteBuffer PATTERN = pattern();
+
+    private final ByteBuffer expected = PATTERN.duplicate();
+    private ByteBuffer actual = ByteBuffer.allocate(0);
+    private ByteBuffer actualOf = actual;
+
+    private static ByteBuffer pattern() {
+        byte[] octets = new byte[Anep.MAX_PACKET_OCTETS + VARIANTS * STEP_OCTETS];
+        new SplittableRandom(SEED).nextBytes(octets);
+        ByteBuffer direct = ByteBuffer.allocateDirect(octets.length).put(octets);
+        return direct.clear().asReadOnlyBuffer();
+    }
+
+    /** The payload of packet {@code sequence}, from position to limit; the same object each time. */
+    public ByteBuffer payload(long sequence, int octets) {
+        int start = (int) (sequence & (VARIANTS - 1)) * STEP_OCTETS;
+        return expected.limit(start + octets).position(start);
+    }
+
+    /** Whether the packet's payload is what its sequence number says. */
+    public boolean matches(Packet packet) {
+        ByteBuffer buffer = packet.buffer();
+        if (actualOf != buffer) {
+            actual = buffer.duplicate();
+            actualOf = buffer;
+        }
+        int start = packet.payloadOffset();
+        actual.limit(start + packet.payloadLength()).position(start);
+        return payload(packet.sequence(), packet.payloadLength()).mismatch(actual) < 0;
+    }
+}

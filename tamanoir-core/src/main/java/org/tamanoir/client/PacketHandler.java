@@ -1,0 +1,29 @@
+package org.tamanoir.client;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Packet;
+
+/**
+ * What an {@link AnepReceiver} does with packets. It has one handler per TCP connection and one for all UDP traffic.
+ *
+ * <p>Thread contract: each handler is called on one thread.
+ */
+public interface PacketHandler {
+    /**
+     * @param packet valid during the call; {@link Packet#copy} keeps it
+     * @param peer who sent it; over UDP valid during the call
+     * @throws IOException ends the TCP connection; over UDP it counts as a failure and the next packet follows
+     */
+    void packet(Packet packet, Peer peer) throws IOException;
+
+    /** The packets of one read are through, and what waits to be written may go. */
+    default void batchEnd() throws IOException {}
+
+    /**
+     * The TCP connection, or the receiver, has ended; no call follows.
+     *
+     * @param fault why in one line; null when the peer ended it between two packets, or the receiver was closed
+     */
+    default void closed(@Nullable String fault) {}
+}

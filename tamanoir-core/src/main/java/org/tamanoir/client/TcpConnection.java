@@ -1,0 +1,189 @@
+package org.tamanoir.client;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A TCP connection whose reads and writes wait, but never longer than they are told to: a non-blocking channel with
+ * a selector of its own, since Java's blocking channels know no time-out for writes.
+ *
+ * <p>Thread contract: one thread; {@link #close} from any.
+ */
+final class TcpConnection implements AutoCloseable {
+    /** What a blocked writer does with input that arrives meanwhile. */
+    interface Input {
+        /** Reads without waiting; false at the end of input. */
+        boolean readable() throws IOException;
+    }
+
+    private final SocketChannel channel;
+    private final Selector selector;
+    private final SelectionKey key;
+    private final InetSocketAddress peer;
+    private final Duration stallTimeout;
+
+    /** Takes the connected channel over, and closes it when that fails. */
+    TcpConnection(SocketChannel channel, Duration stallTimeout) throws IOException {
+        this.channel = channel;
+        this.stallTimeout = stallTimeout;
+        try {
+            this.peer = (InetSocketAddress) channel.getRemoteAddress();
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            this.selector = Selector.open();
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        try {
+            this.key = channel.register(selector, 0);
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /**
+     * @throws IOException in one line, naming the node, when it cannot be reached in time
+     */
+    static TcpConnection connect(InetSocketAddress node, Duration connectTimeout, Duration stallTimeout)
+            throws IOException {
+        if (node.isUnresolved()) {
+            throw new IOException("unknown host " + node.getHostString() + ": check the name");
+        }
+        SocketChannel channel = SocketChannel.open();
+        try {
+            channel.socket().connect(node, (int) Math.min(Integer.MAX_VALUE, Math.max(1, connectTimeout.toMillis())));
+        } catch (SocketTimeoutException e) {
+            channel.close();
+            throw new IOException(
+                    "no answer from " + Addresses.text(node) + " within " + connectTimeout.toMillis()
+                            + " ms: check the address, or allow more time",
+                    e);
+        } catch (IOException e) {
+            channel.close();
+            throw new IOException("cannot connect to " + Addresses.text(node) + ": " + e.getMessage(), e);
+        }
+        return new TcpConnection(channel, stallTimeout);
+    }
+
+    InetSocketAddress peer() {
+        return peer;
+    }
+
+    InetSocketAddress local() throws IOException {
+        return (InetSocketAddress) channel.getLocalAddress();
+    }
+
+    /**
+     * Writes from position to limit.
+     *
+     * @param input served while the peer takes nothing, so that an answering peer and this writer cannot block each
+     *     other
+     * @throws IOException when the connection is gone, or the peer took nothing for the stall time-out
+     */
+    void write(ByteBuffer octets, Input input) throws IOException {
+        int before = octets.remaining();
+        channelWrite(octets);
+        if (octets.hasRemaining()) {
+            writeRest(octets, input, octets.remaining() < before);
+        }
+    }
+
+    private void writeRest(ByteBuffer octets, Input input, boolean progress) throws IOException {
+        long stallNs = stallTimeout.toNanos();
+        long stalledSinceNs = System.nanoTime();
+        int interest = SelectionKey.OP_WRITE | SelectionKey.OP_READ;
+        while (octets.hasRemaining()) {
+            long nowNs = System.nanoTime();
+            if (progress) {
+                stalledSinceNs = nowNs;
+            } else if (nowNs - stalledSinceNs >= stallNs) {
+                throw new IOException(Addresses.text(peer) + " took nothing for " + stallTimeout.toMillis()
+                        + " ms: it is stopped, or waits until its answers are read");
+            }
+            int ready = select(interest, stallNs - (nowNs - stalledSinceNs));
+            if ((ready & SelectionKey.OP_READ) != 0 && !input.readable()) {
+                interest = SelectionKey.OP_WRITE;
+            }
+            int before = octets.remaining();
+            if ((ready & SelectionKey.OP_WRITE) != 0) {
+                channelWrite(octets);
+            }
+            progress = octets.remaining() < before;
+        }
+    }
+
+    private void channelWrite(ByteBuffer octets) throws IOException {
+        try {
+            channel.write(octets);
+        } catch (AsynchronousCloseException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new IOException("connection to " + Addresses.text(peer) + " broke: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Reads what is there, waiting for the first octet.
+     *
+     * @param timeoutNs 0 does not wait
+     * @return octets read; 0 when the time is up, -1 at the end of input
+     */
+    int read(ByteBuffer target, long timeoutNs) throws IOException {
+        try {
+            int octets = channel.read(target);
+            if (octets == 0 && timeoutNs > 0 && select(SelectionKey.OP_READ, timeoutNs) != 0) {
+                octets = channel.read(target);
+            }
+            return octets;
+        } catch (AsynchronousCloseException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new IOException("connection to " + Addresses.text(peer) + " broke: " + e.getMessage(), e);
+        }
+    }
+
+    private int select(int interest, long timeoutNs) throws IOException {
+        try {
+            key.interestOps(interest);
+            selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(timeoutNs)));
+            selector.selectedKeys().clear();
+            return key.readyOps() & interest;
+        } catch (ClosedSelectorException | java.nio.channels.CancelledKeyException e) {
+            AsynchronousCloseException closed = new AsynchronousCloseException();
+            closed.initCause(e);
+            throw closed;
+        }
+    }
+
+    /** Ends the output: the peer reads to the end, and its answers can still be read. */
+    void shutdownOutput() throws IOException {
+        channel.shutdownOutput();
+    }
+
+    /** Any thread; waiting reads and writes end with an exception. */
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // The descriptor is given back even then, and there is nobody to tell.
+        }
+        try {
+            selector.close();
+        } catch (IOException e) {
+            // As above.
+        }
+    }
+}

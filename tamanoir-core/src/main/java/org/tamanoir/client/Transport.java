@@ -1,0 +1,7 @@
+package org.tamanoir.client;
+
+/** Transports of ANEP packets. */
+public enum Transport {
+    TCP,
+    UDP
+}

@@ -1,0 +1,140 @@
+package org.tamanoir.client;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSender;
+import org.tamanoir.transport.UdpSocket;
+import org.tamanoir.transport.UdpSockets;
+
+/** One datagram per packet. Thread contract: one thread. */
+final class UdpLink implements Link {
+    private final UdpSocket socket;
+    private final UdpSender sender;
+    private final long nodeHigh;
+    private final long nodeLow;
+    private final int nodePort;
+    private final @Nullable Consumer<Packet> replyHandler;
+    private final Packet view;
+    private @Nullable UdpBatch replies;
+    private int messages;
+    private int message;
+    private int at;
+    private long malformed;
+
+    UdpLink(InetSocketAddress node, TransportKind kind, int typeId, @Nullable Consumer<Packet> replyHandler)
+            throws IOException {
+        InetAddress address = node.getAddress();
+        if (address == null) {
+            throw new IOException("unknown host " + node.getHostString() + ": check the name");
+        }
+        this.nodeHigh = Addresses.high(address);
+        this.nodeLow = Addresses.low(address);
+        this.nodePort = node.getPort();
+        this.replyHandler = replyHandler;
+        this.view = new Packet(typeId, PacketSpace.HEAP);
+        this.socket = UdpSockets.bind(kind, new InetSocketAddress(Addresses.any(address), 0));
+        this.sender = socket.newSender();
+    }
+
+    @Override
+    public int maxPacketOctets() {
+        return Anep.MAX_DATAGRAM_OCTETS;
+    }
+
+    @Override
+    public InetSocketAddress local() {
+        return socket.localAddress();
+    }
+
+    @Override
+    public void write(ByteBuffer packets, int from, int to) throws IOException {
+        int octets;
+        for (int packet = from; packet < to; packet += octets) {
+            octets = Framing.claimedLength(packets, packet);
+            sender.add(packets, packet, octets, nodeHigh, nodeLow, nodePort);
+        }
+        sender.flush();
+        Consumer<Packet> handler = replyHandler;
+        while (handler != null && poll(view, 0)) {
+            handler.accept(view);
+        }
+    }
+
+    @Override
+    public boolean poll(Packet packet, long timeoutNs) throws IOException {
+        UdpBatch batch = replies;
+        if (batch == null) {
+            batch = socket.newBatch();
+            replies = batch;
+        }
+        long deadlineNs = System.nanoTime() + timeoutNs;
+        while (true) {
+            if (message == messages && !receive(batch, deadlineNs, timeoutNs)) {
+                return false;
+            }
+            int octets = Math.min(batch.segmentOctets(message), batch.end(message) - at);
+            boolean good = packet.parse(batch.buffer(), at, octets) == null;
+            at += octets;
+            if (at >= batch.end(message) && ++message < messages) {
+                at = batch.start(message);
+            }
+            if (good) {
+                return true;
+            }
+            malformed++;
+        }
+    }
+
+    private boolean receive(UdpBatch batch, long deadlineNs, long timeoutNs) throws IOException {
+        message = 0;
+        messages = socket.receive(batch);
+        while (messages == 0) {
+            long leftNs = timeoutNs == 0 ? 0 : deadlineNs - System.nanoTime();
+            if (leftNs <= 0 || !socket.awaitReadable(Duration.ofNanos(leftNs))) {
+                return false;
+            }
+            messages = socket.receive(batch);
+        }
+        at = batch.start(0);
+        return true;
+    }
+
+    @Override
+    public boolean ended() {
+        return false;
+    }
+
+    @Override
+    public long malformed() {
+        return malformed;
+    }
+
+    @Override
+    public long refusedPackets() {
+        return sender.failedPackets();
+    }
+
+    @Override
+    public String lastError() {
+        return sender.lastError();
+    }
+
+    @Override
+    public void shutdownOutput() {}
+
+    @Override
+    public void close() {
+        socket.close();
+    }
+}

@@ -1,0 +1,160 @@
+package org.tamanoir.client;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSender;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * Takes in all datagrams of one socket, in batches.
+ *
+ * <p>Thread contract: {@link #run} on one thread, which closes the socket at its end; {@link #close} from any.
+ */
+final class UdpReception implements Runnable, Peer {
+    /** How long {@link #close} may go unnoticed. */
+    private static final Duration WAIT = Duration.ofMillis(100);
+
+    private static final int REPLY_OCTETS = 256 * 1024;
+
+    private final UdpSocket socket;
+    private final UdpBatch batch;
+    private final UdpSender sender;
+    private final PacketHandler handler;
+    private final ReceiverStatistics statistics;
+    private final Packet packet;
+    private int message;
+    private @Nullable ByteBuffer replies;
+    private volatile boolean closing;
+
+    UdpReception(UdpSocket socket, PacketHandler handler, ReceiverStatistics statistics, Packet packet) {
+        this.socket = socket;
+        this.batch = socket.newBatch();
+        this.sender = socket.newSender();
+        this.handler = handler;
+        this.statistics = statistics;
+        this.packet = packet;
+    }
+
+    @Override
+    public void run() {
+        String fault = null;
+        try {
+            while (!closing) {
+                int messages = socket.receive(batch);
+                if (messages > 0) {
+                    walk(messages);
+                } else {
+                    socket.awaitReadable(WAIT);
+                }
+            }
+        } catch (IOException e) {
+            fault = e.getMessage() == null ? e.toString() : e.getMessage();
+        } finally {
+            socket.close();
+            handler.closed(fault);
+        }
+    }
+
+    private void walk(int messages) {
+        ByteBuffer buffer = batch.buffer();
+        int packets = 0;
+        long octets = 0;
+        for (message = 0; message < messages; message++) {
+            int end = batch.end(message);
+            int segment = Math.max(1, batch.segmentOctets(message));
+            int at = batch.start(message);
+            do {
+                DropReason fault = packet.parse(buffer, at, Math.min(segment, end - at));
+                if (fault == null) {
+                    packets++;
+                    octets += packet.length();
+                    handle();
+                } else {
+                    statistics.countMalformed(fault);
+                }
+                at += segment;
+            } while (at < end);
+        }
+        statistics.countBatch(packets, octets);
+        try {
+            handler.batchEnd();
+        } catch (IOException | RuntimeException e) {
+            statistics.countHandlerFailure();
+        }
+        flushReplies();
+    }
+
+    /** One peer's packet must not end reception for the others. */
+    private void handle() {
+        if (packet.hasTrailer()) {
+            statistics.countTrailer();
+        }
+        try {
+            handler.packet(packet, this);
+        } catch (IOException | RuntimeException e) {
+            statistics.countHandlerFailure();
+        }
+    }
+
+    void close() {
+        closing = true;
+    }
+
+    // ---- Peer ---------------------------------------------------------------------------------------------
+
+    @Override
+    public void reply(Packet answer) {
+        answer.seal();
+        ByteBuffer target = replies;
+        if (target == null) {
+            target = ByteBuffer.allocateDirect(REPLY_OCTETS);
+            replies = target;
+        }
+        if (target.remaining() < answer.length()) {
+            flushReplies();
+        }
+        int start = target.position();
+        target.put(start, answer.buffer(), answer.offset(), answer.length());
+        target.position(start + answer.length());
+        sender.add(target, start, answer.length(), addressHigh(), addressLow(), port());
+    }
+
+    private void flushReplies() {
+        ByteBuffer target = replies;
+        if (target != null && target.position() > 0) {
+            sender.flush();
+            target.clear();
+        }
+    }
+
+    @Override
+    public Transport transport() {
+        return Transport.UDP;
+    }
+
+    @Override
+    public long addressHigh() {
+        return batch.addressHigh(message);
+    }
+
+    @Override
+    public long addressLow() {
+        return batch.addressLow(message);
+    }
+
+    @Override
+    public int port() {
+        return batch.port(message);
+    }
+
+    @Override
+    public InetSocketAddress address() {
+        return new InetSocketAddress(Addresses.of(addressHigh(), addressLow()), port());
+    }
+}

@@ -1,0 +1,32 @@
+package org.tamanoir.ee;
+
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+
+/**
+ * The way out of one service's thread to a next hop. Packets added are held until they are counted out or dropped.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+interface Departure {
+    /**
+     * Adds the packet behind those before.
+     *
+     * @return null, or why it cannot go
+     */
+    @Nullable
+    DropReason add(Packet packet);
+
+    /** Hands what was added to the operating system, as far as it takes it. */
+    void flush();
+
+    /** Packets added that have not left. */
+    long held();
+
+    /** Whether it can take packets no more. */
+    boolean isClosed();
+
+    /** Frees what it holds; packets that have not left are dropped for {@code reason}. */
+    void close(DropReason reason);
+}

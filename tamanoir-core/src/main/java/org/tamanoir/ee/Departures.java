@@ -1,0 +1,230 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * All ways out of one service's thread. Finds a packet's next hop, spends a hop of its budget, and adds it to the
+ * way there.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class Departures {
+    /** TCP next hops that one thread keeps at once; the one idle for longest makes room. */
+    static final int MAX_CONNECTIONS = 64;
+    /** Destinations whose next hop is remembered; a power of two. */
+    private static final int REMEMBERED = 64;
+
+    private final ServiceInstance instance;
+    private final Forwarder forwarder;
+    private final int initialHopBudget;
+    private final Traffic traffic;
+    private final @Nullable Hop[] hops = new @Nullable Hop[REMEMBERED];
+    /** In the order of their last opening. */
+    private final List<Departure> connections = new ArrayList<>();
+
+    private final List<InetSocketAddress> connectionAddresses = new ArrayList<>();
+    private final List<UdpDeparture> datagrams = new ArrayList<>();
+    private final List<UdpSocket> datagramSockets = new ArrayList<>();
+    private Hop last = Forwarder.refused(0, 0, -1, 0, DropReason.NO_ROUTE);
+
+    Departures(ServiceInstance instance, Forwarder forwarder, int initialHopBudget, Traffic traffic) {
+        this.instance = instance;
+        this.forwarder = forwarder;
+        this.initialHopBudget = initialHopBudget;
+        this.traffic = traffic;
+    }
+
+    /**
+     * Sends a packet towards its destination.
+     *
+     * @return null, or why it cannot go
+     */
+    @Nullable
+    DropReason depart(Packet packet) {
+        if (!packet.hasInternetDestination()) {
+            return DropReason.NO_ROUTE;
+        }
+        return depart(packet, hop(packet.destinationHigh(), packet.destinationLow(), packet.destinationPort()));
+    }
+
+    /** Sends a packet as if it were for {@code destination}. */
+    @Nullable
+    DropReason depart(Packet packet, InetSocketAddress destination) {
+        return depart(
+                packet,
+                hop(
+                        Forwarder.high(destination.getAddress()),
+                        Forwarder.low(destination.getAddress()),
+                        destination.getPort()));
+    }
+
+    private @Nullable DropReason depart(Packet packet, Hop hop) {
+        if (hop.refusal != null) {
+            return hop.refusal;
+        }
+        if (packet.isTamanoir()) {
+            if (hop.isActiveNode && !spendHop(packet)) {
+                return packet.has(Option.HOP_BUDGET) ? DropReason.HOP_BUDGET : DropReason.PACKET_TOO_LONG;
+            }
+        } else if (instance.cameFrom(hop)) {
+            return DropReason.LOOP;
+        }
+        if (packet.length() > hop.maxOctets) {
+            return DropReason.PACKET_TOO_LONG;
+        }
+        Departure departure = hop.departure;
+        if (departure == null || departure.isClosed()) {
+            departure = open(hop);
+            if (departure == null) {
+                return DropReason.NEXT_HOP_UNREACHABLE;
+            }
+        }
+        packet.seal();
+        if (hop.isUdp) {
+            return ((UdpDeparture) departure).to(hop.high, hop.low, hop.port()).add(packet);
+        }
+        return departure.add(packet);
+    }
+
+    /** An empty budget is filled, and a packet without one gets one, so that no loop of routes is endless. */
+    private boolean spendHop(Packet packet) {
+        int left = packet.hopBudget();
+        if (left == 1) {
+            return false;
+        }
+        if (left == 0) {
+            if (!packet.has(Option.HOP_BUDGET) && !packet.addOption(Option.HOP_BUDGET)) {
+                return false;
+            }
+            packet.setHopBudget(initialHopBudget);
+        } else {
+            packet.setHopBudget(left - 1);
+        }
+        return true;
+    }
+
+    private Hop hop(long high, long low, int port) {
+        int generation = forwarder.generation();
+        Hop hop = last;
+        if (hop.isFor(high, low, port, generation)) {
+            return hop;
+        }
+        int slot = (int) ((low ^ high ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 58) & (REMEMBERED - 1);
+        Hop remembered = hops[slot];
+        if (remembered == null || !remembered.isFor(high, low, port, generation)) {
+            remembered = forwarder.resolve(high, low, port, instance.stream().transport());
+            hops[slot] = remembered;
+        }
+        last = remembered;
+        return remembered;
+    }
+
+    private @Nullable Departure open(Hop hop) {
+        InetSocketAddress address = hop.address;
+        if (address == null) {
+            return null;
+        }
+        Departure departure = hop.isUdp ? datagrams(address) : connection(address);
+        hop.departure = departure;
+        return departure;
+    }
+
+    private @Nullable Departure connection(InetSocketAddress address) {
+        int known = connectionAddresses.indexOf(address);
+        if (known >= 0) {
+            if (!connections.get(known).isClosed()) {
+                return connections.get(known);
+            }
+            forget(known);
+        }
+        if (connections.size() == MAX_CONNECTIONS && !makeRoom()) {
+            return null;
+        }
+        Departure departure = instance.connect(address);
+        if (departure != null) {
+            connections.add(departure);
+            connectionAddresses.add(address);
+        }
+        return departure;
+    }
+
+    private boolean makeRoom() {
+        flush();
+        for (int i = 0; i < connections.size(); i++) {
+            if (connections.get(i).held() == 0) {
+                connections.get(i).close(DropReason.NEXT_HOP_LOST);
+                forget(i);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void forget(int index) {
+        connections.remove(index);
+        connectionAddresses.remove(index);
+    }
+
+    private @Nullable Departure datagrams(InetSocketAddress address) {
+        UdpSocket socket = instance.environment().udpSocketTowards(address.getAddress());
+        if (socket == null) {
+            return null;
+        }
+        return through(socket);
+    }
+
+    /** The way out through this socket. */
+    UdpDeparture through(UdpSocket socket) {
+        int known = datagramSockets.indexOf(socket);
+        if (known >= 0) {
+            return datagrams.get(known);
+        }
+        UdpDeparture departure = new UdpDeparture(socket.newSender(), traffic);
+        datagramSockets.add(socket);
+        datagrams.add(departure);
+        return departure;
+    }
+
+    void flush() {
+        for (int i = 0; i < connections.size(); i++) {
+            connections.get(i).flush();
+        }
+        for (int i = 0; i < datagrams.size(); i++) {
+            datagrams.get(i).flush();
+        }
+    }
+
+    /** TCP connections to next hops. */
+    List<Departure> connections() {
+        return connections;
+    }
+
+    /** Packets that wait to leave. */
+    long held() {
+        long held = 0;
+        for (int i = 0; i < connections.size(); i++) {
+            held += connections.get(i).held();
+        }
+        for (int i = 0; i < datagrams.size(); i++) {
+            held += datagrams.get(i).held();
+        }
+        return held;
+    }
+
+    /** Closes all connections. */
+    void close(DropReason reason) {
+        flush();
+        for (Departure departure : connections) {
+            departure.close(reason);
+        }
+        connections.clear();
+        connectionAddresses.clear();
+    }
+}

@@ -1,0 +1,127 @@
+package org.tamanoir.ee;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.StreamInfo;
+
+/** Turns destinations into next hops by the routing table. Any thread may call. */
+final class Forwarder {
+    private static final int MAX_DATAGRAM_OCTETS_IPV6 = 65_487;
+
+    private final RoutingTable routes;
+    private final Set<InetSocketAddress> ownTcp = new CopyOnWriteArraySet<>();
+    private final Set<InetSocketAddress> ownUdp = new CopyOnWriteArraySet<>();
+
+    Forwarder(RoutingTable routes) {
+        this.routes = routes;
+    }
+
+    /** Makes packets to this address end here instead of coming back in. */
+    void own(StreamInfo.Transport transport, InetSocketAddress address) {
+        (transport == StreamInfo.Transport.TCP ? ownTcp : ownUdp).add(address);
+    }
+
+    int generation() {
+        return routes.generation();
+    }
+
+    /** Looks a destination up; {@code arrival} is how packets came, for routes that do not change that. */
+    Hop resolve(long high, long low, int port, StreamInfo.Transport arrival) {
+        int generation = routes.generation();
+        NextHop next = routes.lookup(high, low);
+        if (next == null) {
+            return refused(high, low, port, generation, DropReason.NO_ROUTE);
+        }
+        InetAddress address = next.address() == null ? toAddress(high, low) : next.address();
+        int nextPort = next.port() != 0 ? next.port() : port != 0 ? port : Anep.DEFAULT_PORT;
+        boolean isUdp = next.transport() == NextHop.Transport.UDP
+                || (next.transport() == NextHop.Transport.SAME && arrival == StreamInfo.Transport.UDP);
+        InetSocketAddress target = new InetSocketAddress(address, nextPort);
+        if (isOwn(target, isUdp ? ownUdp : ownTcp)) {
+            return refused(high, low, port, generation, DropReason.LOCAL);
+        }
+        byte[] octets = address.getAddress();
+        boolean isIpv6 = octets.length == 16;
+        ByteBuffer words = ByteBuffer.wrap(octets);
+        return new Hop(
+                high,
+                low,
+                port,
+                generation,
+                null,
+                target,
+                next.kind() == NextHop.Kind.ACTIVE_NODE,
+                isUdp,
+                isIpv6 ? words.getLong(0) : 0,
+                isIpv6 ? words.getLong(8) : 0xFFFF_0000_0000L | (words.getInt(0) & 0xFFFF_FFFFL),
+                !isUdp ? Anep.MAX_PACKET_OCTETS : isIpv6 ? MAX_DATAGRAM_OCTETS_IPV6 : Anep.MAX_DATAGRAM_OCTETS);
+    }
+
+    static Hop refused(long high, long low, int port, int generation, DropReason reason) {
+        return new Hop(high, low, port, generation, reason, null, false, false, 0, 0, 0);
+    }
+
+    private static boolean isOwn(InetSocketAddress target, Set<InetSocketAddress> own) {
+        if (own.contains(target)) {
+            return true;
+        }
+        for (InetSocketAddress address : own) {
+            if (address.getPort() == target.getPort()
+                    && address.getAddress().isAnyLocalAddress()
+                    && isOfThisHost(target.getAddress())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isOfThisHost(InetAddress address) {
+        try {
+            return address.isLoopbackAddress()
+                    || address.isAnyLocalAddress()
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (SocketException e) {
+            return false;
+        }
+    }
+
+    /** The address that stands as 128 bits; IPv4 as ::ffff:a.b.c.d. */
+    static InetAddress toAddress(long high, long low) {
+        try {
+            if (high == 0 && low >>> 32 == 0xFFFF) {
+                return InetAddress.getByAddress(
+                        ByteBuffer.allocate(4).putInt((int) low).array());
+            }
+            return Inet6Address.getByAddress(
+                    null, ByteBuffer.allocate(16).putLong(high).putLong(low).array(), -1);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("4 or 16 octets are an address", e);
+        }
+    }
+
+    /** Upper 64 bits of an address, 0 for IPv4. */
+    static long high(@Nullable InetAddress address) {
+        byte[] octets = address == null ? new byte[4] : address.getAddress();
+        return octets.length == 16 ? ByteBuffer.wrap(octets).getLong(0) : 0;
+    }
+
+    /** Lower 64 bits of an address; IPv4 as ::ffff:a.b.c.d. */
+    static long low(@Nullable InetAddress address) {
+        byte[] octets = address == null ? new byte[4] : address.getAddress();
+        return octets.length == 16
+                ? ByteBuffer.wrap(octets).getLong(8)
+                : 0xFFFF_0000_0000L | (ByteBuffer.wrap(octets).getInt(0) & 0xFFFF_FFFFL);
+    }
+}

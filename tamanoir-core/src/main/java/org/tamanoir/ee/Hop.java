@@ -1,0 +1,67 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
+
+/**
+ * Where packets to one destination go from one thread, as the routes said when it was looked up.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class Hop {
+    final long destinationHigh;
+    final long destinationLow;
+    final int destinationPort;
+    /** Of the routing table that decided. */
+    final int generation;
+    /** Why packets cannot go there; null when they can. */
+    final @Nullable DropReason refusal;
+
+    final @Nullable InetSocketAddress address;
+    final boolean isActiveNode;
+    final boolean isUdp;
+    final long high;
+    final long low;
+    /** The largest packet that the transport carries, in octets. */
+    final int maxOctets;
+    /** The way there, once there is one. */
+    @Nullable
+    Departure departure;
+
+    Hop(
+            long destinationHigh,
+            long destinationLow,
+            int destinationPort,
+            int generation,
+            @Nullable DropReason refusal,
+            @Nullable InetSocketAddress address,
+            boolean isActiveNode,
+            boolean isUdp,
+            long high,
+            long low,
+            int maxOctets) {
+        this.destinationHigh = destinationHigh;
+        this.destinationLow = destinationLow;
+        this.destinationPort = destinationPort;
+        this.generation = generation;
+        this.refusal = refusal;
+        this.address = address;
+        this.isActiveNode = isActiveNode;
+        this.isUdp = isUdp;
+        this.high = high;
+        this.low = low;
+        this.maxOctets = maxOctets;
+    }
+
+    boolean isFor(long high, long low, int port, int generation) {
+        return destinationLow == low
+                && destinationHigh == high
+                && destinationPort == port
+                && this.generation == generation;
+    }
+
+    int port() {
+        return address == null ? 0 : address.getPort();
+    }
+}

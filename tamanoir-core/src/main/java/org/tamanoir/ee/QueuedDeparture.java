@@ -1,0 +1,185 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.TcpConnection;
+
+/**
+ * Datagrams to a TCP next hop. They are copied into a bounded queue, since the memory in which they came is wanted
+ * for the next ones; a full queue drops the packet that arrives. One buffer fills while another one leaves.
+ *
+ * <p>Thread contract: the service's thread, which never waits here.
+ */
+final class QueuedDeparture implements Departure {
+    /** Between attempts to reach a next hop that was lost. */
+    private static final Duration RETRY = Duration.ofMillis(500);
+
+    private final IoLoop loop;
+    private final BufferPool pool;
+    private final InetSocketAddress address;
+    private final Duration connectTimeout;
+    private final Traffic traffic;
+
+    private TcpConnection connection;
+    private boolean retrying;
+    private boolean closed;
+    private @Nullable Buffer filling;
+    private int filled;
+    private long fillingPackets;
+    private @Nullable Buffer leaving;
+    private long leavingPackets;
+    private long leavingOctets;
+
+    QueuedDeparture(IoLoop loop, BufferPool pool, InetSocketAddress address, Duration connectTimeout, Traffic traffic) {
+        this.loop = loop;
+        this.pool = pool;
+        this.address = address;
+        this.connectTimeout = connectTimeout;
+        this.traffic = traffic;
+        this.connection = loop.connect(address, connectTimeout);
+    }
+
+    /** Takes what the next hop sends back. */
+    interface FarPackets {
+        void take(ByteBuffer memory, int offset, int length);
+    }
+
+    /** Hands whole packets that the next hop sent back to {@code taker}, who is done with each when it returns. */
+    void takeFarPackets(FarPackets taker) {
+        Buffer input = connection.input();
+        if (input == null || connection.end() == connection.start()) {
+            return;
+        }
+        int at = connection.start();
+        int length;
+        while ((length = Framing.next(input.nio(), at, connection.end())) > 0) {
+            taker.take(input.nio(), at, length);
+            at += length;
+        }
+        connection.consumed(at);
+        if (length == Framing.BROKEN) {
+            connection.close();
+        } else {
+            connection.trim();
+        }
+    }
+
+    @Override
+    public @Nullable DropReason add(Packet packet) {
+        if (retrying) {
+            return DropReason.NEXT_HOP_UNREACHABLE;
+        }
+        Buffer buffer = filling;
+        if (buffer == null) {
+            buffer = pool.take(BufferPool.LARGE_OCTETS, packet.length());
+            filling = buffer;
+            filled = 0;
+        }
+        if (filled + packet.length() > buffer.capacity()) {
+            flush();
+            if (filling != null) {
+                return DropReason.OUTPUT_FULL;
+            }
+            return add(packet);
+        }
+        buffer.nio().put(filled, packet.buffer(), packet.offset(), packet.length());
+        filled += packet.length();
+        fillingPackets++;
+        return null;
+    }
+
+    @Override
+    public void flush() {
+        if (connection.failure() != null) {
+            lost();
+            return;
+        }
+        if (!connection.isConnected() || !settle()) {
+            return;
+        }
+        Buffer buffer = filling;
+        if (buffer != null) {
+            filling = null;
+            leaving = buffer;
+            leavingPackets = fillingPackets;
+            leavingOctets = filled;
+            fillingPackets = 0;
+            connection.write(buffer, 0, filled);
+            connection.flush();
+            settle();
+        }
+    }
+
+    /** Counts out what has left; false while it has not. */
+    private boolean settle() {
+        Buffer buffer = leaving;
+        if (buffer == null) {
+            return true;
+        }
+        if (!connection.isDrained() || connection.failure() != null) {
+            return false;
+        }
+        traffic.out(leavingPackets, leavingOctets);
+        leavingPackets = 0;
+        leaving = null;
+        pool.give(buffer);
+        return true;
+    }
+
+    private void lost() {
+        if (retrying || closed) {
+            return;
+        }
+        drop(connection.isConnected() ? DropReason.NEXT_HOP_LOST : DropReason.NEXT_HOP_UNREACHABLE);
+        connection.close();
+        retrying = true;
+        loop.schedule(RETRY, () -> {
+            if (!closed) {
+                connection = loop.connect(address, connectTimeout);
+                retrying = false;
+            }
+        });
+    }
+
+    private void drop(DropReason reason) {
+        long packets = fillingPackets + leavingPackets;
+        if (packets > 0) {
+            traffic.drop(reason, packets);
+        }
+        fillingPackets = 0;
+        leavingPackets = 0;
+        if (filling != null) {
+            pool.give(filling);
+            filling = null;
+        }
+        if (leaving != null) {
+            pool.give(leaving);
+            leaving = null;
+        }
+    }
+
+    @Override
+    public long held() {
+        return fillingPackets + leavingPackets;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public void close(DropReason reason) {
+        closed = true;
+        drop(reason);
+        connection.close();
+    }
+}

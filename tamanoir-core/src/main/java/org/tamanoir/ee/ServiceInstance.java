@@ -1,0 +1,397 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.Counter;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceHost;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.IoLoop;
+
+/**
+ * One instance of a service with its thread: the way of a packet from the memory it arrived in through the service
+ * to its departure. How packets come is the subclasses' matter.
+ *
+ * <p>Thread contract: the service's thread, but for what is said to be any thread's.
+ */
+abstract class ServiceInstance implements ServiceHost {
+    /** Counters, own drop reasons and timers that one instance may have. */
+    private static final int MAX_NAMES = 64;
+
+    private static final int MAX_TIMERS = 1024;
+
+    final Traffic traffic = new Traffic();
+    final IoLoop loop;
+    final BatchMemory memory;
+    final Departures departures;
+
+    private final ExecutionEnvironment environment;
+    private final ServiceDefinition definition;
+    private final StreamInfo stream;
+    private final Service service;
+    private final long key;
+    private final Packet packet;
+    private final ConcurrentHashMap<String, Counter> counters = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<String, Counter> dropReasons = new ConcurrentHashMap<>();
+    private final Queue<Runnable> dueTasks = new ArrayDeque<>();
+    private int timers;
+    private boolean initialised;
+    private @Nullable InetSocketAddress elsewhere;
+    private volatile boolean cut;
+
+    ServiceInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
+        this.environment = environment;
+        this.definition = definition;
+        this.stream = stream;
+        this.key = definition == Transit.DEFINITION ? ServiceKey.NONE : definition.key();
+        this.service = definition.factory().get();
+        this.loop = environment.newLoop();
+        this.memory = new BatchMemory(environment.pool(), this::drain);
+        this.departures = new Departures(
+                this, environment.forwarder(), environment.config().hopBudget(), traffic);
+        this.packet = new Packet(environment.config().typeId(), memory);
+        service.attach(this);
+        service.setName(name);
+        service.setDaemon(true);
+    }
+
+    // ---- the way of a packet ----------------------------------------------------------------------------------
+
+    /** Takes one packet that came in from where it lies: parse, demultiplex, process, depart. */
+    final void handle(ByteBuffer memory, int offset, int length) {
+        DropReason fault = packet.parse(memory, offset, length);
+        traffic.in(packet.length());
+        if (fault != null) {
+            traffic.drop(fault);
+            return;
+        }
+        if (packet.hasTrailer() || packet.hasRepeatedOption()) {
+            traffic.anomaly();
+        }
+        demultiplex();
+    }
+
+    /** Takes one packet that another instance handed over. */
+    final void handleTaken(ByteBuffer memory, int offset, int length) {
+        DropReason fault = packet.parse(memory, offset, length);
+        traffic.taken();
+        if (fault != null) {
+            traffic.drop(fault);
+            return;
+        }
+        demultiplex();
+    }
+
+    /** Takes one packet that a next hop sent back and that belongs to no stream: it goes where it says. */
+    final void handleFarPacket(ByteBuffer memory, int offset, int length) {
+        DropReason fault = packet.parse(memory, offset, length);
+        traffic.in(packet.length());
+        if (fault != null) {
+            traffic.drop(fault);
+        } else {
+            depart(packet);
+        }
+    }
+
+    private void demultiplex() {
+        if (!packet.isTamanoir()) {
+            if (packet.discardIfUnknownType()) {
+                traffic.drop(DropReason.TYPE_ID);
+            } else {
+                depart(packet);
+            }
+            return;
+        }
+        long wanted = packet.serviceKey();
+        if (wanted == key) {
+            process();
+        } else if (wanted == ServiceKey.NONE) {
+            depart(packet);
+        } else {
+            ServiceDefinition other = environment.services().find(wanted);
+            if (other != null) {
+                handOver(other, packet);
+            } else {
+                unknownService();
+            }
+        }
+    }
+
+    private void unknownService() {
+        FailurePolicy policy = environment.config().unknownService();
+        if (policy == FailurePolicy.PASS) {
+            depart(packet);
+            return;
+        }
+        traffic.drop(DropReason.UNKNOWN_SERVICE);
+        if (policy == FailurePolicy.CLOSE) {
+            abort(
+                    DropReason.UNKNOWN_SERVICE,
+                    "it asks for service key " + ServiceKey.toString(packet.serviceKey())
+                            + ", which the node does not have");
+        }
+    }
+
+    private void process() {
+        Verdict verdict = null;
+        if (initialised) {
+            try {
+                verdict = service.process(packet);
+            } catch (Throwable e) {
+                failed("process", e);
+            }
+        }
+        if (verdict == null) {
+            processFailed();
+            return;
+        }
+        switch (verdict) {
+            case FORWARD -> depart(packet);
+            case FORWARD_ELSEWHERE -> departElsewhere();
+            case REPLY -> {
+                packet.seal();
+                reply(packet);
+            }
+            case DROP -> traffic.drop(DropReason.SERVICE);
+            case CONSUME -> traffic.drop(DropReason.CONSUMED);
+        }
+    }
+
+    private void processFailed() {
+        if (definition.failurePolicy() == FailurePolicy.PASS) {
+            depart(packet);
+            return;
+        }
+        traffic.drop(DropReason.SERVICE_FAILURE);
+        if (definition.failurePolicy() == FailurePolicy.CLOSE) {
+            abort(DropReason.SERVICE_FAILURE, "service " + definition.name() + " failed");
+        }
+    }
+
+    private void depart(Packet packet) {
+        DropReason reason = departures.depart(packet);
+        if (reason != null) {
+            refused(reason);
+        }
+    }
+
+    private void departElsewhere() {
+        InetSocketAddress destination = elsewhere;
+        elsewhere = null;
+        DropReason reason = destination == null ? DropReason.NO_ROUTE : departures.depart(packet, destination);
+        if (reason != null) {
+            refused(reason);
+        }
+    }
+
+    private void refused(DropReason reason) {
+        traffic.drop(reason);
+        if (reason == DropReason.NEXT_HOP_UNREACHABLE) {
+            abort(reason, "its next hop cannot be reached");
+        }
+    }
+
+    /** Makes the counts visible; once a batch. */
+    final void publish() {
+        traffic.hold(departures.held() + heldBack());
+        traffic.publish();
+    }
+
+    // ---- what differs between TCP and UDP -----------------------------------------------------------------------
+
+    /** Sends a packet back to where it came from. */
+    abstract void reply(Packet packet);
+
+    /** Packets that wait to go back. */
+    abstract long heldBack();
+
+    /** Gives a packet to the instance that runs another service for the same stream. */
+    abstract void handOver(ServiceDefinition other, Packet packet);
+
+    /** Ends the stream, where there is one, because it cannot go on whole. */
+    abstract void abort(DropReason reason, String why);
+
+    /** A way to a TCP next hop; null when it cannot be reached. */
+    abstract @Nullable Departure connect(InetSocketAddress address);
+
+    /** Whether the packet in hand came from this next hop. */
+    abstract boolean cameFrom(Hop hop);
+
+    /** Sends what waits and, if that is how the transport works, waits until it has left. */
+    abstract void drain();
+
+    // ---- life --------------------------------------------------------------------------------------------------
+
+    /** Starts the thread. */
+    final void start() {
+        service.start();
+    }
+
+    /** Initialises the service; false when it failed, and every packet follows the failure policy. */
+    final void initialise() {
+        initialised = guard("init", () -> service.init(definition.config()));
+    }
+
+    final void endOfStream() {
+        if (initialised) {
+            guard("endOfStream", service::endOfStream);
+        }
+    }
+
+    final void closeService() {
+        initialised = false;
+        guard("close", service::close);
+    }
+
+    /** Runs the tasks that timers have made due; false when there were none. */
+    final boolean runDueTasks() {
+        if (dueTasks.isEmpty()) {
+            return false;
+        }
+        Runnable task;
+        while ((task = dueTasks.poll()) != null) {
+            timers--;
+            Runnable due = task;
+            guard("timer", due::run);
+        }
+        return true;
+    }
+
+    private boolean guard(String where, Step step) {
+        try {
+            step.run();
+            return true;
+        } catch (Throwable e) {
+            failed(where, e);
+            return false;
+        }
+    }
+
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    private void failed(String where, Throwable failure) {
+        counter("failures").add(1);
+        environment
+                .failures()
+                .failed(definition.name(), where, failure, "failure policy " + definition.failurePolicy());
+    }
+
+    /** Ends the instance as soon as it looks, whatever still waits. Any thread. */
+    final void cut() {
+        cut = true;
+        loop.wakeup();
+    }
+
+    final boolean isCut() {
+        return cut;
+    }
+
+    /** Any thread. */
+    final boolean isAlive() {
+        return service.isAlive();
+    }
+
+    /** Any thread. */
+    final Service service() {
+        return service;
+    }
+
+    /** Any thread. */
+    final Thread thread() {
+        return service;
+    }
+
+    final ExecutionEnvironment environment() {
+        return environment;
+    }
+
+    final ServiceDefinition definition() {
+        return definition;
+    }
+
+    // ---- the service's side ------------------------------------------------------------------------------------
+
+    @Override
+    public final StreamInfo stream() {
+        return stream;
+    }
+
+    @Override
+    public final Counter counter(String name) {
+        return named(counters, name);
+    }
+
+    private static Counter named(ConcurrentHashMap<String, Counter> known, String name) {
+        Counter counter = known.get(name);
+        if (counter != null) {
+            return counter;
+        }
+        return known.computeIfAbsent(known.size() < MAX_NAMES ? name : "others", Counter::new);
+    }
+
+    @Override
+    public final void elsewhere(InetSocketAddress destination) {
+        elsewhere = destination;
+    }
+
+    @Override
+    public final void dropping(String reason) {
+        named(dropReasons, reason).add(1);
+    }
+
+    @Override
+    public final void schedule(Duration delay, Runnable task) {
+        if (timers == MAX_TIMERS) {
+            throw new IllegalStateException(
+                    "timer " + (MAX_TIMERS + 1) + ": a service may have " + MAX_TIMERS + " waiting; use every()");
+        }
+        timers++;
+        loop.schedule(delay, () -> dueTasks.add(task));
+    }
+
+    @Override
+    public final void emit(Packet made) {
+        made.seal();
+        ByteBuffer room = memory.reserve(made.length());
+        int at = room.position();
+        room.put(at, made.buffer(), made.offset(), made.length());
+        memory.commit(made.length());
+        Packet own = new Packet(environment.config().typeId(), memory);
+        DropReason reason = own.parse(room, at, made.length());
+        traffic.made();
+        if (reason == null) {
+            reason = departures.depart(own);
+        }
+        if (reason != null) {
+            refused(reason);
+        }
+    }
+
+    /** Any thread. */
+    final InstanceStatus status() {
+        Traffic.Sum sum = new Traffic.Sum();
+        traffic.addTo(sum);
+        return new InstanceStatus(
+                definition.name(), service.getName(), stream, sum.ofInstance(), values(counters), values(dropReasons));
+    }
+
+    private static Map<String, Long> values(Map<String, Counter> counters) {
+        Map<String, Long> values = new TreeMap<>();
+        counters.forEach((name, counter) -> values.put(name, counter.get()));
+        return values;
+    }
+}

@@ -1,0 +1,227 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Framing;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.TcpConnection;
+
+/**
+ * An instance that serves one TCP stream. The thread belongs to the stream, so it simply waits: for a connection,
+ * for a next hop that takes nothing. That is the back-pressure: while it waits it does not read.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+abstract class StreamInstance extends ServiceInstance {
+    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+    /** Between attempts to reach a next hop that refuses. */
+    private static final Duration CONNECT_RETRY = Duration.ofMillis(200);
+
+    private @Nullable DropReason aborted;
+    private long repliesSeen;
+
+    StreamInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
+        super(environment, definition, stream, name);
+    }
+
+    // ---- waiting -----------------------------------------------------------------------------------------------
+
+    /** Runs the loop until the condition holds; false when the time is up or the instance is cut. */
+    final boolean await(BooleanSupplier condition, Duration timeout) {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        boolean alarm = false;
+        while (!condition.getAsBoolean()) {
+            if (isCut() || System.nanoTime() - deadline >= 0) {
+                return false;
+            }
+            if (!alarm) {
+                alarm = true;
+                loop.schedule(timeout, () -> {});
+            }
+            loop.run();
+        }
+        return true;
+    }
+
+    /** Waits for {@code delay}; false when the instance is cut. */
+    private boolean pause(Duration delay) {
+        await(() -> false, delay);
+        return !isCut();
+    }
+
+    @Override
+    @Nullable
+    Departure connect(InetSocketAddress address) {
+        Duration timeout = environment().config().connectTimeout();
+        long deadline = System.nanoTime() + timeout.toNanos();
+        holdInput();
+        while (true) {
+            TcpConnection connection = loop.connect(address, timeout);
+            await(() -> connection.isConnected() || connection.failure() != null, timeout);
+            if (connection.isConnected() && connection.failure() == null) {
+                return new TcpDeparture(connection, memory, traffic);
+            }
+            connection.close();
+            if (System.nanoTime() - deadline >= 0 || !pause(CONNECT_RETRY)) {
+                LOG.info("{}: next hop {} not reached: {}", thread().getName(), address, connection.failure());
+                return null;
+            }
+        }
+    }
+
+    /** Flushes and waits until every next hop has taken what is theirs, or a stall, failure or cut ends that. */
+    @Override
+    final void drain() {
+        departures.flush();
+        long pending = pendingOctets();
+        Duration stall = environment().config().stallTimeout();
+        while (!settled() && !isCut() && aborted == null) {
+            holdInput();
+            long before = pending;
+            boolean moved = await(() -> settled() || aborted != null || pendingOctets() != before, stall);
+            pending = pendingOctets();
+            if (!moved && !isCut()) {
+                abort(DropReason.NEXT_HOP_STALLED, "a next hop took nothing for " + stall.toSeconds() + " s");
+            }
+        }
+    }
+
+    /** Stops reading from the sender while the thread waits for something else. */
+    abstract void holdInput();
+
+    /** Whether everything that must leave before the memory may change has left; notes failures on the way. */
+    boolean settled() {
+        List<Departure> connections = departures.connections();
+        boolean drained = true;
+        for (int i = 0; i < connections.size(); i++) {
+            TcpDeparture departure = (TcpDeparture) connections.get(i);
+            departure.settle();
+            if (departure.held() > 0) {
+                drained = false;
+                String failure = departure.connection().failure();
+                if (failure != null) {
+                    abort(
+                            DropReason.NEXT_HOP_LOST,
+                            "its next hop " + departure.connection().remoteAddress() + " was lost: " + failure);
+                }
+            }
+        }
+        return drained;
+    }
+
+    private long pendingOctets() {
+        long octets = 0;
+        for (Departure departure : departures.connections()) {
+            octets += ((TcpDeparture) departure).connection().pendingOctets();
+        }
+        return octets;
+    }
+
+    // ---- replies -----------------------------------------------------------------------------------------------
+
+    /** Takes whole packets of next hops back to the sender, as far as that one takes them. */
+    final void relayReplies() {
+        List<Departure> connections = departures.connections();
+        for (int i = 0; i < connections.size(); i++) {
+            TcpConnection from = ((TcpDeparture) connections.get(i)).connection();
+            Buffer input = from.input();
+            if (input != null && from.end() > from.start()) {
+                relay(from, input);
+            }
+            from.trim();
+        }
+    }
+
+    private void relay(TcpConnection from, Buffer input) {
+        if (!canSendBack()) {
+            from.wantInput(false);
+            return;
+        }
+        ByteBuffer octets = input.nio();
+        int start = from.start();
+        int at = start;
+        int length;
+        while ((length = Framing.next(octets, at, from.end())) > 0 && sendBack(input, at, length)) {
+            at += length;
+            repliesSeen++;
+            traffic.in(length);
+        }
+        from.consumed(at);
+        flushBack();
+        if (length == Framing.BROKEN) {
+            DropReason fault = Framing.fault(octets, at);
+            traffic.in(1, from.end() - at);
+            traffic.drop(fault == null ? DropReason.HEADER_LENGTH : fault);
+            from.consumed(from.end());
+            LOG.info(
+                    "{}: next hop {} sent back no ANEP packet ({}): connection closed",
+                    thread().getName(),
+                    from.remoteAddress(),
+                    fault);
+            from.close();
+        } else {
+            from.wantInput(length == Framing.MORE);
+        }
+    }
+
+    /** Replies that came so far. */
+    final long repliesSeen() {
+        return repliesSeen;
+    }
+
+    /** Whether the way back takes packets now. */
+    abstract boolean canSendBack();
+
+    /** Adds a packet of a next hop to the way back to the sender; false when there is no room for it now. */
+    abstract boolean sendBack(Buffer buffer, int offset, int octets);
+
+    /** Hands what was added to the way back on. */
+    abstract void flushBack();
+
+    /** Whether every next hop has ended its side. */
+    final boolean repliesEnded() {
+        for (Departure departure : departures.connections()) {
+            TcpConnection connection = ((TcpDeparture) departure).connection();
+            boolean waiting = connection.input() != null
+                    && Framing.next(connection.input().nio(), connection.start(), connection.end()) > 0;
+            if (waiting || (!connection.inputEnded() && connection.failure() == null)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    final void shutdownDepartures() {
+        for (Departure departure : departures.connections()) {
+            ((TcpDeparture) departure).connection().shutdownOutput();
+        }
+    }
+
+    // ---- abort -------------------------------------------------------------------------------------------------
+
+    @Override
+    void abort(DropReason reason, String why) {
+        if (aborted == null) {
+            aborted = reason;
+            LOG.info("{}: stream closed: {} ({})", thread().getName(), why, reason);
+        }
+    }
+
+    /** Why the stream cannot go on; null while it can. */
+    final @Nullable DropReason aborted() {
+        return aborted;
+    }
+
+    @Override
+    final boolean cameFrom(Hop hop) {
+        return false;
+    }
+}

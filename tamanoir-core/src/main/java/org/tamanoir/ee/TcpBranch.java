@@ -1,0 +1,243 @@
+package org.tamanoir.ee;
+
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.service.Service;
+import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.BufferPool;
+
+/**
+ * A second service of a TCP stream, on its own thread: packets come through a bounded ring from the thread that
+ * reads the connection, and answers go back through another. Its packets keep their order among themselves, not
+ * against those of the stream's other services.
+ *
+ * <p>Thread contract: the service's thread, but for what is said to be the stream's.
+ */
+final class TcpBranch extends StreamInstance {
+    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+    /** Packets handled before next hops are flushed and the ring's room is given back. */
+    private static final int BATCH_PACKETS = 512;
+
+    private final TcpStream trunk;
+    private final Buffer inboxMemory;
+    private final Buffer answersMemory;
+    private final PacketRing inbox;
+    private final PacketRing answers;
+    private boolean freed;
+    private volatile boolean inputEnded;
+    private volatile boolean ended;
+
+    TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, TcpStream trunk) {
+        super(
+                environment,
+                definition,
+                trunk.stream(),
+                "tcp " + definition.name() + " " + trunk.stream().peer());
+        this.trunk = trunk;
+        int octets = environment.config().inboxOctets();
+        this.inboxMemory = environment.pool().take(octets, octets);
+        this.answersMemory = environment.pool().take(BufferPool.LARGE_OCTETS, PacketRing.MIN_OCTETS);
+        this.inbox = new PacketRing(inboxMemory);
+        this.answers = new PacketRing(answersMemory);
+        memory.arrivals(inboxMemory);
+    }
+
+    @Override
+    public void run(Service service) {
+        loop.own();
+        try {
+            initialise();
+            while (!isCut() && aborted() == null) {
+                boolean worked = runDueTasks();
+                worked |= handleBatch();
+                relayReplies();
+                publish();
+                if (!worked) {
+                    if (inputEnded && inbox.isEmpty()) {
+                        break;
+                    }
+                    loop.run();
+                }
+            }
+            if (aborted() == null && !isCut()) {
+                finishInput();
+            }
+        } catch (Throwable e) {
+            LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
+            abort(DropReason.SERVICE_FAILURE, "a fault of the node");
+        } finally {
+            finish();
+        }
+    }
+
+    private boolean handleBatch() {
+        int packets = 0;
+        while (packets < BATCH_PACKETS && aborted() == null && inbox.next()) {
+            packets++;
+            handleTaken(inbox.memory().nio(), inbox.offset(), inbox.length());
+        }
+        drain();
+        if (packets > 0) {
+            memory.recycle();
+            inbox.release();
+            trunk.loop.wakeup();
+        }
+        return packets > 0;
+    }
+
+    private void finishInput() {
+        endOfStream();
+        drain();
+        shutdownDepartures();
+        Duration linger = environment().config().lingerTimeout();
+        long seen;
+        do {
+            seen = repliesSeen();
+            long before = seen;
+            await(
+                    () -> {
+                        relayReplies();
+                        return repliesEnded() || repliesSeen() != before;
+                    },
+                    linger);
+        } while (!repliesEnded() && repliesSeen() != seen && !isCut());
+    }
+
+    private void finish() {
+        DropReason reason = aborted();
+        if (reason == null) {
+            reason = isCut() ? DropReason.SHUTDOWN : DropReason.NEXT_HOP_LOST;
+        }
+        flushBack();
+        await(answers::isReleased, environment().config().lingerTimeout());
+        ended = true;
+        synchronized (this) {
+            while (inbox.next()) {
+                traffic.taken();
+                traffic.drop(reason);
+            }
+            inbox.release();
+        }
+        closeService();
+        departures.close(reason);
+        memory.recycle();
+        publish();
+        loop.close();
+        environment().ended(this);
+        // If the stream has ended before, it has freed the rings too.
+        trunk.loop.execute(() -> trunk.ended(this));
+    }
+
+    // ---- the stream's side -----------------------------------------------------------------------------------------
+
+    /** Puts a packet into the ring; false when it is full. The stream's thread. */
+    boolean offer(Packet packet) {
+        synchronized (this) {
+            if (ended || !inbox.offer(packet.buffer(), packet.offset(), packet.length(), 0, 0, 0)) {
+                return false;
+            }
+        }
+        loop.wakeup();
+        return true;
+    }
+
+    /** No more packets come. The stream's thread. */
+    void endInput() {
+        inputEnded = true;
+        loop.wakeup();
+    }
+
+    /** Frees the rings; answers still in them are dropped. The stream's thread, when this one has ended. */
+    void free(TcpStream stream) {
+        if (!freed) {
+            freed = true;
+            while (answers.next()) {
+                stream.traffic.taken();
+                stream.traffic.drop(DropReason.PEER_GONE);
+            }
+            environment().pool().give(inboxMemory);
+            environment().pool().give(answersMemory);
+        }
+    }
+
+    /** Whether it takes no more. Any thread. */
+    boolean isEnded() {
+        return ended;
+    }
+
+    /** Takes the branch's answers to the sender, as far as that one takes them. The stream's thread. */
+    void takeAnswers(TcpStream stream) {
+        if (answers.isReleased() || !stream.canSendBack()) {
+            return;
+        }
+        answers.release();
+        boolean any = false;
+        while (answers.next()) {
+            any = true;
+            stream.traffic.taken();
+            stream.sendBack(answersMemory, answers.offset(), answers.length());
+        }
+        if (any) {
+            stream.flushBack();
+            if (stream.canSendBack()) {
+                answers.release();
+            }
+        }
+        loop.wakeup();
+    }
+
+    // ---- answers ---------------------------------------------------------------------------------------------------
+
+    @Override
+    void reply(Packet packet) {
+        Buffer buffer = memory.holderOf(packet);
+        flushBack();
+        Duration stall = environment().config().stallTimeout();
+        if (!await(() -> sendBack(buffer, packet.offset(), packet.length()), stall)) {
+            traffic.drop(DropReason.PEER_GONE);
+        }
+    }
+
+    @Override
+    boolean canSendBack() {
+        return !isCut();
+    }
+
+    @Override
+    boolean sendBack(Buffer buffer, int offset, int octets) {
+        if (!answers.offer(buffer.nio(), offset, octets, 0, 0, 0)) {
+            return false;
+        }
+        traffic.handed();
+        return true;
+    }
+
+    @Override
+    void flushBack() {
+        trunk.loop.wakeup();
+    }
+
+    @Override
+    long heldBack() {
+        return 0;
+    }
+
+    @Override
+    void handOver(ServiceDefinition other, Packet packet) {
+        traffic.drop(DropReason.UNKNOWN_SERVICE);
+    }
+
+    @Override
+    void abort(DropReason reason, String why) {
+        super.abort(reason, why);
+        trunk.loop.execute(() -> trunk.abort(reason, why));
+    }
+
+    @Override
+    void holdInput() {
+        // The ring holds: when it is full, the stream's thread waits.
+    }
+}

@@ -1,0 +1,416 @@
+package org.tamanoir.ee;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.TcpConnection;
+
+/**
+ * A TCP stream on its own thread: wait for input, walk the packets where they lie, send them on, read again when
+ * they have left. Packets for a second service go to a {@link TcpBranch}.
+ *
+ * <p>Thread contract: the service's thread; branches post to its loop.
+ */
+final class TcpStream extends StreamInstance {
+    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+
+    private enum State {
+        /** Packets come and go. */
+        OPEN,
+        /** The sender has ended; what is here leaves, and replies still come. */
+        ENDING,
+        ENDED
+    }
+
+    private final TcpConnection inbound;
+    private final TcpDeparture back;
+    private final List<TcpBranch> branches = new ArrayList<>();
+    private State state = State.OPEN;
+    private boolean answering;
+    private boolean watchingPartial;
+    private boolean partialExpired;
+    private boolean lingering;
+    private boolean stallWatched;
+
+    TcpStream(
+            ExecutionEnvironment environment, ServiceDefinition definition, TcpConnection inbound, StreamInfo stream) {
+        super(environment, definition, stream, "tcp " + definition.name() + " " + inbound.remoteAddress());
+        this.inbound = inbound;
+        this.back = new TcpDeparture(inbound, memory, traffic);
+    }
+
+    @Override
+    public void run(Service service) {
+        loop.own();
+        loop.adopt(inbound);
+        try {
+            initialise();
+            while (state != State.ENDED) {
+                step();
+                if (state != State.ENDED) {
+                    loop.run();
+                }
+            }
+        } catch (Throwable e) {
+            LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
+        } finally {
+            finish();
+        }
+    }
+
+    /** Serves whatever has become possible. */
+    private void step() {
+        if (runDueTasks()) {
+            departures.flush();
+        }
+        if (state == State.OPEN) {
+            forward();
+        }
+        relayReplies();
+        takeAnswers();
+        flushBack();
+        if (state == State.OPEN && isQuiet() && (inbound.inputEnded() || isPartialOverdue())) {
+            endInput();
+        }
+        if (state == State.ENDING && !settled()) {
+            watchStall();
+        } else if (state == State.ENDING && branches.isEmpty()) {
+            shutdownDepartures();
+            if (isBackClear() && (repliesEnded() || inbound.failure() != null)) {
+                state = State.ENDED;
+            } else {
+                watchLinger();
+            }
+        }
+        if (aborted() != null || isCut()) {
+            state = State.ENDED;
+        }
+        publish();
+    }
+
+    /** The packets of the batch, one after another, as far as next hops take them. */
+    private void forward() {
+        Buffer input = inbound.input();
+        if (input != null && settled()) {
+            memory.recycle();
+            input = walk(input);
+            departures.flush();
+        }
+        boolean ready = settled() && !isAnswerWaiting();
+        if (ready) {
+            memory.recycle();
+            inbound.trim();
+            watchPartial();
+        } else {
+            watchStall();
+        }
+        inbound.wantInput(ready);
+    }
+
+    private @Nullable Buffer walk(Buffer first) {
+        Buffer input = first;
+        ByteBuffer octets = input.nio();
+        memory.arrivals(input);
+        input.pin();
+        int at = inbound.start();
+        int end = inbound.end();
+        int length;
+        while ((length = Framing.next(octets, at, end)) > 0 && aborted() == null) {
+            inbound.consumed(at + length);
+            handle(octets, at, length);
+            at += length;
+            if (inbound.input() != input) {
+                // While the service waited, the end of the stream was read, and what is left moved.
+                input.unpin();
+                input = inbound.input();
+                if (input == null) {
+                    return null;
+                }
+                input.pin();
+                memory.arrivals(input);
+                octets = input.nio();
+                at = inbound.start();
+                end = inbound.end();
+            }
+        }
+        input.unpin();
+        if (length == Framing.BROKEN) {
+            broken(octets, at);
+        }
+        return input;
+    }
+
+    /** A malformed basic header: nothing behind it can be trusted to be a packet. */
+    private void broken(ByteBuffer octets, int at) {
+        DropReason fault = Framing.fault(octets, at);
+        DropReason reason = fault == null ? DropReason.HEADER_LENGTH : fault;
+        traffic.in(inbound.end() - at);
+        traffic.drop(reason);
+        inbound.consumed(inbound.end());
+        LOG.info("{}: not an ANEP packet ({}): connection closed", thread().getName(), reason);
+        departures.flush();
+        endInput();
+    }
+
+    /** Whether all that came has been handled, but for part of a packet. */
+    private boolean isQuiet() {
+        Buffer input = inbound.input();
+        return settled()
+                && (input == null || Framing.next(input.nio(), inbound.start(), inbound.end()) == Framing.MORE);
+    }
+
+    private void endInput() {
+        if (inbound.end() > inbound.start()) {
+            traffic.in(inbound.end() - inbound.start());
+            traffic.drop(DropReason.TRUNCATED);
+            inbound.consumed(inbound.end());
+        }
+        endOfStream();
+        departures.flush();
+        branches.forEach(TcpBranch::endInput);
+        inbound.wantInput(false);
+        state = State.ENDING;
+    }
+
+    // ---- the way back --------------------------------------------------------------------------------------------
+
+    @Override
+    void reply(Packet packet) {
+        if (inbound.failure() != null) {
+            traffic.drop(DropReason.PEER_GONE);
+            return;
+        }
+        answering = true;
+        back.add(packet);
+    }
+
+    @Override
+    boolean canSendBack() {
+        back.settle();
+        return back.held() == 0 || inbound.failure() != null;
+    }
+
+    @Override
+    boolean sendBack(Buffer buffer, int offset, int octets) {
+        if (inbound.failure() != null) {
+            traffic.drop(DropReason.PEER_GONE);
+        } else {
+            back.add(buffer, offset, octets, 1);
+        }
+        return true;
+    }
+
+    @Override
+    void flushBack() {
+        back.flush();
+        back.settle();
+        if (back.held() == 0) {
+            answering = false;
+        } else if (inbound.failure() != null && state == State.OPEN) {
+            abort(DropReason.PEER_GONE, "its sender is gone: " + inbound.failure());
+        }
+    }
+
+    private void takeAnswers() {
+        for (int i = 0; i < branches.size(); i++) {
+            branches.get(i).takeAnswers(this);
+        }
+    }
+
+    /** Whether answers of the service, which lie in the memory that input is read into, still wait. */
+    private boolean isAnswerWaiting() {
+        if (!answering) {
+            return false;
+        }
+        back.flush();
+        back.settle();
+        answering = back.held() > 0;
+        return answering;
+    }
+
+    private boolean isBackClear() {
+        return inbound.failure() != null || back.held() == 0;
+    }
+
+    @Override
+    boolean settled() {
+        boolean ways = super.settled();
+        return ways && !isAnswerWaiting();
+    }
+
+    @Override
+    long heldBack() {
+        return back.held();
+    }
+
+    @Override
+    void holdInput() {
+        inbound.wantInput(false);
+    }
+
+    // ---- other services of the same stream
+    // ---------------------------------------------------------------------------
+
+    @Override
+    void handOver(ServiceDefinition other, Packet packet) {
+        TcpBranch branch = branch(other);
+        if (branch == null) {
+            traffic.drop(DropReason.STREAM_LIMIT);
+            return;
+        }
+        boolean taken = branch.offer(packet);
+        if (!taken) {
+            holdInput();
+            Duration stall = environment().config().stallTimeout();
+            taken = await(() -> branch.isEnded() || sendAndOffer(branch, packet), stall) && !branch.isEnded();
+        }
+        if (taken) {
+            traffic.handed();
+        } else {
+            traffic.drop(DropReason.INBOX_FULL);
+            abort(DropReason.INBOX_FULL, "service " + other.name() + " takes no more packets");
+        }
+    }
+
+    /** The branch may itself wait for the sender to take its answers. */
+    private boolean sendAndOffer(TcpBranch branch, Packet packet) {
+        takeAnswers();
+        return branch.offer(packet);
+    }
+
+    /** A branch has ended: everything it had is with the next hops or counted. */
+    void ended(TcpBranch branch) {
+        branches.remove(branch);
+        branch.free(this);
+    }
+
+    private @Nullable TcpBranch branch(ServiceDefinition other) {
+        for (TcpBranch branch : branches) {
+            if (branch.definition() == other) {
+                return branch;
+            }
+        }
+        TcpBranch branch = environment().openBranch(this, other);
+        if (branch != null) {
+            branches.add(branch);
+        }
+        return branch;
+    }
+
+    // ---- limits in time
+    // ----------------------------------------------------------------------------------------------
+
+    /** A packet that does not get whole in time ends the stream. */
+    private void watchPartial() {
+        if (watchingPartial || inbound.end() == inbound.start()) {
+            return;
+        }
+        watchingPartial = true;
+        long before = traffic.packetsIn();
+        loop.schedule(environment().config().firstPacketTimeout(), () -> {
+            watchingPartial = false;
+            partialExpired = traffic.packetsIn() == before;
+        });
+    }
+
+    private boolean isPartialOverdue() {
+        boolean overdue = partialExpired && inbound.end() > inbound.start();
+        partialExpired = false;
+        if (overdue) {
+            LOG.info("{}: a packet was not whole in time: connection closed", thread().getName());
+        }
+        return overdue;
+    }
+
+    private void watchStall() {
+        if (stallWatched) {
+            return;
+        }
+        stallWatched = true;
+        long before = progress();
+        Duration stall = environment().config().stallTimeout();
+        loop.schedule(stall, () -> {
+            stallWatched = false;
+            if (!settled() && progress() == before) {
+                abort(DropReason.NEXT_HOP_STALLED, "nothing was taken for " + stall.toSeconds() + " s");
+            }
+        });
+    }
+
+    private long progress() {
+        return traffic.packetsOut() + inbound.pendingOctets();
+    }
+
+    private void watchLinger() {
+        if (lingering) {
+            return;
+        }
+        lingering = true;
+        long before = repliesSeen();
+        loop.schedule(environment().config().lingerTimeout(), () -> {
+            lingering = false;
+            if (repliesSeen() == before) {
+                state = State.ENDED;
+            }
+        });
+    }
+
+    // ---- end
+    // ---------------------------------------------------------------------------------------------------------
+
+    private void finish() {
+        DropReason reason = aborted();
+        if (reason == null) {
+            reason = isCut() ? DropReason.SHUTDOWN : DropReason.NEXT_HOP_LOST;
+        }
+        dropInput(reason);
+        for (TcpBranch branch : branches) {
+            branch.cut();
+        }
+        environment().join(branches);
+        branches.forEach(branch -> branch.free(this));
+        closeService();
+        departures.close(reason);
+        if (aborted() != null || isCut()) {
+            back.close(isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
+            inbound.reset();
+        } else {
+            inbound.shutdownOutput();
+            back.close(DropReason.PEER_GONE);
+        }
+        memory.recycle();
+        publish();
+        loop.close();
+        environment().ended(this);
+    }
+
+    /** Packets that came and cannot go on are counted, not forgotten. */
+    private void dropInput(DropReason reason) {
+        Buffer input = inbound.input();
+        if (input == null) {
+            return;
+        }
+        int at = inbound.start();
+        int length;
+        while ((length = Framing.next(input.nio(), at, inbound.end())) > 0) {
+            traffic.in(length);
+            traffic.drop(reason);
+            at += length;
+        }
+        if (at < inbound.end()) {
+            traffic.in(inbound.end() - at);
+            traffic.drop(DropReason.TRUNCATED);
+        }
+        inbound.consumed(inbound.end());
+    }
+}

@@ -1,0 +1,133 @@
+package org.tamanoir.transport;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelPromise;
+import io.netty.channel.DefaultSelectStrategyFactory;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ManualIoEventLoop;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The sockets, tasks and timers of one thread, which drives them itself: {@link #run} waits for something to
+ * happen and returns when the connections' state has changed. Nothing of the user's runs inside {@code run} but
+ * tasks and listeners.
+ *
+ * <p>Thread contract: the owning thread; {@link #execute} and {@link #wakeup} any thread.
+ */
+public final class IoLoop implements AutoCloseable {
+    /** Events that one wait can report; a stream's thread has few sockets. */
+    private static final int EVENTS = 64;
+
+    private final ManualIoEventLoop loop;
+    private final boolean isNative;
+    private final BufferPool pool;
+
+    /**
+     * A loop that no thread owns yet.
+     *
+     * @param kind as {@link UdpSockets#resolve} gave it, not AUTO
+     */
+    public IoLoop(TransportKind kind, BufferPool pool) {
+        this.isNative = kind == TransportKind.NATIVE;
+        this.pool = pool;
+        IoHandlerFactory factory = isNative
+                ? EpollIoHandler.newFactory(EVENTS, DefaultSelectStrategyFactory.INSTANCE)
+                : NioIoHandler.newFactory();
+        this.loop = new ManualIoEventLoop(null, factory);
+    }
+
+    /** Makes the calling thread the owner, once. */
+    public void own() {
+        loop.setOwningThread(Thread.currentThread());
+    }
+
+    BufferPool pool() {
+        return pool;
+    }
+
+    /** Waits until a connection, a task, a timer or a {@link #wakeup} needs the thread, and serves it. */
+    public void run() {
+        loop.run(0);
+    }
+
+    /** Serves what is ready, without waiting. */
+    public void poll() {
+        loop.runNow();
+    }
+
+    /** Makes a waiting {@link #run} return. */
+    public void wakeup() {
+        loop.wakeup();
+    }
+
+    /**
+     * Runs {@code task} on the owning thread.
+     *
+     * @return false when the loop is closed; the task will not run
+     */
+    public boolean execute(Runnable task) {
+        try {
+            loop.execute(task);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
+    }
+
+    /** Runs {@code task} on the owning thread after {@code delay}. */
+    public void schedule(Duration delay, Runnable task) {
+        loop.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Begins to connect; {@link TcpConnection#isConnected} or {@link TcpConnection#failure} tells the outcome. */
+    public TcpConnection connect(InetSocketAddress address, Duration timeout) {
+        SocketChannel channel = isNative ? new EpollSocketChannel() : new NioSocketChannel();
+        channel.config().setConnectTimeoutMillis((int) Math.min(Integer.MAX_VALUE, timeout.toMillis()));
+        TcpConnection connection = new TcpConnection(channel, pool, address);
+        connection.connect(register(channel), address);
+        return connection;
+    }
+
+    /** Takes over a connection that its former loop {@linkplain TcpConnection#leave left}. */
+    public void adopt(TcpConnection connection) {
+        register(connection.channel());
+    }
+
+    /** Gives a channel to this loop; done on return when the owning thread calls. */
+    ChannelFuture register(Channel channel) {
+        ChannelPromise promise = new DefaultChannelPromise(channel, loop);
+        channel.unsafe().register(loop, promise);
+        return promise;
+    }
+
+    /** Runs {@code readable} inside {@link #run} while datagrams wait in {@code socket}. */
+    public UdpReadiness watch(UdpSocket socket, Runnable readable) throws IOException {
+        return UdpReadiness.register(loop, socket, readable);
+    }
+
+    Channel newServerChannel() {
+        return isNative ? new EpollServerSocketChannel() : new NioServerSocketChannel();
+    }
+
+    /** Frees the loop's own descriptors. Connections must be closed before. */
+    @Override
+    public void close() {
+        loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
+        while (!loop.isTerminated()) {
+            loop.runNow();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package org.tamanoir.transport;
+
+import com.sun.jna.Native;
+import com.sun.jna.Platform;
+
+/**
+ * The system calls that UDP in batches needs, bound by JNA's direct mapping: pointers are plain longs, so a call
+ * allocates nothing. After a result of -1, {@link Native#getLastError} gives errno, for the calling thread.
+ *
+ * <p>The numbers are those of Linux on x86-64 and aarch64 (asm-generic).
+ *
+ * <p>Thread contract: any thread.
+ */
+final class LibC {
+    static final int AF_INET = 2;
+    static final int AF_INET6 = 10;
+    static final int SOCK_DGRAM = 2;
+    static final int SOCK_NONBLOCK = 0x800;
+    static final int SOCK_CLOEXEC = 0x80000;
+
+    static final int SOL_SOCKET = 1;
+    static final int SO_SNDBUF = 7;
+    static final int SO_RCVBUF = 8;
+    static final int SO_SNDBUFFORCE = 32;
+    static final int SO_RCVBUFFORCE = 33;
+    static final int IPPROTO_IPV6 = 41;
+    static final int IPV6_V6ONLY = 26;
+    static final int SOL_UDP = 17;
+    static final int UDP_SEGMENT = 103;
+    static final int UDP_GRO = 104;
+
+    static final int MSG_DONTWAIT = 0x40;
+    static final int MSG_NOSIGNAL = 0x4000;
+    static final int SHUT_RDWR = 2;
+    static final short POLLIN = 1;
+    static final short POLLOUT = 4;
+
+    static final int EINTR = 4;
+    static final int EIO = 5;
+    static final int EAGAIN = 11;
+    static final int EINVAL = 22;
+    static final int EMSGSIZE = 90;
+    static final int EOPNOTSUPP = 95;
+    static final int EADDRINUSE = 98;
+    static final int ENETUNREACH = 101;
+    static final int ECONNREFUSED = 111;
+    static final int EHOSTUNREACH = 113;
+
+    static {
+        Native.register(LibC.class, Platform.C_LIBRARY_NAME);
+    }
+
+    private LibC() {}
+
+    static native int socket(int domain, int type, int protocol);
+
+    static native int bind(int fd, long address, int octets);
+
+    static native int getsockname(int fd, long address, long octets);
+
+    static native int setsockopt(int fd, int level, int option, long value, int octets);
+
+    static native int getsockopt(int fd, int level, int option, long value, long octets);
+
+    static native int recvmmsg(int fd, long messages, int count, int flags, long timeout);
+
+    static native int sendmmsg(int fd, long messages, int count, int flags);
+
+    static native int poll(long descriptors, long count, int timeoutMs);
+
+    static native int shutdown(int fd, int how);
+
+    static native int close(int fd);
+
+    static native String strerror(int errno);
+}

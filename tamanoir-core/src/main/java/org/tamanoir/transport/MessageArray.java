@@ -1,0 +1,202 @@
+package org.tamanoir.transport;
+
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * An array of struct mmsghdr outside the heap, for recvmmsg(2) and sendmmsg(2), with the iovecs, addresses and
+ * control messages that it points to. Layouts of 64-bit little-endian Linux (x86-64, aarch64), offsets in octets:
+ *
+ * <pre>
+ * mmsghdr (64)                      iovec (16)          sockaddr_in (16)       sockaddr_in6 (28)
+ *    0  msg_name        pointer        0  base pointer     0  family   u16        0  family    u16
+ *    8  msg_namelen     u32            8  len   u64        2  port     u16 BE     2  port      u16 BE
+ *   16  msg_iov         pointer                            4  address  4 octets   4  flowinfo  u32 BE
+ *   24  msg_iovlen      u64         cmsghdr (16)           8  zero     8 octets   8  address   16 octets
+ *   32  msg_control     pointer        0  len   u64                              24  scope_id  u32
+ *   40  msg_controllen  u64            8  level i32
+ *   48  msg_flags       i32           12  type  i32
+ *   56  msg_len         u32           16  data, padded to a multiple of 8
+ * </pre>
+ *
+ * The first 56 octets of mmsghdr are the msghdr. One control message is enough both ways: UDP_SEGMENT (u16) out,
+ * UDP_GRO (int) in.
+ *
+ * <p>Thread contract: one thread at a time.
+ */
+final class MessageArray {
+    private static final int MESSAGE_OCTETS = 64;
+    private static final int IOVEC_OCTETS = 16;
+    private static final int NAME_STRIDE_OCTETS = 32;
+    private static final int CONTROL_STRIDE_OCTETS = 32;
+    private static final int CONTROL_SPACE_OCTETS = 24; // CMSG_SPACE of 1 to 8 octets
+    private static final int GRO_CONTROL_OCTETS = 20; // CMSG_LEN(sizeof(int))
+    private static final int SEGMENT_CONTROL_OCTETS = 18; // CMSG_LEN(sizeof(u16))
+
+    private static final int NAME_LENGTH = 8;
+    private static final int IOV = 16;
+    private static final int IOV_LENGTH = 24;
+    private static final int CONTROL = 32;
+    private static final int CONTROL_LENGTH = 40;
+    private static final int LENGTH = 56;
+
+    static final int SOCKADDR_IN_OCTETS = 16;
+    static final int SOCKADDR_IN6_OCTETS = 28;
+
+    private final ByteBuffer memory;
+    private final long address;
+    private final int iovecs;
+    private final int names;
+    private final int controls;
+
+    MessageArray(int messages, int iovecCount) {
+        iovecs = messages * MESSAGE_OCTETS;
+        names = iovecs + iovecCount * IOVEC_OCTETS;
+        controls = names + messages * NAME_STRIDE_OCTETS;
+        memory = allocate(controls + messages * CONTROL_STRIDE_OCTETS);
+        address = addressOf(memory);
+        for (int m = 0; m < messages; m++) {
+            int message = m * MESSAGE_OCTETS;
+            memory.putLong(message, address + name(m));
+            memory.putLong(message + CONTROL, address + control(m));
+        }
+    }
+
+    static ByteBuffer allocate(int octets) {
+        return ByteBuffer.allocateDirect(octets).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Where a direct buffer's index 0 lies. Allocates: not for every packet. */
+    static long addressOf(ByteBuffer direct) {
+        return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
+    }
+
+    long addressOfMessage(int m) {
+        return address + (long) m * MESSAGE_OCTETS;
+    }
+
+    private int name(int m) {
+        return names + m * NAME_STRIDE_OCTETS;
+    }
+
+    private int control(int m) {
+        return controls + m * CONTROL_STRIDE_OCTETS;
+    }
+
+    void setIovec(int i, long start, long octets) {
+        int iovec = iovecs + i * IOVEC_OCTETS;
+        memory.putLong(iovec, start);
+        memory.putLong(iovec + 8, octets);
+    }
+
+    void growIovec(int i, long octets) {
+        int length = iovecs + i * IOVEC_OCTETS + 8;
+        memory.putLong(length, memory.getLong(length) + octets);
+    }
+
+    long iovecStart(int i) {
+        return memory.getLong(iovecs + i * IOVEC_OCTETS);
+    }
+
+    long iovecOctets(int i) {
+        return memory.getLong(iovecs + i * IOVEC_OCTETS + 8);
+    }
+
+    void setPayload(int m, int firstIovec, int count) {
+        int message = m * MESSAGE_OCTETS;
+        memory.putLong(message + IOV, address + iovecs + (long) firstIovec * IOVEC_OCTETS);
+        memory.putLong(message + IOV_LENGTH, count);
+    }
+
+    void setName(int m, boolean v6, long high, long low, int port, int scope) {
+        memory.putInt(m * MESSAGE_OCTETS + NAME_LENGTH, putSockaddr(memory, name(m), v6, high, low, port, scope));
+    }
+
+    void copyName(int from, int to, boolean v6) {
+        int source = name(from);
+        int target = name(to);
+        for (int i = 0; i < NAME_STRIDE_OCTETS; i += 8) {
+            memory.putLong(target + i, memory.getLong(source + i));
+        }
+        memory.putInt(to * MESSAGE_OCTETS + NAME_LENGTH, v6 ? SOCKADDR_IN6_OCTETS : SOCKADDR_IN_OCTETS);
+    }
+
+    /** Asks the kernel to cut the message into datagrams of so many octets; 0 leaves it whole. */
+    void setSegment(int m, int octets) {
+        if (octets == 0) {
+            memory.putLong(m * MESSAGE_OCTETS + CONTROL_LENGTH, 0);
+            return;
+        }
+        int control = control(m);
+        memory.putLong(control, SEGMENT_CONTROL_OCTETS);
+        memory.putInt(control + 8, LibC.SOL_UDP);
+        memory.putInt(control + 12, LibC.UDP_SEGMENT);
+        memory.putLong(control + 16, octets);
+        memory.putLong(m * MESSAGE_OCTETS + CONTROL_LENGTH, CONTROL_SPACE_OCTETS);
+    }
+
+    /** Undoes what recvmmsg wrote into the lengths; the flags it sets anew by itself. */
+    void prepareToReceive(int m) {
+        int message = m * MESSAGE_OCTETS;
+        memory.putInt(message + NAME_LENGTH, NAME_STRIDE_OCTETS);
+        memory.putLong(message + CONTROL_LENGTH, CONTROL_SPACE_OCTETS);
+    }
+
+    int length(int m) {
+        return memory.getInt(m * MESSAGE_OCTETS + LENGTH);
+    }
+
+    /** Octets of the datagrams that the kernel joined into this message; 0 when it joined none. */
+    int groSegment(int m) {
+        if (memory.getLong(m * MESSAGE_OCTETS + CONTROL_LENGTH) < GRO_CONTROL_OCTETS) {
+            return 0;
+        }
+        int control = control(m);
+        boolean gro = memory.getInt(control + 8) == LibC.SOL_UDP && memory.getInt(control + 12) == LibC.UDP_GRO;
+        return gro ? memory.getInt(control + 16) : 0;
+    }
+
+    long addressHigh(int m) {
+        return sockaddrHigh(memory, name(m));
+    }
+
+    long addressLow(int m) {
+        return sockaddrLow(memory, name(m));
+    }
+
+    int port(int m) {
+        return sockaddrPort(memory, name(m));
+    }
+
+    /** Returns the octets that the address takes. */
+    static int putSockaddr(ByteBuffer memory, int at, boolean v6, long high, long low, int port, int scope) {
+        memory.putShort(at, (short) (v6 ? LibC.AF_INET6 : LibC.AF_INET));
+        memory.putShort(at + 2, Short.reverseBytes((short) port));
+        if (!v6) {
+            memory.putInt(at + 4, Integer.reverseBytes((int) low));
+            memory.putLong(at + 8, 0);
+            return SOCKADDR_IN_OCTETS;
+        }
+        memory.putInt(at + 4, 0);
+        memory.putLong(at + 8, Long.reverseBytes(high));
+        memory.putLong(at + 16, Long.reverseBytes(low));
+        memory.putInt(at + 24, UdpAddress.isLinkLocal(high) ? scope : 0);
+        return SOCKADDR_IN6_OCTETS;
+    }
+
+    static long sockaddrHigh(ByteBuffer memory, int at) {
+        return memory.getShort(at) == LibC.AF_INET6 ? Long.reverseBytes(memory.getLong(at + 8)) : 0;
+    }
+
+    static long sockaddrLow(ByteBuffer memory, int at) {
+        return memory.getShort(at) == LibC.AF_INET6
+                ? Long.reverseBytes(memory.getLong(at + 16))
+                : UdpAddress.v4(Integer.reverseBytes(memory.getInt(at + 4)));
+    }
+
+    static int sockaddrPort(ByteBuffer memory, int at) {
+        return Short.toUnsignedInt(Short.reverseBytes(memory.getShort(at + 2)));
+    }
+}

@@ -1,0 +1,306 @@
+package org.tamanoir.transport;
+
+import com.sun.jna.Native;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Joins datagrams that follow each other to the same address with the same length (the last may be shorter) into one
+ * message that the kernel or the device cuts up again (UDP_SEGMENT), and sends up to 64 messages by one sendmmsg.
+ * A path that cannot do that is found by trying: the datagrams go one by one, and later ones of that size too.
+ *
+ * <p>Thread contract: that of {@link UdpSender}; the counters and {@link #lastError} may be read by any thread.
+ */
+final class NativeUdpSender implements UdpSender {
+    private static final int MESSAGES = 64;
+    /** Also UIO_MAXIOV, what the kernel takes in one message. */
+    private static final int IOVECS = 1024;
+    /** UDP_MAX_SEGMENTS of kernels before 6.9; later ones take 128. */
+    private static final int GSO_LIMIT_SEGMENTS = 64;
+    /** The joined payload with the headers of IPv6 and UDP stays within 65,535. */
+    private static final int GSO_LIMIT_V6_OCTETS = 65_487;
+    /** How long one flush waits for room in the socket's send buffer. */
+    private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(1);
+    /** Message and iovec used to send the datagrams of a refused message one by one. */
+    private static final int SPARE_MESSAGE = MESSAGES;
+
+    private static final int SPARE_IOVEC = IOVECS;
+    private static final int FLAGS = LibC.MSG_DONTWAIT | LibC.MSG_NOSIGNAL;
+
+    private final SharedFd fd;
+    private final boolean v6;
+    private final int scope;
+    private final int gsoLimitOctets;
+    private final MessageArray messages = new MessageArray(MESSAGES + 1, IOVECS + 1);
+    private final BufferAddresses addresses = new BufferAddresses();
+    private final ByteBuffer pollMemory = MessageArray.allocate(8);
+    private final long pollAddress = MessageArray.addressOf(pollMemory);
+
+    private final int[] packets = new int[MESSAGES];
+    private final int[] octets = new int[MESSAGES];
+    private final int[] segments = new int[MESSAGES];
+    private final int[] firstIovecs = new int[MESSAGES];
+    private int count;
+    private int iovecs;
+
+    // The last message, while it may still grow.
+    private boolean open;
+    private long openHigh;
+    private long openLow;
+    private int openPort;
+    private long openEnd;
+
+    /** Datagrams longer than this are not joined. */
+    private int gsoLimitSegmentOctets;
+
+    private long flushDeadlineNs;
+    private boolean waited;
+
+    private volatile long sentPackets;
+    private volatile long sentOctets;
+    private volatile long failedPackets;
+    private volatile String lastError = "";
+
+    NativeUdpSender(SharedFd fd, boolean v6, int scope, boolean segmentation) {
+        this.fd = fd;
+        this.v6 = v6;
+        this.scope = scope;
+        this.gsoLimitOctets = v6 ? GSO_LIMIT_V6_OCTETS : UdpAddress.LIMIT_V4_OCTETS;
+        this.gsoLimitSegmentOctets = segmentation ? gsoLimitOctets : 0;
+        messages.setPayload(SPARE_MESSAGE, SPARE_IOVEC, 1);
+    }
+
+    @Override
+    public void add(ByteBuffer buffer, int offset, int length, long addressHigh, long addressLow, int port) {
+        Objects.checkFromIndexSize(offset, length, buffer.capacity());
+        if (length > gsoLimitOctets || UdpAddress.isV4(addressHigh, addressLow) == v6 || port < 1 || port > 65_535) {
+            String refusal = UdpAddress.refusal(v6, length, addressHigh, addressLow, port);
+            if (!refusal.isEmpty()) {
+                fail(1, refusal);
+                return;
+            }
+        }
+        long base = addresses.find(buffer);
+        if (base == 0) {
+            flush(); // what waits may lie in the buffers that the table forgets now
+            base = addresses.remember(buffer);
+        }
+        long start = base + offset;
+        if (!(open && addressHigh == openHigh && addressLow == openLow && port == openPort && join(start, length))) {
+            begin(start, length, addressHigh, addressLow, port);
+        }
+    }
+
+    private boolean join(long start, int length) {
+        int m = count - 1;
+        if (length == 0
+                || length > segments[m]
+                || packets[m] == GSO_LIMIT_SEGMENTS
+                || octets[m] + length > gsoLimitOctets) {
+            return false;
+        }
+        if (start == openEnd) {
+            messages.growIovec(iovecs - 1, length);
+        } else if (iovecs < IOVECS) {
+            messages.setIovec(iovecs++, start, length);
+        } else {
+            return false;
+        }
+        openEnd = start + length;
+        packets[m]++;
+        octets[m] += length;
+        open = length == segments[m];
+        return true;
+    }
+
+    private void begin(long start, int length, long addressHigh, long addressLow, int port) {
+        seal();
+        if (count == MESSAGES || iovecs == IOVECS) {
+            flush();
+        }
+        int m = count++;
+        messages.setName(m, v6, addressHigh, addressLow, port, scope);
+        firstIovecs[m] = iovecs;
+        messages.setIovec(iovecs++, start, length);
+        packets[m] = 1;
+        octets[m] = length;
+        segments[m] = length;
+        open = length > 0 && length <= gsoLimitSegmentOctets;
+        openHigh = addressHigh;
+        openLow = addressLow;
+        openPort = port;
+        openEnd = start + length;
+    }
+
+    /** Completes the last message. */
+    private void seal() {
+        if (count > 0) {
+            int m = count - 1;
+            messages.setPayload(m, firstIovecs[m], iovecs - firstIovecs[m]);
+            messages.setSegment(m, packets[m] > 1 ? segments[m] : 0);
+        }
+        open = false;
+    }
+
+    @Override
+    public void flush() {
+        if (count == 0) {
+            return;
+        }
+        seal();
+        waited = false;
+        if (fd.acquire()) {
+            try {
+                send();
+            } finally {
+                fd.release();
+            }
+        } else {
+            failFrom(0, "the UDP socket is closed");
+        }
+        count = 0;
+        iovecs = 0;
+    }
+
+    private void send() {
+        int next = 0;
+        while (next < count) {
+            int sent = LibC.sendmmsg(fd.number(), messages.addressOfMessage(next), count - next, FLAGS);
+            if (sent > 0) {
+                countSent(next, next + sent);
+                next += sent;
+                continue;
+            }
+            int errno = Native.getLastError();
+            if (errno == LibC.EINTR) {
+                continue;
+            }
+            if (errno == LibC.EAGAIN) {
+                if (!awaitRoom()) {
+                    failFrom(next, "the UDP socket's send buffer stayed full for 1 s");
+                    return;
+                }
+            } else {
+                if (packets[next] > 1 && mayComeOfSegmentation(errno)) {
+                    sendOneByOne(next, errno);
+                } else {
+                    fail(packets[next], describe(next, errno));
+                }
+                next++;
+            }
+        }
+    }
+
+    private static boolean mayComeOfSegmentation(int errno) {
+        return errno == LibC.EINVAL || errno == LibC.EMSGSIZE || errno == LibC.EIO || errno == LibC.EOPNOTSUPP;
+    }
+
+    /**
+     * EINVAL and EMSGSIZE mean that the datagrams do not fit the path's MTU, where single ones would be fragmented; EIO
+     * and EOPNOTSUPP that the device cannot. Either is believed only when a single datagram gets through, since a bad
+     * address gives EINVAL as well.
+     */
+    private void sendOneByOne(int m, int segmentationErrno) {
+        messages.copyName(m, SPARE_MESSAGE, v6);
+        int endIovec = m + 1 < count ? firstIovecs[m + 1] : iovecs;
+        for (int i = firstIovecs[m]; i < endIovec; i++) {
+            long end = messages.iovecStart(i) + messages.iovecOctets(i);
+            for (long start = messages.iovecStart(i); start < end; start += segments[m]) {
+                int length = (int) Math.min(segments[m], end - start);
+                messages.setIovec(SPARE_IOVEC, start, length);
+                int errno = sendSpare();
+                if (errno != 0) {
+                    fail(1, describe(m, errno));
+                    continue;
+                }
+                count(1, length);
+                boolean pathTooNarrow = segmentationErrno == LibC.EINVAL || segmentationErrno == LibC.EMSGSIZE;
+                gsoLimitSegmentOctets = Math.min(gsoLimitSegmentOctets, pathTooNarrow ? segments[m] - 1 : 0);
+            }
+        }
+    }
+
+    /** Returns errno; 0 when the datagram left. */
+    private int sendSpare() {
+        for (; ; ) {
+            if (LibC.sendmmsg(fd.number(), messages.addressOfMessage(SPARE_MESSAGE), 1, FLAGS) == 1) {
+                return 0;
+            }
+            int errno = Native.getLastError();
+            if (errno != LibC.EINTR && !(errno == LibC.EAGAIN && awaitRoom())) {
+                return errno;
+            }
+        }
+    }
+
+    private boolean awaitRoom() {
+        if (!waited) {
+            waited = true;
+            flushDeadlineNs = System.nanoTime() + WAIT_NS;
+        }
+        try {
+            // A poll that says "writable" and a send that says "full" may alternate; the deadline ends that too.
+            return flushDeadlineNs - System.nanoTime() > 0
+                    && Poll.await(fd, pollMemory, pollAddress, LibC.POLLOUT, flushDeadlineNs);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private void countSent(int from, int to) {
+        int sumPackets = 0;
+        long sumOctets = 0;
+        for (int m = from; m < to; m++) {
+            sumPackets += packets[m];
+            sumOctets += octets[m];
+        }
+        count(sumPackets, sumOctets);
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    private void count(int morePackets, long moreOctets) {
+        sentPackets += morePackets;
+        sentOctets += moreOctets;
+    }
+
+    private void failFrom(int m, String error) {
+        int sum = 0;
+        for (int i = m; i < count; i++) {
+            sum += packets[i];
+        }
+        fail(sum, error);
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    private void fail(int morePackets, String error) {
+        failedPackets += morePackets;
+        lastError = error;
+    }
+
+    private String describe(int m, int errno) {
+        String to = UdpAddress.text(messages.addressHigh(m), messages.addressLow(m), messages.port(m));
+        return "datagram of " + segments[m] + " octets to " + to + ": " + LibC.strerror(errno);
+    }
+
+    @Override
+    public long sentPackets() {
+        return sentPackets;
+    }
+
+    @Override
+    public long sentOctets() {
+        return sentOctets;
+    }
+
+    @Override
+    public long failedPackets() {
+        return failedPackets;
+    }
+
+    @Override
+    public String lastError() {
+        return lastError;
+    }
+}

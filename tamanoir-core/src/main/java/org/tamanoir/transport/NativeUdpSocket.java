@@ -1,0 +1,189 @@
+package org.tamanoir.transport;
+
+import com.sun.jna.Native;
+import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/**
+ * UDP by recvmmsg with UDP_GRO and sendmmsg with UDP_SEGMENT. An IPv6 socket takes IPv6 alone.
+ *
+ * <p>Thread contract: that of {@link UdpSocket}; {@link #close} from any thread.
+ */
+final class NativeUdpSocket implements UdpSocket {
+    /** Holds some 10 ms of datagrams at a gigabit per second and more; the kernel doubles it for its own records. */
+    private static final int BUFFER_OCTETS = 4 << 20;
+    /** Errors of earlier datagrams that the kernel may hand to a receiver; each call clears one. */
+    private static final int PENDING_ERRORS_LIMIT = 16;
+
+    private final SharedFd fd;
+    private final boolean v6;
+    private final boolean segmentation;
+    private final InetSocketAddress local;
+    private final ByteBuffer pollMemory = MessageArray.allocate(8);
+    private final long pollAddress = MessageArray.addressOf(pollMemory);
+
+    private NativeUdpSocket(int fd, boolean v6, InetSocketAddress local) {
+        this.fd = new SharedFd(fd);
+        this.v6 = v6;
+        this.local = local;
+        this.segmentation = getInt(fd, LibC.SOL_UDP, LibC.UDP_SEGMENT) >= 0;
+        setInt(fd, LibC.SOL_UDP, LibC.UDP_GRO, 1); // kernels before 5.0 refuse: then every datagram stands alone
+        raise(fd, LibC.SO_RCVBUF, LibC.SO_RCVBUFFORCE);
+        raise(fd, LibC.SO_SNDBUF, LibC.SO_SNDBUFFORCE);
+    }
+
+    static NativeUdpSocket bind(InetSocketAddress wanted) throws IOException {
+        InetAddress ip = wanted.getAddress();
+        boolean v6 = ip instanceof Inet6Address;
+        int type = LibC.SOCK_DGRAM | LibC.SOCK_NONBLOCK | LibC.SOCK_CLOEXEC;
+        int fd = LibC.socket(v6 ? LibC.AF_INET6 : LibC.AF_INET, type, 0);
+        if (fd < 0) {
+            throw UdpSockets.bindFailure(wanted, LibC.strerror(Native.getLastError()));
+        }
+        try {
+            if (v6) {
+                setInt(fd, LibC.IPPROTO_IPV6, LibC.IPV6_V6ONLY, 1);
+            }
+            return new NativeUdpSocket(fd, v6, bindAndName(fd, wanted, v6));
+        } catch (Throwable t) {
+            LibC.close(fd);
+            throw t;
+        }
+    }
+
+    private static InetSocketAddress bindAndName(int fd, InetSocketAddress wanted, boolean v6) throws IOException {
+        InetAddress ip = wanted.getAddress();
+        int scope = UdpAddress.scope(ip);
+        ByteBuffer memory = MessageArray.allocate(40); // a sockaddr, and from 32 on its length
+        long address = MessageArray.addressOf(memory);
+        int octets = MessageArray.putSockaddr(
+                memory, 0, v6, UdpAddress.high(ip), UdpAddress.low(ip), wanted.getPort(), scope);
+        if (LibC.bind(fd, address, octets) != 0) {
+            throw UdpSockets.bindFailure(wanted, LibC.strerror(Native.getLastError()));
+        }
+        memory.putInt(32, 32);
+        if (LibC.getsockname(fd, address, address + 32) != 0) {
+            throw UdpSockets.bindFailure(wanted, LibC.strerror(Native.getLastError()));
+        }
+        return new InetSocketAddress(ip, MessageArray.sockaddrPort(memory, 0));
+    }
+
+    private static int getInt(int fd, int level, int option) {
+        ByteBuffer memory = MessageArray.allocate(8);
+        long address = MessageArray.addressOf(memory);
+        memory.putInt(4, 4);
+        return LibC.getsockopt(fd, level, option, address, address + 4) == 0 ? memory.getInt(0) : -1;
+    }
+
+    private static boolean setInt(int fd, int level, int option, int value) {
+        ByteBuffer memory = MessageArray.allocate(4).putInt(0, value);
+        return LibC.setsockopt(fd, level, option, MessageArray.addressOf(memory), 4) == 0;
+    }
+
+    /** Beyond the system's limit where the process may (CAP_NET_ADMIN), up to it elsewhere. */
+    private static void raise(int fd, int option, int forced) {
+        boolean large = getInt(fd, LibC.SOL_SOCKET, option) >= 2 * BUFFER_OCTETS;
+        if (!large && !setInt(fd, LibC.SOL_SOCKET, forced, BUFFER_OCTETS)) {
+            setInt(fd, LibC.SOL_SOCKET, option, BUFFER_OCTETS);
+        }
+    }
+
+    /** Valid while {@link #shared} is acquired. */
+    int fd() {
+        return fd.number();
+    }
+
+    SharedFd shared() {
+        return fd;
+    }
+
+    /** For tests of a full send buffer. */
+    void sendBufferOctets(int octets) {
+        if (fd.acquire()) {
+            try {
+                setInt(fd.number(), LibC.SOL_SOCKET, LibC.SO_SNDBUF, octets);
+            } finally {
+                fd.release();
+            }
+        }
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return local;
+    }
+
+    @Override
+    public UdpBatch newBatch() {
+        return new NativeUdpBatch();
+    }
+
+    @Override
+    public UdpSender newSender() {
+        return new NativeUdpSender(fd, v6, UdpAddress.scope(local.getAddress()), segmentation);
+    }
+
+    @Override
+    public int receive(UdpBatch batch) throws IOException {
+        if (!(batch instanceof NativeUdpBatch slots)) {
+            throw new IllegalArgumentException("batch of another kind of socket; take it from newBatch()");
+        }
+        long messages = slots.prepare();
+        if (!fd.acquire()) {
+            throw closed();
+        }
+        try {
+            for (int errors = 0; errors < PENDING_ERRORS_LIMIT; errors++) {
+                int count = LibC.recvmmsg(fd.number(), messages, NativeUdpBatch.SLOTS, LibC.MSG_DONTWAIT, 0);
+                if (count >= 0) {
+                    slots.received(count);
+                    return count;
+                }
+                int errno = Native.getLastError();
+                if (errno == LibC.EAGAIN) {
+                    return 0;
+                }
+                if (!isPassing(errno)) {
+                    throw new IOException(
+                            "cannot receive on UDP " + UdpAddress.text(local) + ": " + LibC.strerror(errno));
+                }
+            }
+            return 0; // the readiness stays, and so the caller comes again
+        } finally {
+            fd.release();
+        }
+    }
+
+    private static boolean isPassing(int errno) {
+        return errno == LibC.EINTR
+                || errno == LibC.ECONNREFUSED
+                || errno == LibC.ENETUNREACH
+                || errno == LibC.EHOSTUNREACH;
+    }
+
+    @Override
+    public boolean awaitReadable(Duration timeout) throws IOException {
+        if (!fd.acquire()) {
+            throw closed();
+        }
+        try {
+            long deadlineNs = System.nanoTime() + Poll.toNanos(timeout);
+            return Poll.await(fd, pollMemory, pollAddress, LibC.POLLIN, deadlineNs) && !fd.isClosed();
+        } finally {
+            fd.release();
+        }
+    }
+
+    private IOException closed() {
+        return new IOException("UDP socket " + UdpAddress.text(local) + " is closed");
+    }
+
+    @Override
+    public void close() {
+        fd.close();
+    }
+}

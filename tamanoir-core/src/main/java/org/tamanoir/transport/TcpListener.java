@@ -1,0 +1,79 @@
+package org.tamanoir.transport;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.SocketChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.function.Consumer;
+
+/**
+ * A TCP port that accepts connections onto the loop of the thread that made it.
+ *
+ * <p>Thread contract: the owning thread of the loop.
+ */
+public final class TcpListener {
+    private static final int BACKLOG = 1024;
+
+    private final Channel channel;
+
+    private TcpListener(Channel channel) {
+        this.channel = channel;
+    }
+
+    /**
+     * Listens at once.
+     *
+     * @param accepted gets each connection, inside {@link IoLoop#run}; it has not read anything yet
+     * @throws IOException in one line, with the address, if it cannot be had
+     */
+    public static TcpListener bind(IoLoop loop, InetSocketAddress address, Consumer<TcpConnection> accepted)
+            throws IOException {
+        Channel channel = loop.newServerChannel();
+        channel.config().setOption(ChannelOption.SO_BACKLOG, BACKLOG);
+        channel.config().setOption(ChannelOption.SO_REUSEADDR, true);
+        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                SocketChannel child = (SocketChannel) message;
+                TcpConnection connection = new TcpConnection(child, loop.pool(), child.remoteAddress());
+                accepted.accept(connection);
+                loop.register(child);
+            }
+
+            @Override
+            public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                // accept(2) failed, for want of descriptors for instance: the connection stays in the backlog.
+                context.channel().config().setAutoRead(false);
+                context.channel()
+                        .eventLoop()
+                        .schedule(
+                                () -> context.channel().config().setAutoRead(true),
+                                1,
+                                java.util.concurrent.TimeUnit.SECONDS);
+            }
+        });
+        loop.register(channel);
+        // On the loop's own thread both are done when they return.
+        Throwable cause = channel.bind(address).cause();
+        if (cause != null || channel.localAddress() == null) {
+            channel.close();
+            throw new IOException("cannot listen on TCP " + address.getHostString() + ":" + address.getPort() + ": "
+                    + (cause == null ? "not bound" : cause.getMessage())
+                    + "; is the port taken? choose another, or 0 for a free one");
+        }
+        return new TcpListener(channel);
+    }
+
+    /** Where it listens, with the real port. */
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) channel.localAddress();
+    }
+
+    /** Accepts no more. */
+    public void close() {
+        channel.close();
+    }
+}

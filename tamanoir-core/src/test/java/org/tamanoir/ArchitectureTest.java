@@ -1,0 +1,61 @@
+package org.tamanoir;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** The rooms of the core and what each may see. */
+@AnalyzeClasses(packages = "org.tamanoir", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+    private static final String JDK = "java..";
+    private static final String ANNOTATIONS = "org.jspecify..";
+
+    @ArchTest
+    static final ArchRule packetsNeedTheJdkAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.anep..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.anep..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule routesNeedTheJdkAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.routing..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.routing..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule activeCodeSeesPacketsAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.service..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.service..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule socketsAreBehindTheTransport = noClasses()
+            .that()
+            .resideOutsideOfPackage("org.tamanoir.transport..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.netty..", "com.sun.jna..");
+
+    @ArchTest
+    static final ArchRule theEnvironmentDoesNotUseTheClient = noClasses()
+            .that()
+            .resideInAPackage("org.tamanoir.ee..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.tamanoir.client..");
+
+    @ArchTest
+    static final ArchRule roomsDoNotDependOnEachOtherInCircles =
+            slices().matching("org.tamanoir.(*)..").should().beFreeOfCycles();
+}

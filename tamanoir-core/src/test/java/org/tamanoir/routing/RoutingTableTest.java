@@ -1,0 +1,275 @@
+package org.tamanoir.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RoutingTableTest {
+    private static NextHop hop(int port) {
+        return new NextHop(InetAddress.getLoopbackAddress(), port, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE);
+    }
+
+    private static Route route(String prefix, int port) {
+        return new Route(Prefix.parse(prefix), hop(port));
+    }
+
+    /** The port of the next hop, -1 when there is none. */
+    private static int portFor(RoutingTable table, String address) {
+        Prefix whole = Prefix.parse(address);
+        NextHop hop = table.lookup(whole.high(), whole.low());
+        return hop == null ? -1 : hop.port();
+    }
+
+    @Test
+    void anEmptyTableHasNoNextHop() {
+        RoutingTable table = new RoutingTable();
+
+        assertThat(portFor(table, "10.0.0.1")).isEqualTo(-1);
+        assertThat(portFor(table, "::")).isEqualTo(-1);
+        assertThat(portFor(table, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")).isEqualTo(-1);
+        assertThat(table.routes()).isEmpty();
+    }
+
+    @Test
+    void theLongestIpv4PrefixWins() {
+        RoutingTable table = new RoutingTable(List.of(
+                route("10.0.0.0/8", 8), route("10.0.2.7/32", 32), route("10.0.0.0/16", 16), route("10.0.2.0/24", 24)));
+
+        assertThat(portFor(table, "10.0.2.7")).isEqualTo(32);
+        assertThat(portFor(table, "10.0.2.6")).isEqualTo(24);
+        assertThat(portFor(table, "10.0.2.8")).isEqualTo(24);
+        assertThat(portFor(table, "10.0.3.0")).isEqualTo(16);
+        assertThat(portFor(table, "10.0.0.0")).isEqualTo(16);
+        assertThat(portFor(table, "10.255.255.255")).isEqualTo(8);
+        assertThat(portFor(table, "9.255.255.255")).isEqualTo(-1);
+        assertThat(portFor(table, "11.0.0.0")).isEqualTo(-1);
+    }
+
+    @Test
+    void theLongestIpv6PrefixWins() {
+        RoutingTable table = new RoutingTable(
+                List.of(route("2001:db8::/32", 32), route("2001:db8:0:1::/64", 64), route("2001:db8:0:1::5", 128)));
+
+        assertThat(portFor(table, "2001:db8:0:1::5")).isEqualTo(128);
+        assertThat(portFor(table, "2001:db8:0:1::6")).isEqualTo(64);
+        assertThat(portFor(table, "2001:db8:0:1:ffff:ffff:ffff:ffff")).isEqualTo(64);
+        assertThat(portFor(table, "2001:db8:0:2::")).isEqualTo(32);
+        assertThat(portFor(table, "2001:db9::")).isEqualTo(-1);
+    }
+
+    @Test
+    void theDefaultRoutesOfTheFamiliesAreApart() {
+        RoutingTable ipv4 = new RoutingTable(List.of(route("0.0.0.0/0", 4)));
+        RoutingTable ipv6 = new RoutingTable(List.of(route("::/0", 6), route("::/64", 64)));
+        RoutingTable both = new RoutingTable(List.of(route("::/0", 6), route("0.0.0.0/0", 4)));
+
+        assertThat(portFor(ipv4, "0.0.0.0")).isEqualTo(4);
+        assertThat(portFor(ipv4, "255.255.255.255")).isEqualTo(4);
+        assertThat(portFor(ipv4, "::1")).isEqualTo(-1);
+        assertThat(portFor(ipv4, "2001:db8::1")).isEqualTo(-1);
+        assertThat(portFor(ipv6, "10.0.0.1")).isEqualTo(-1);
+        assertThat(portFor(ipv6, "::fffe:ffff:ffff")).isEqualTo(64);
+        assertThat(portFor(ipv6, "::1:0:0:0")).isEqualTo(64);
+        assertThat(portFor(ipv6, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")).isEqualTo(6);
+        assertThat(portFor(both, "10.0.0.1")).isEqualTo(4);
+        assertThat(portFor(both, "2001:db8::1")).isEqualTo(6);
+    }
+
+    @Test
+    void everyChangeCountsAsAGeneration() {
+        RoutingTable table = new RoutingTable();
+        int first = table.generation();
+        table.add(route("10.0.0.0/8", 1));
+        int added = table.generation();
+
+        assertThat(added).isNotEqualTo(first);
+        assertThat(table.remove(Prefix.parse("10.0.0.0/9"))).isFalse();
+        assertThat(table.generation()).isEqualTo(added);
+        assertThat(table.remove(Prefix.parse("10.0.0.0/8"))).isTrue();
+        assertThat(table.generation()).isNotIn(first, added);
+        assertThat(portFor(table, "10.0.0.1")).isEqualTo(-1);
+    }
+
+    @Test
+    void aRouteReplacesTheOneWithTheSamePrefix() {
+        RoutingTable table = new RoutingTable(List.of(route("10.0.0.0/8", 1), route("10.0.0.0/8", 2)));
+        assertThat(table.routes()).containsExactly(route("10.0.0.0/8", 2));
+
+        table.add(route("10.0.0.0/8", 3));
+        assertThat(table.routes()).containsExactly(route("10.0.0.0/8", 3));
+        assertThat(portFor(table, "10.1.1.1")).isEqualTo(3);
+    }
+
+    @Test
+    void listsTheLongestPrefixFirst() {
+        RoutingTable table = new RoutingTable(
+                List.of(route("::/0", 1), route("10.0.0.0/8", 2), route("10.0.2.7", 3), route("2001:db8::/32", 4)));
+
+        assertThat(table.routes()).extracting(route -> route.nextHop().port()).containsExactly(3, 2, 4, 1);
+    }
+
+    /** Looks at every prefix: what the table must agree with. */
+    private static @Nullable NextHop model(Map<Prefix, Route> routes, long high, long low) {
+        Route best = null;
+        for (Route route : routes.values()) {
+            boolean familyFits = !Prefix.isIpv4(high, low) || route.prefix().isIpv4();
+            if (familyFits
+                    && route.prefix().contains(high, low)
+                    && (best == null || route.prefix().length() > best.prefix().length())) {
+                best = route;
+            }
+        }
+        return best == null ? null : best.nextHop();
+    }
+
+    /** Addresses that share long prefixes with others, so that prefixes nest. */
+    private static long[] randomAddress(Random random) {
+        long few = random.nextLong();
+        few &= random.nextLong();
+        few &= random.nextLong();
+        return switch (random.nextInt(4)) {
+            case 0 -> new long[] {0, 0xFFFFL << 32 | few & 0xFFFF_FFFFL};
+            case 1 -> new long[] {0, few >>> random.nextInt(32)};
+            case 2 -> new long[] {few, random.nextLong()};
+            default -> new long[] {-1L << random.nextInt(64), -1L << random.nextInt(64)};
+        };
+    }
+
+    private static Prefix randomPrefix(Random random) {
+        long[] address = randomAddress(random);
+        int length = address[0] == 0 && random.nextBoolean() ? 80 + random.nextInt(49) : random.nextInt(129);
+        return new Prefix(address[0] & Prefix.highMask(length), address[1] & Prefix.lowMask(length), length);
+    }
+
+    @Test
+    void agreesWithALookAtEveryPrefix() {
+        for (long seed = 1; seed <= 40; seed++) {
+            Random random = new Random(seed);
+            Map<Prefix, Route> model = new HashMap<>();
+            RoutingTable table = new RoutingTable();
+            List<Route> initial = new ArrayList<>();
+            for (int i = random.nextInt(300); i > 0; i--) {
+                initial.add(new Route(randomPrefix(random), hop(random.nextInt(65_536))));
+            }
+            initial.forEach(route -> model.put(route.prefix(), route));
+            table.replace(initial);
+            for (int change = 0; change < 30; change++) {
+                if (random.nextBoolean() && !model.isEmpty()) {
+                    Prefix gone = new ArrayList<>(model.keySet()).get(random.nextInt(model.size()));
+                    model.remove(gone);
+                    assertThat(table.remove(gone)).as("seed %d", seed).isTrue();
+                } else {
+                    Route added = new Route(randomPrefix(random), hop(random.nextInt(65_536)));
+                    model.put(added.prefix(), added);
+                    table.add(added);
+                }
+                for (int i = 0; i < 100; i++) {
+                    long[] address = randomAddress(random);
+                    check(seed, model, table, address[0], address[1]);
+                }
+            }
+            for (Route route : model.values()) {
+                Prefix prefix = route.prefix();
+                long lastHigh = prefix.high() | ~Prefix.highMask(prefix.length());
+                long lastLow = prefix.low() | ~Prefix.lowMask(prefix.length());
+                check(seed, model, table, prefix.high(), prefix.low());
+                check(seed, model, table, prefix.low() == 0 ? prefix.high() - 1 : prefix.high(), prefix.low() - 1);
+                check(seed, model, table, lastHigh, lastLow);
+                check(seed, model, table, lastLow == -1 ? lastHigh + 1 : lastHigh, lastLow + 1);
+            }
+            assertThat(table.routes()).as("seed %d", seed).containsExactlyInAnyOrderElementsOf(model.values());
+        }
+    }
+
+    private static void check(long seed, Map<Prefix, Route> model, RoutingTable table, long high, long low) {
+        assertThat(table.lookup(high, low))
+                .as("seed %d, address %s", seed, new Prefix(high, low, 128))
+                .isSameAs(model(model, high, low));
+    }
+
+    @Test
+    void lookupsDuringChangesSeeOneTableOrTheOther() throws Exception {
+        RoutingTable table = new RoutingTable(generationOfRoutes(0));
+        CountDownLatch lookedUp = new CountDownLatch(2);
+        CountDownLatch changed = new CountDownLatch(1);
+        ExecutorService readers = Executors.newFixedThreadPool(2);
+        try {
+            List<Future<?>> results = new ArrayList<>();
+            for (int reader = 0; reader < 2; reader++) {
+                results.add(readers.submit(() -> {
+                    while (changed.getCount() > 0) {
+                        int before = table.generation();
+                        int inner = portFor(table, "10.0.2.7");
+                        int outer = portFor(table, "10.9.9.9");
+                        int after = table.generation();
+                        // 0.0.0.0/0 has the round's port, and what lies inside it one more.
+                        assertThat(inner % 2).isEqualTo(1);
+                        assertThat(outer % 2).isZero();
+                        if (before == after) {
+                            assertThat(inner).isEqualTo(outer + 1);
+                        }
+                        lookedUp.countDown();
+                    }
+                    return null;
+                }));
+            }
+            assertThat(lookedUp.await(10, TimeUnit.SECONDS)).isTrue();
+            for (int round = 1; round <= 3000; round++) {
+                table.replace(generationOfRoutes(round));
+            }
+            changed.countDown();
+            for (Future<?> result : results) {
+                result.get(10, TimeUnit.SECONDS);
+            }
+        } finally {
+            changed.countDown();
+            readers.shutdownNow();
+        }
+    }
+
+    private static List<Route> generationOfRoutes(int round) {
+        List<Route> routes = new ArrayList<>();
+        routes.add(route("0.0.0.0/0", 2 * round));
+        for (int i = 0; i < 32 + round % 7; i++) {
+            routes.add(route("10.0." + i + ".0/24", 2 * round + 1));
+        }
+        Collections.shuffle(routes, new Random(round));
+        return routes;
+    }
+
+    @Test
+    void holdsHundredsOfThousandsOfPrefixes() {
+        long seed = 7;
+        Random random = new Random(seed);
+        Map<Prefix, Route> routes = new HashMap<>();
+        while (routes.size() < 300_000) {
+            int length = 96 + 12 + random.nextInt(21);
+            long low = 0xFFFFL << 32 | random.nextLong() & 0xFFFF_FFFFL;
+            Prefix prefix = new Prefix(0, low & Prefix.lowMask(length), length);
+            routes.put(prefix, new Route(prefix, hop(random.nextInt(65_536))));
+        }
+        RoutingTable table = new RoutingTable(new ArrayList<>(routes.values()));
+        for (int i = 0; i < 100_000; i++) {
+            long low = 0xFFFFL << 32 | random.nextLong() & 0xFFFF_FFFFL;
+            NextHop expected = null;
+            for (int length = 128; length >= 108 && expected == null; length--) {
+                Route route = routes.get(new Prefix(0, low & Prefix.lowMask(length), length));
+                expected = route == null ? null : route.nextHop();
+            }
+            assertThat(table.lookup(0, low)).as("seed %d, round %d", seed, i).isSameAs(expected);
+        }
+    }
+}

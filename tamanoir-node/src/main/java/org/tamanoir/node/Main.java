@@ -1,0 +1,106 @@
+package org.tamanoir.node;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The program {@code tamanoir}: finds the command, turns every failure into one line and an exit code. */
+@Command(
+        name = "tamanoir",
+        subcommands = {NodeCommand.class, CompletionCommand.class},
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "An active network node: services run on streams of ANEP packets while they are in transit.",
+        commandListHeading = "%nCommands:%n",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done",
+            "1:the command failed in its work",
+            "2:wrong usage, wrong configuration, or it could not start"
+        },
+        footer = {"", "Help on a command: tamanoir COMMAND --help"})
+public final class Main implements Runnable {
+    static final int OK = 0;
+    static final int FAILED = 1;
+    static final int USAGE = 2;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    private boolean verbose;
+
+    private Main() {}
+
+    /** Runs a command and ends the process with its exit code. */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    /** Runs a command in this process, with these in place of standard output and standard error. */
+    static int run(PrintWriter out, PrintWriter err, String... args) {
+        return commandLine().setOut(out).setErr(err).execute(args);
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Main())
+                .setParameterExceptionHandler(Main::misused)
+                .setExecutionExceptionHandler(Main::failed);
+    }
+
+    @Option(
+            names = {"-v", "--verbose"},
+            scope = ScopeType.INHERIT,
+            description = "Log in detail, and print the stack trace of an error.")
+    private void setVerbose(boolean wanted) {
+        // picocli also sets the initial value, false, once for each command that inherits the option.
+        if (wanted) {
+            verbose = true;
+            System.setProperty(Logging.VERBOSE, "true");
+        }
+    }
+
+    /** Without a command. */
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getErr());
+        throw new CommandException(USAGE, "a command is missing", null);
+    }
+
+    private static int misused(ParameterException e, String[] args) {
+        CommandLine command = e.getCommandLine();
+        List<String> guesses = new ArrayList<>();
+        if (e instanceof UnmatchedArgumentException unmatched) {
+            guesses.addAll(unmatched.getSuggestions());
+        }
+        String name = command.getCommandSpec().qualifiedName();
+        String guess = guesses.isEmpty() ? "" : "; did you mean " + String.join(" or ", guesses) + "?";
+        print(command, name + ": " + e.getMessage() + guess + "; see '" + name + " --help'", e);
+        return USAGE;
+    }
+
+    private static int failed(Exception e, CommandLine command, ParseResult parsed) {
+        String what = e.getMessage() == null || e.getMessage().isBlank() ? e.toString() : e.getMessage();
+        print(command, command.getCommandSpec().qualifiedName() + ": " + what, e);
+        return e instanceof CommandException known ? known.exitCode : FAILED;
+    }
+
+    private static void print(CommandLine command, String text, Exception e) {
+        PrintWriter err = command.getErr();
+        err.println(text.replaceAll("\\s*\\R\\s*", " "));
+        if (command.getCommandSpec().root().userObject() instanceof Main main && main.verbose) {
+            e.printStackTrace(err);
+        }
+        err.flush();
+    }
+}

@@ -1,0 +1,126 @@
+package org.tamanoir.node;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Prefix;
+
+/** Puts the options of the command line over the settings of the file; errors name the option. One thread. */
+final class Overrides {
+    private final Settings settings;
+
+    Overrides(Settings settings) {
+        this.settings = settings;
+        settings.beginOverrides();
+    }
+
+    /** Any address given here replaces all of the file's. */
+    void listen(List<String> both, List<String> tcp, List<String> udp) {
+        if (both.isEmpty() && tcp.isEmpty() && udp.isEmpty()) {
+            return;
+        }
+        List<InetSocketAddress> common = addresses("--listen", both);
+        settings.tcp = new ArrayList<>(common);
+        settings.tcp.addAll(addresses("--tcp", tcp));
+        settings.udp = new ArrayList<>(common);
+        settings.udp.addAll(addresses("--udp", udp));
+    }
+
+    private List<InetSocketAddress> addresses(String option, List<String> texts) {
+        List<InetSocketAddress> addresses = new ArrayList<>();
+        for (String text : texts) {
+            collect(option, () -> addresses.add(Endpoint.listening(text, Anep.DEFAULT_PORT)));
+        }
+        return addresses;
+    }
+
+    /** {@code PREFIX=VIA[,same|tcp|udp][,active|host]}. */
+    void route(String text) {
+        String option = "--route " + text;
+        collect(option, () -> {
+            int equals = text.indexOf('=');
+            if (equals < 0) {
+                throw new IllegalArgumentException("PREFIX=HOST:PORT is wanted, as in 10.0.2.0/24=127.0.0.1:3323");
+            }
+            String[] words = text.substring(equals + 1).split(",", -1);
+            NextHop.Transport transport = null;
+            NextHop.Kind kind = null;
+            for (int i = 1; i < words.length; i++) {
+                if (transport == null && Choice.isTransport(words[i])) {
+                    transport = Choice.transport(words[i]);
+                } else if (kind == null) {
+                    kind = Choice.kind(words[i]);
+                } else {
+                    throw new IllegalArgumentException(
+                            "'" + words[i] + "' is too much: one transport and one kind are wanted");
+                }
+            }
+            settings.route(
+                    option,
+                    Prefix.parse(text.substring(0, equals)),
+                    words[0],
+                    transport == null ? NextHop.Transport.SAME : transport,
+                    kind);
+        });
+    }
+
+    void direct(String prefix) {
+        String option = "--direct " + prefix;
+        collect(
+                option,
+                () -> settings.route(option, Prefix.parse(prefix), Settings.DIRECT, NextHop.Transport.SAME, null));
+    }
+
+    /** {@code NAME[,KEY=VALUE...]}. */
+    void service(String text) {
+        String option = "--service " + text;
+        collect(option, () -> {
+            String[] words = text.split(",", -1);
+            Map<String, String> config = new HashMap<>();
+            for (int i = 1; i < words.length; i++) {
+                int equals = words[i].indexOf('=');
+                if (equals < 1) {
+                    throw new IllegalArgumentException("'" + words[i] + "' is no setting: KEY=VALUE is wanted");
+                }
+                if (config.put(words[i].substring(0, equals), words[i].substring(equals + 1)) != null) {
+                    throw new IllegalArgumentException("'" + words[i] + "' sets its key a second time; remove one");
+                }
+            }
+            settings.service(option, Settings.serviceName(words[0]), null, null, config);
+        });
+    }
+
+    void transport(@Nullable String text) {
+        if (text != null) {
+            collect("--transport", () -> settings.transport = Choice.sockets(text));
+        }
+    }
+
+    void maxStreams(@Nullable String text) {
+        if (text != null) {
+            collect("--max-streams", () -> settings.maxStreams = Quantity.number(text, 1, Settings.MAX_STREAMS));
+        }
+    }
+
+    void drain(@Nullable String text) {
+        if (text != null) {
+            collect(
+                    "--drain",
+                    () -> settings.drainTimeout = Quantity.duration(text, Duration.ZERO, Settings.MAX_DRAIN));
+        }
+    }
+
+    private void collect(String option, Runnable parser) {
+        try {
+            parser.run();
+        } catch (IllegalArgumentException e) {
+            settings.problems.add(option, String.valueOf(e.getMessage()));
+        }
+    }
+}

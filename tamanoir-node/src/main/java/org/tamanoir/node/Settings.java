@@ -1,0 +1,162 @@
+package org.tamanoir.node;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.ee.EeConfig;
+import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.Route;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.transport.TransportKind;
+
+/**
+ * A node's settings while they are put together: defaults, then the file, then the command line. One thread.
+ */
+final class Settings {
+    static final int MAX_STREAMS = 1_000_000;
+    static final int MAX_HOPS = 65_535;
+    static final int MAX_TYPE_ID = 65_535;
+    static final Duration DEFAULT_DRAIN = Duration.ofSeconds(10);
+    static final Duration MAX_DRAIN = Duration.ofHours(24);
+    static final String DIRECT = "destination";
+    private static final EeConfig DEFAULTS = EeConfig.defaults();
+    private static final List<InetSocketAddress> LOOPBACK =
+            List.of(new InetSocketAddress("127.0.0.1", Anep.DEFAULT_PORT));
+
+    final Problems problems;
+    List<InetSocketAddress> tcp = LOOPBACK;
+    List<InetSocketAddress> udp = LOOPBACK;
+    int typeId = DEFAULTS.typeId();
+    TransportKind transport = DEFAULTS.transport();
+    FailurePolicy unknownService = DEFAULTS.unknownService();
+    int maxStreams = DEFAULTS.maxStreams();
+    int hopBudget = DEFAULTS.hopBudget();
+    int inboxOctets = DEFAULTS.inboxOctets();
+    Duration firstPacketTimeout = DEFAULTS.firstPacketTimeout();
+    Duration connectTimeout = DEFAULTS.connectTimeout();
+    Duration stallTimeout = DEFAULTS.stallTimeout();
+    Duration lingerTimeout = DEFAULTS.lingerTimeout();
+    Duration drainTimeout = DEFAULT_DRAIN;
+    private final Map<Prefix, Route> routes = new LinkedHashMap<>();
+    private final Map<String, ServiceDefinition> services;
+    private final Map<Object, String> givenBySource = new HashMap<>();
+
+    Settings(Problems problems) {
+        this.problems = problems;
+        services = new TreeMap<>(ServiceClasses.discover(problems));
+    }
+
+    /** From here on prefixes and services may be given again: the command line overrides the file. */
+    void beginOverrides() {
+        givenBySource.clear();
+    }
+
+    /**
+     * Adds a route, in place of one from an earlier source; a second one from the same source is an error.
+     *
+     * @param via {@code host:port}, a host alone, {@value #DIRECT} or {@code destination:port}
+     * @param kind null = an active node, for direct delivery a host
+     */
+    void route(String where, Prefix prefix, String via, NextHop.Transport transport, NextHop.@Nullable Kind kind) {
+        if (isSecond(where, prefix, "this prefix has a route already")) {
+            return;
+        }
+        Endpoint endpoint = Endpoint.parse(via, 1);
+        if (endpoint.host().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "'" + via + "' is a port alone: host:port is wanted, or '" + DIRECT + "' for direct delivery");
+        }
+        boolean direct = endpoint.host().equals(DIRECT);
+        if (direct && kind == NextHop.Kind.ACTIVE_NODE) {
+            throw new IllegalArgumentException(
+                    "direct delivery ends at a host, not at an active node: leave the kind out, or give the node's address");
+        }
+        NextHop.Kind whom = kind != null ? kind : direct ? NextHop.Kind.HOST : NextHop.Kind.ACTIVE_NODE;
+        int port = endpoint.port() == Endpoint.NO_PORT ? 0 : endpoint.port();
+        routes.put(prefix, new Route(prefix, new NextHop(direct ? null : endpoint.address(), port, transport, whom)));
+    }
+
+    /**
+     * Adds a service, or gives one that is known already further settings; a second time from the same source is
+     * an error.
+     *
+     * @param className null = what it was, else the name without its version
+     * @param policy null = what it was, else drop
+     * @param config put over what there was
+     */
+    void service(
+            String where,
+            String name,
+            @Nullable String className,
+            @Nullable FailurePolicy policy,
+            Map<String, String> config) {
+        if (isSecond(where, name, "service " + name + " has settings already")) {
+            return;
+        }
+        ServiceDefinition known = services.get(name);
+        Supplier<? extends Service> factory;
+        if (known != null && className == null) {
+            factory = known.factory();
+        } else {
+            factory = ServiceClasses.factory(className == null ? withoutVersion(name) : className);
+        }
+        Map<String, String> merged =
+                new HashMap<>(known == null ? Map.of() : known.config().asMap());
+        merged.putAll(config);
+        FailurePolicy inherited = known == null ? FailurePolicy.DROP : known.failurePolicy();
+        services.put(
+                name,
+                new ServiceDefinition(name, factory, new ServiceConfig(merged), policy == null ? inherited : policy));
+    }
+
+    /** The full name of a service: one without a dot is among those that ship with the node. */
+    static String serviceName(String text) {
+        if (!text.matches("[\\p{L}_$][\\p{L}\\p{N}_$.]*(:[\\w.+-]+)?")) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no service name: NAME, package.NAME or package.NAME:VERSION is wanted");
+        }
+        return withoutVersion(text).indexOf('.') < 0 ? ServiceClasses.SHORT_NAME_PACKAGE + text : text;
+    }
+
+    /** All settings; to be used only when no problem was found. */
+    NodeConfig build() {
+        EeConfig environment = new EeConfig(
+                tcp,
+                udp,
+                typeId,
+                transport,
+                unknownService,
+                maxStreams,
+                hopBudget,
+                inboxOctets,
+                firstPacketTimeout,
+                connectTimeout,
+                stallTimeout,
+                lingerTimeout);
+        return new NodeConfig(environment, List.copyOf(routes.values()), List.copyOf(services.values()), drainTimeout);
+    }
+
+    private boolean isSecond(String where, Object what, String problem) {
+        String first = givenBySource.putIfAbsent(what, where);
+        if (first != null) {
+            problems.add(where, problem + ", given by " + first + "; remove one");
+        }
+        return first != null;
+    }
+
+    private static String withoutVersion(String name) {
+        int colon = name.indexOf(':');
+        return colon < 0 ? name : name.substring(0, colon);
+    }
+}

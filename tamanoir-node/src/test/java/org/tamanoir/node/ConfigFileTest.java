@@ -1,0 +1,325 @@
+package org.tamanoir.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.ee.EeConfig;
+import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.Route;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.transport.TransportKind;
+
+class ConfigFileTest {
+    private static final String ANNOUNCED = Announced.class.getName();
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void anEmptyFileGivesTheDefaults() {
+        NodeConfig config = config("# nothing yet\n");
+
+        List<InetSocketAddress> loopback = List.of(new InetSocketAddress("127.0.0.1", 3322));
+        assertThat(config.environment())
+                .isEqualTo(new EeConfig(
+                        loopback,
+                        loopback,
+                        0x544D,
+                        TransportKind.AUTO,
+                        FailurePolicy.DROP,
+                        4096,
+                        32,
+                        1 << 20,
+                        Duration.ofSeconds(10),
+                        Duration.ofSeconds(5),
+                        Duration.ofMinutes(5),
+                        Duration.ofSeconds(30)));
+        assertThat(config.routes()).isEmpty();
+        assertThat(config.drainTimeout()).isEqualTo(Duration.ofSeconds(10));
+        ServiceDefinition announced = service(config, ANNOUNCED);
+        assertThat(announced.config().asMap()).isEmpty();
+        assertThat(announced.failurePolicy()).isEqualTo(FailurePolicy.DROP);
+    }
+
+    @Test
+    void everyKeyIsMapped() throws IOException {
+        NodeConfig config = config("""
+                listen:
+                  tcp: [127.0.0.2:1000, "[::1]:1001", 1002]
+                  udp:
+                    - 127.0.0.3:2000
+                routes:
+                  - to: 10.0.2.0/24
+                    via: 127.0.0.1:3323
+                  - to: 10.0.3.0/24
+                    via: 127.0.0.4
+                    transport: tcp
+                    kind: host
+                  - {to: "2001:db8::/32", via: "[::1]:3324", transport: udp, kind: active}
+                  - to: 192.168.7.0/24
+                    via: destination
+                  - to: 192.168.8.1
+                    via: destination:9000
+                    transport: udp
+                    kind: host
+                services:
+                  - name: org.tamanoir.node.Announced
+                    failure-policy: pass
+                    config: {mark: 7, "text": "a: b", flag: true}
+                  - name: org.example.Shout:1.2
+                    class: org.tamanoir.node.Unannounced
+                    failure-policy: close
+                limits: {max-streams: 17, inbox: 128KiB}
+                timeouts: {first-packet: 1s, connect: 2s, stall: 3m, linger: 0s, drain: 1500ms}
+                unknown-service: pass
+                type-id: 0x1234
+                hop-budget: 3
+                transport: nio
+                """);
+
+        assertThat(config.environment())
+                .isEqualTo(new EeConfig(
+                        List.of(
+                                new InetSocketAddress("127.0.0.2", 1000),
+                                new InetSocketAddress("::1", 1001),
+                                new InetSocketAddress("127.0.0.1", 1002)),
+                        List.of(new InetSocketAddress("127.0.0.3", 2000)),
+                        0x1234,
+                        TransportKind.NIO,
+                        FailurePolicy.PASS,
+                        17,
+                        3,
+                        128 << 10,
+                        Duration.ofSeconds(1),
+                        Duration.ofSeconds(2),
+                        Duration.ofMinutes(3),
+                        Duration.ZERO));
+        assertThat(config.drainTimeout()).isEqualTo(Duration.ofMillis(1500));
+        assertThat(config.routes())
+                .containsExactly(
+                        new Route(Prefix.parse("10.0.2.0/24"), hop("127.0.0.1", 3323, "SAME", "ACTIVE_NODE")),
+                        new Route(Prefix.parse("10.0.3.0/24"), hop("127.0.0.4", 0, "TCP", "HOST")),
+                        new Route(Prefix.parse("2001:db8::/32"), hop("::1", 3324, "UDP", "ACTIVE_NODE")),
+                        new Route(Prefix.parse("192.168.7.0/24"), hop("", 0, "SAME", "HOST")),
+                        new Route(Prefix.parse("192.168.8.1"), hop("", 9000, "UDP", "HOST")));
+        ServiceDefinition announced = service(config, ANNOUNCED);
+        assertThat(announced.config().asMap())
+                .containsOnly(entry("mark", "7"), entry("text", "a: b"), entry("flag", "true"));
+        assertThat(announced.failurePolicy()).isEqualTo(FailurePolicy.PASS);
+        assertThat(announced.factory().get()).isInstanceOf(Announced.class);
+        ServiceDefinition shout = service(config, "org.example.Shout:1.2");
+        assertThat(shout.factory().get()).isInstanceOf(Unannounced.class);
+        assertThat(shout.failurePolicy()).isEqualTo(FailurePolicy.CLOSE);
+    }
+
+    private static NextHop hop(String address, int port, String transport, String kind) throws IOException {
+        return new NextHop(
+                address.isEmpty() ? null : InetAddress.getByName(address),
+                port,
+                NextHop.Transport.valueOf(transport),
+                NextHop.Kind.valueOf(kind));
+    }
+
+    @Test
+    void whatTheListenSectionLeavesOutIsNotListenedOn() {
+        EeConfig environment = config("listen: {udp: [127.0.0.1:4000]}").environment();
+        assertThat(environment.tcp()).isEmpty();
+        assertThat(environment.udp()).containsExactly(new InetSocketAddress("127.0.0.1", 4000));
+    }
+
+    @Test
+    void aKeyWithNothingBehindItKeepsItsDefault() {
+        NodeConfig config = config("listen:\nroutes:\nservices:\nlimits:\ntimeouts:\n  drain:\ntype-id: ~\n");
+        assertThat(config).usingRecursiveComparison().ignoringFields("services").isEqualTo(config(""));
+    }
+
+    @Test
+    void namesWithoutADotAreServicesOfTheNode() {
+        assertThat(Settings.serviceName("Monitor")).isEqualTo("org.tamanoir.services.Monitor");
+        assertThat(Settings.serviceName("Monitor:1.2")).isEqualTo("org.tamanoir.services.Monitor:1.2");
+        assertThat(Settings.serviceName("org.example.Shout")).isEqualTo("org.example.Shout");
+    }
+
+    @Test
+    void lookingForServicesRunsNoCodeOfTheirs() throws Exception {
+        // A process of its own: in this one other tests make instances.
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Discover.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(output.strip()).endsWith("found true, initialised null");
+    }
+
+    /** Prints whether discovery found the announced service, and whether it ran its static initialiser. */
+    static final class Discover {
+        public static void main(String[] args) {
+            boolean found = ServiceClasses.discover(new Problems()).containsKey("org.tamanoir.node.Announced");
+            System.out.println("found " + found + ", initialised "
+                    + System.getProperty("org.tamanoir.node.Announced.initialised"));
+        }
+    }
+
+    /** Line numbers count in the text after the bar has become a line break. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '@', textBlock = """
+            lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
+            type-id: 1|colour: red @ f:2: colour: unknown key; known: hop-budget, limits, listen, routes, services, timeouts, transport, type-id, unknown-service
+            limits:|  max_streams: 1 @ f:2: limits.max_streams: unknown key; did you mean 'max-streams'?
+            type-id: 1|type-id: 2 @ f:2: type-id: stands here a second time, first in line 1; remove one
+            limits: 3 @ f:1: limits: '3' stands where a mapping (key: value) is wanted
+            [1, 2] @ f:1: a list stands where a mapping (key: value) is wanted
+            limits:|  inbox: [1] @ f:2: limits.inbox: a list stands where one value is wanted; put a text with brackets in quotes
+            limits:|  inbox: {a: 1} @ f:2: limits.inbox: a mapping stands where one value is wanted
+            routes: 10.0.0.0/8 @ f:1: routes: '10.0.0.0/8' stands where a list is wanted; begin each item with '- '; each is a mapping
+            routes:|  - x @ f:2: routes[0]: 'x' stands where a mapping (key: value) is wanted
+            listen:|  tcp: 3322 @ f:2: listen.tcp: '3322' stands where a list is wanted; begin each item with '- '; each is a text
+            listen:|  tcp: [] @ f:1: listen: no address to listen on; add one under tcp or udp, or remove the key for the defaults
+            listen:|  tcp: [a b] @ f:2: listen.tcp[0]: 'a b' is no address: host:port is wanted, as in 127.0.0.1:3322
+            listen:|  tcp:|  - 1|  - h:70000 @ f:4: listen.tcp[1]: port '70000' of 'h:70000': a number from 0 to 65535 is wanted
+            listen:|  udp: [x.invalid:1] @ f:2: listen.udp[0]: host 'x.invalid' is unknown: give a literal address or a name that resolves
+            listen:|  udp: [[::1]:1] @ f:2: no valid YAML: while parsing a flow node: expected the node content, but found ':'; a text with brackets or colons needs quotes there
+            listen:|  tcp: [1, '127.0.0.1:1'] @ f:2: listen.tcp[1]: 127.0.0.1:1 stands here a second time; remove one
+            type-id: 0 @ f:1: type-id: 0 is out of bounds: 1 to 65535 are allowed
+            type-id: 0x10000 @ f:1: type-id: 0x10000 is out of bounds: 1 to 65535 are allowed
+            hop-budget: many @ f:1: hop-budget: 'many' is no whole number: one from 1 to 65535 is wanted
+            limits: {max-streams: 0} @ f:1: limits.max-streams: 0 is out of bounds: 1 to 1000000 are allowed
+            limits: {inbox: 4k} @ f:1: limits.inbox: 4k is out of bounds: 128KiB to 1GiB are allowed
+            limits: {inbox: 300KiB} @ f:1: limits.inbox: 300KiB is no power of two: take 256KiB or twice that
+            limits: {inbox: big} @ f:1: limits.inbox: 'big' is no size: a whole number of octets, or one with KiB, MiB or GiB is wanted
+            timeouts: {stall: 5} @ f:1: timeouts.stall: '5' is no duration: a whole number with ms, s, m or h is wanted; add the unit, as in 5s
+            timeouts: {connect: 2h} @ f:1: timeouts.connect: 2h is out of bounds: 1ms to 1h are allowed
+            unknown-service: dorp @ f:1: unknown-service: 'dorp' is none of close, drop, pass; did you mean 'drop'?
+            transport: epoll @ f:1: transport: 'epoll' is none of auto, native, nio
+            routes:|- to: 10.0.0.0/8 @ f:2: routes[0].via: is missing: add it, as in 'via: 127.0.0.1:3323'
+            routes:|- via: 127.0.0.1 @ f:2: routes[0].to: is missing: add it, as in 'to: 10.0.2.0/24'
+            routes:|- to: 10.0.0.0/33|  via: 1.1.1.1 @ f:2: routes[0].to: 10.0.0.0/33: the length behind the slash must be 0 to 32
+            routes:|- to: 10.0.0.0/8|  via: h:0 @ f:3: routes[0].via: port '0' of 'h:0': a number from 1 to 65535 is wanted
+            routes:|- to: 10.0.0.0/8|  via: 3323 @ f:3: routes[0].via: '3323' is a port alone: host:port is wanted, or 'destination' for direct delivery
+            routes:|- to: 10.0.0.0/8|  via: x.invalid @ f:3: routes[0].via: host 'x.invalid' is unknown: give a literal address or a name that resolves
+            routes:|- to: 10.0.0.0/8|  via: ::1|  kind: node @ f:4: routes[0].kind: 'node' is none of active, host
+            routes:|- to: 10.0.0.0/8|  via: ::1|  transport: tpc @ f:4: routes[0].transport: 'tpc' is none of same, tcp, udp; did you mean 'tcp'?
+            routes:|- to: 10.0.0.0/8|  via: destination|  kind: active @ f:3: routes[0].via: direct delivery ends at a host, not at an active node: leave the kind out, or give the node's address
+            routes:|- {to: 10.0.0.0/8, via: 1.1.1.1}|- {to: 10.0.0.0/8, via: 1.1.1.2} @ f:3: routes[1].to: this prefix has a route already, given by f:2: routes[0].to; remove one
+            services:|- config: {a: 1} @ f:2: services[0].name: is missing: add it, as in 'name: Monitor'
+            services:|- name: a b @ f:2: services[0].name: 'a b' is no service name: NAME, package.NAME or package.NAME:VERSION is wanted
+            services:|- name: org.example.Gone @ f:2: services[0].name: class org.example.Gone is not on the class path: add its jar to it, or correct the name
+            services:|- name: a.B|  class: java.lang.String @ f:3: services[0].class: class java.lang.String is no service: it must extend org.tamanoir.service.Service
+            services:|- name: org.tamanoir.node.Unannounced$Abstract @ f:2: services[0].name: class org.tamanoir.node.Unannounced$Abstract is abstract: a public class with a public constructor without arguments is wanted
+            services:|- name: org.tamanoir.node.Unannounced$Demanding @ f:2: services[0].name: class org.tamanoir.node.Unannounced$Demanding has no public constructor without arguments: a public class with a public constructor without arguments is wanted
+            services:|- name: org.tamanoir.node.Unannounced$Hidden @ f:2: services[0].name: class org.tamanoir.node.Unannounced$Hidden has no public constructor without arguments: a public class with a public constructor without arguments is wanted
+            services:|- name: org.tamanoir.node.Announced|- name: org.tamanoir.node.Announced @ f:3: services[1].name: service org.tamanoir.node.Announced has settings already, given by f:2: services[0].name; remove one
+            services:|- name: org.tamanoir.node.Announced|  failure-policy: ignore @ f:3: services[0].failure-policy: 'ignore' is none of close, drop, pass
+            services:|- name: org.tamanoir.node.Announced|  config: {a: [1]} @ f:3: services[0].config.a: a list stands where one value is wanted; put a text with brackets in quotes
+            services:|- name: org.tamanoir.node.Announced|  config: {a: 1, a: 2} @ f:3: services[0].config.a: stands here a second time, first in line 3; remove one
+            a: 1|b: [1 @ f:2: no valid YAML: while parsing a flow sequence: expected ',' or ']', but got <stream end>; a text with brackets or colons needs quotes there
+            a: 1|---|b: 1 @ f:2: a second document begins: one is wanted, remove the '---'
+            a: &x 1 @ f:1: anchors and aliases (& and *) are not allowed: write the value out
+            a: *x @ f:1: anchors and aliases (& and *) are not allowed: write the value out
+            ? [1]|: 2 @ f:1: a key is a list or a mapping: a word is wanted
+            """)
+    void anErrorNamesItsLineItsPathItsValueAndItsRemedy(String text, String error) {
+        assertThat(problems(text.replace('|', '\n'))).containsExactly(error);
+    }
+
+    @Test
+    void allErrorsOfAFileAreReportedAtOnce() {
+        assertThat(problems("""
+                listn: {}
+                routes:
+                  - to: 10.0.0.0/40
+                    via: 127.0.0.1:99999
+                    kind: hots
+                  - via: destination
+                services:
+                  - name: org.example.Gone
+                    failure-policy: nothing
+                limits: {inbox: 1, max-streams: none}
+                timeouts:
+                  drain: soon
+                hop-budget: 0
+                """))
+                .extracting(line -> line.split(": ")[0] + " " + line.split(": ")[1])
+                .containsExactlyInAnyOrder(
+                        "f:1 listn",
+                        "f:3 routes[0].to",
+                        "f:4 routes[0].via",
+                        "f:5 routes[0].kind",
+                        "f:6 routes[1].to",
+                        "f:8 services[0].name",
+                        "f:9 services[0].failure-policy",
+                        "f:10 limits.inbox",
+                        "f:10 limits.max-streams",
+                        "f:12 timeouts.drain",
+                        "f:13 hop-budget");
+    }
+
+    @Test
+    void nestingIsBounded() {
+        assertThat(problems("a: " + "[".repeat(5000) + "]".repeat(5000)))
+                .containsExactly("f:1: nested deeper than 16: no setting is");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a: \u0007", "\t- x", "'", "%YAML 9.0\n---\na", "!!binary x", "@", "- - -\n a: b: c"})
+    void whatIsNoYamlOrNoMappingIsOneError(String text) {
+        assertThat(problems(text)).hasSize(1).allMatch(line -> line.matches("f:\\d+: \\V+"));
+    }
+
+    @Test
+    void filesThatCannotBeReadAreNamed() throws IOException {
+        Path missing = folder.resolve("missing.yaml");
+        Path large = Files.write(folder.resolve("large.yaml"), new byte[ConfigFile.MAX_OCTETS + 1]);
+        Path binary = Files.write(folder.resolve("binary.yaml"), new byte[] {(byte) 0xFF, 0});
+        Problems problems = new Problems();
+        Settings settings = new Settings(problems);
+        for (Path file : List.of(missing, large, binary, folder)) {
+            ConfigFile.read(file, settings);
+        }
+        assertThat(problems.lines())
+                .containsExactly(
+                        missing + ": cannot be read: there is no such file",
+                        large + ": cannot be read: it is larger than 1MiB, too much for settings",
+                        binary + ": cannot be read: it is not UTF-8 text; convert it",
+                        folder + ": cannot be read: Is a directory");
+    }
+
+    private static NodeConfig config(String text) {
+        Problems problems = new Problems();
+        Settings settings = new Settings(problems);
+        ConfigFile.parse("f", text, settings);
+        assertThat(problems.lines()).isEmpty();
+        return settings.build();
+    }
+
+    private static List<String> problems(String text) {
+        Problems problems = new Problems();
+        ConfigFile.parse("f", text, new Settings(problems));
+        return problems.lines();
+    }
+
+    private static ServiceDefinition service(NodeConfig config, String name) {
+        return config.services().stream()
+                .filter(service -> service.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(name + " is not among the services"));
+    }
+}

@@ -1,0 +1,82 @@
+package org.tamanoir.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class DocumentedConfigurationTest {
+    private static final Path DOCUMENT = Path.of("..", "docs", "configuration.md");
+
+    @Test
+    void theExampleLoads() throws IOException {
+        Problems problems = new Problems();
+        Settings settings = new Settings(problems);
+        ConfigFile.parse("example", example(), settings);
+        assertThat(problems.lines()).isEmpty();
+        assertThat(settings.build().routes()).hasSize(3);
+    }
+
+    @Test
+    void theExampleHasEveryKeyAndTheTablesNameEveryKey() throws Exception {
+        Set<String> used = new TreeSet<>();
+        keys("", YamlTree.parse(example()), used);
+        used.remove("services.config.mark");
+        assertThat(used)
+                .containsExactlyInAnyOrder(
+                        "listen.tcp",
+                        "listen.udp",
+                        "routes.to",
+                        "routes.via",
+                        "routes.transport",
+                        "routes.kind",
+                        "services.name",
+                        "services.class",
+                        "services.failure-policy",
+                        "limits.max-streams",
+                        "limits.inbox",
+                        "timeouts.first-packet",
+                        "timeouts.connect",
+                        "timeouts.stall",
+                        "timeouts.linger",
+                        "timeouts.drain",
+                        "unknown-service",
+                        "type-id",
+                        "hop-budget",
+                        "transport");
+        String document = Files.readString(DOCUMENT);
+        for (String key : used) {
+            assertThat(document).contains("| `" + key.substring(key.indexOf('.') + 1) + "` |");
+        }
+    }
+
+    private static String example() throws IOException {
+        Matcher block = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(DOCUMENT));
+        List<String> examples = new ArrayList<>();
+        while (block.find()) {
+            examples.add(block.group(1));
+        }
+        assertThat(examples).hasSize(1);
+        return examples.get(0);
+    }
+
+    private static void keys(String path, YamlNode node, Set<String> keys) {
+        if (node instanceof YamlNode.Items list) {
+            list.items().forEach(item -> keys(path, item, keys));
+        } else if (node instanceof YamlNode.Fields mapping) {
+            for (YamlNode.Field field : mapping.fields()) {
+                keys(path.isEmpty() ? field.key() : path + "." + field.key(), field.value(), keys);
+            }
+        } else {
+            keys.add(path);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package org.tamanoir.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+class MainTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    Path folder;
+
+    private int run(String... args) {
+        return Main.run(new PrintWriter(out, true), new PrintWriter(err, true), args);
+    }
+
+    @AfterEach
+    void forgetVerbosity() {
+        System.clearProperty(Logging.VERBOSE);
+    }
+
+    @Test
+    void theVersionNamesProgramJavaAndSystem() {
+        assertThat(run("--version")).isZero();
+        assertThat(out.toString().lines()).hasSize(3);
+        assertThat(out.toString())
+                .startsWith("tamanoir ")
+                .contains("Java " + System.getProperty("java.version"), System.getProperty("os.arch"));
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void everyCommandHasHelpAVersionAndADescriptionOfEachOption() {
+        List<CommandLine> commands = commands(Main.commandLine());
+        assertThat(commands).hasSizeGreaterThan(2);
+        for (CommandLine command : commands) {
+            String[] name = command.getCommandSpec().qualifiedName().split(" ");
+            List<String> args = new ArrayList<>(List.of(name).subList(1, name.length));
+            args.add("--help");
+            assertThat(run(args.toArray(String[]::new)))
+                    .as("%s --help", List.of(name))
+                    .isZero();
+            args.set(args.size() - 1, "--version");
+            assertThat(run(args.toArray(String[]::new)))
+                    .as("%s --version", List.of(name))
+                    .isZero();
+            assertThat(command.getCommandSpec().usageMessage().description()).isNotEmpty();
+            for (OptionSpec option : command.getCommandSpec().options()) {
+                assertThat(option.description()).as("%s", option).isNotEmpty();
+            }
+        }
+        assertThat(err.toString()).isEmpty();
+    }
+
+    private static List<CommandLine> commands(CommandLine root) {
+        List<CommandLine> commands = new ArrayList<>(List.of(root));
+        root.getSubcommands().values().forEach(command -> commands.addAll(commands(command)));
+        return commands;
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "nod",
+                "--nothing",
+                "node --lisen 1",
+                "node --config",
+                "node surplus",
+                "completion surplus",
+                "node --route 10.0.0.0/8",
+                "node --stats never",
+                "node --validate -c /nowhere/node.yaml"
+            })
+    void misuseIsOneLineAndCode2(String arguments) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString().lines()).as(err.toString()).hasSize(1);
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void aMistypedCommandOrOptionIsGuessed() {
+        run("nod");
+        run("node", "--validat");
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        "tamanoir: Unmatched argument at index 0: 'nod'; did you mean node?; see 'tamanoir --help'",
+                        "tamanoir node: Unknown option: '--validat'; did you mean --validate?; "
+                                + "see 'tamanoir node --help'");
+    }
+
+    @Test
+    void withoutACommandUsageIsShownAndTheCodeIs2() {
+        assertThat(run()).isEqualTo(2);
+        assertThat(err.toString()).startsWith("Usage: tamanoir").contains("tamanoir: a command is missing");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-v completion surplus", "completion -v surplus"})
+    void verboseAddsTheStackTrace(String arguments) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString()).contains("\tat ");
+        assertThat(System.getProperty(Logging.VERBOSE)).isEqualTo("true");
+    }
+
+    @Test
+    void completionIsAScriptForTheShell() throws Exception {
+        assertThat(run("completion")).isZero();
+        assertThat(out.toString()).contains("completion", "--validate", "--max-streams", "native");
+        Path bash = Path.of("/bin/bash");
+        Assumptions.assumeTrue(Files.isExecutable(bash), "no /bin/bash to check the script's syntax with");
+        Path script = Files.writeString(folder.resolve("completion.bash"), out.toString());
+        Process check = new ProcessBuilder(bash.toString(), "-n", script.toString())
+                .redirectErrorStream(true)
+                .start();
+        assertThat(check.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(check.inputReader().lines()).isEmpty();
+        assertThat(check.exitValue()).isZero();
+    }
+
+    @Test
+    void validationOfAGoodFileSaysSo() throws IOException {
+        Path file = Files.writeString(folder.resolve("node.yaml"), "hop-budget: 3\n");
+        assertThat(run("node", "--validate", "-c", file.toString())).isZero();
+        assertThat(out.toString().lines()).containsExactly(file + ": OK");
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void validationWithoutAFileChecksTheOptions() {
+        assertThat(run("node", "--validate", "--listen", "0", "--direct", "127.0.0.0/8"))
+                .isZero();
+        assertThat(out.toString().lines()).containsExactly("command line: OK");
+    }
+
+    @Test
+    void everyErrorOfFileAndOptionsIsALine() throws IOException {
+        Path file = Files.writeString(folder.resolve("node.yaml"), "hop-budget: 0\ntransport: fast\n");
+        assertThat(run("node", "--validate", "-c", file.toString(), "--tcp", "x:y", "--drain", "1"))
+                .isEqualTo(2);
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        file + ":1: hop-budget: 0 is out of bounds: 1 to 65535 are allowed",
+                        file + ":2: transport: 'fast' is none of auto, native, nio",
+                        "--tcp: port 'y' of 'x:y': a number from 0 to 65535 is wanted",
+                        "--drain: '1' is no duration: a whole number with ms, s, m or h is wanted; add the unit, as "
+                                + "in 1s");
+        assertThat(out.toString()).isEmpty();
+    }
+}

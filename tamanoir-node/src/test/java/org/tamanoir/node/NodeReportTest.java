@@ -1,0 +1,93 @@
+package org.tamanoir.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.ServiceConfig;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class NodeReportTest {
+    private static final TrafficSnapshot NOTHING = new TrafficSnapshot(0, 0, 0, 0, 0, 0, Map.of(), 0);
+    private static final TrafficSnapshot TRAFFIC = new TrafficSnapshot(
+            10_000,
+            2_000_000,
+            2,
+            9_990,
+            1_998_000,
+            1,
+            new TreeMap<>(Map.of(DropReason.NO_ROUTE, 7L, DropReason.SHORT, 4L)),
+            3);
+    private static final NodeReport.Interval INTERVAL = new NodeReport.Interval(NOTHING, TRAFFIC, 2.0, 5);
+    private static final List<ServiceDefinition> SERVICES = List.of(new ServiceDefinition(
+            "org.tamanoir.node.Announced", Announced::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
+
+    private final StringWriter text = new StringWriter();
+
+    @Test
+    void peopleReadLines() {
+        all(new TextReport(new PrintWriter(text), false));
+        assertThat(text.toString().lines())
+                .containsExactly(
+                        "listening on tcp 127.0.0.1:1",
+                        "listening on udp [::1]:2",
+                        "transport: nio",
+                        "services: org.tamanoir.node.Announced",
+                        "routes: 3",
+                        "in 5,000 packets/s 1.0 MB/s, out 4,995 packets/s 1.0 MB/s, streams 5, "
+                                + "dropped 11 (SHORT 4, NO_ROUTE 7)",
+                        "stopping: 5 streams have 10s to finish",
+                        "stopped: 10,000 in + 2 made = 9,990 out + 11 dropped + 1 held; 2.0 MB in, 2.0 MB out; "
+                                + "dropped 11 (SHORT 4, NO_ROUTE 7); streams cut: 1");
+    }
+
+    @Test
+    void onATerminalRatesAreWrittenOverEachOther() {
+        NodeReport report = new TextReport(new PrintWriter(text), true);
+        report.rates(INTERVAL);
+        report.rates(INTERVAL);
+        report.stopped(NOTHING, 0);
+        assertThat(text.toString()).containsOnlyOnce("\n").endsWith("\n");
+        assertThat(text.toString().split("\r")).hasSize(4);
+    }
+
+    @Test
+    void packetsThatWereLostCountOfShow() {
+        new TextReport(new PrintWriter(text), false).stopped(new TrafficSnapshot(3, 0, 0, 1, 0, 0, Map.of(), 0), 0);
+        assertThat(text.toString()).contains("3 in + 0 made = 1 out + 0 dropped + 0 held + 2 UNACCOUNTED FOR;");
+    }
+
+    @Test
+    void programsReadAnObjectPerLine() {
+        all(new JsonReport(new PrintWriter(text)));
+        JsonMapper mapper = new JsonMapper();
+        List<JsonNode> lines = text.toString().lines().map(mapper::readTree).toList();
+        assertThat(lines)
+                .extracting(line -> line.get("event").asString())
+                .containsExactly("started", "stats", "stopping", "stopped");
+        assertThat(lines.get(0).get("udp").get(0).asString()).isEqualTo("[::1]:2");
+        assertThat(lines.get(0).get("routes").asInt()).isEqualTo(3);
+        assertThat(lines.get(1).get("packetsInPerSecond").asLong()).isEqualTo(5_000);
+        assertThat(lines.get(1).get("drops").get("NO_ROUTE").asLong()).isEqualTo(7);
+        assertThat(lines.get(3).get("unaccounted").asLong()).isZero();
+        assertThat(lines.get(3).get("octetsOut").asLong()).isEqualTo(1_998_000);
+        assertThat(lines.get(3).get("streamsCut").asInt()).isEqualTo(1);
+    }
+
+    private static void all(NodeReport report) {
+        report.started(List.of("127.0.0.1:1"), List.of("[::1]:2"), "nio", SERVICES, 3);
+        report.rates(INTERVAL);
+        report.stopping(5, Duration.ofSeconds(10));
+        report.stopped(TRAFFIC, 1);
+    }
+}

@@ -1,0 +1,75 @@
+package org.tamanoir.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class QuantityTest {
+    private static final Duration MAX = Duration.ofHours(24);
+
+    @ParameterizedTest
+    @CsvSource({"500ms,500", "10s,10000", "5m,300000", "5min,300000", "2h,7200000", "0s,0", "1500 ms,1500"})
+    void durationsHaveUnits(String text, long millis) {
+        assertThat(Quantity.duration(text, Duration.ZERO, MAX)).isEqualTo(Duration.ofMillis(millis));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "s", "-5s", "1.5s", "10", "10 years", "5S"})
+    void whatIsNoDurationIsRefused(String text) {
+        assertThatThrownBy(() -> Quantity.duration(text, Duration.ZERO, MAX))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("'" + text + "' is no duration");
+    }
+
+    @Test
+    void durationsOutOfBoundsNameTheBounds() {
+        assertThatThrownBy(() -> Quantity.duration("2s", Duration.ofMillis(1), Duration.ofSeconds(1)))
+                .hasMessage("2s is out of bounds: 1ms to 1s are allowed");
+        assertThatThrownBy(() -> Quantity.duration("999999999999999999h", Duration.ZERO, MAX))
+                .hasMessageContaining("out of bounds");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4k,4096", "64KiB,65536", "1MiB,1048576", "2M,2097152", "1G,1073741824", "1GiB,1073741824", "17,17"})
+    void sizesArePowersOf1024(String text, long octets) {
+        assertThat(Quantity.octets(text, 0, Long.MAX_VALUE)).isEqualTo(octets);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "MiB", "-1", "1.5MiB", "1kB", "1 mile"})
+    void whatIsNoSizeIsRefused(String text) {
+        assertThatThrownBy(() -> Quantity.octets(text, 0, Long.MAX_VALUE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("'" + text + "' is no size");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0x544D,21581", "1,1", "65535,65535"})
+    void numbersAreDecimalOrHexadecimal(String text, int number) {
+        assertThat(Quantity.number(text, 1, 65_535)).isEqualTo(number);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "65536", "-1", "99999999999", "0x", "x", "", "1.0"})
+    void numbersOutOfBoundsAreRefused(String text) {
+        assertThatThrownBy(() -> Quantity.number(text, 1, 65_535))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("1 to 65535");
+    }
+
+    @Test
+    void quantitiesReadWhatTheyWrite() {
+        for (long millis : new long[] {0, 1, 999, 1_000, 60_000, 90_000, 3_600_000}) {
+            Duration duration = Duration.ofMillis(millis);
+            assertThat(Quantity.duration(Quantity.toString(duration), Duration.ZERO, MAX))
+                    .isEqualTo(duration);
+        }
+        assertThat(Quantity.toString(1L << 20)).isEqualTo("1MiB");
+        assertThat(Quantity.toString(128L << 10)).isEqualTo("128KiB");
+    }
+}

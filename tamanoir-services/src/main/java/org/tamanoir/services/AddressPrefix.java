@@ -1,0 +1,110 @@
+package org.tamanoir.services;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+
+/**
+ * An IPv4 or IPv6 prefix to compare identifiers of packets with. IPv4 stands as ::ffff:a.b.c.d, so that a prefix of
+ * either family matches addresses of its own alone, {@code ::/0} both.
+ *
+ * <p>Thread contract: immutable.
+ */
+final class AddressPrefix {
+    private static final Pattern IPV4 = Pattern.compile("(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})");
+    private static final Pattern IPV6 = Pattern.compile("[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
+    private static final long MAPPED = 0xFFFF_0000_0000L;
+
+    private final long high;
+    private final long low;
+    private final long highMask;
+    private final long lowMask;
+
+    private AddressPrefix(long high, long low, int length) {
+        highMask = mask(length);
+        lowMask = mask(length - 64);
+        this.high = high & highMask;
+        this.low = low & lowMask;
+    }
+
+    /** The upper {@code bits} of 64; 0 below 0, all above 64. */
+    private static long mask(int bits) {
+        return bits <= 0 ? 0 : bits >= 64 ? -1 : -1L << 64 - bits;
+    }
+
+    /**
+     * {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a bare address; bits behind the prefix count as 0. Names are not
+     * looked up.
+     *
+     * @throws IllegalArgumentException if the text is no prefix
+     */
+    static AddressPrefix parse(String text) {
+        int slash = text.indexOf('/');
+        String address = slash < 0 ? text : text.substring(0, slash);
+        Matcher quad = IPV4.matcher(address);
+        if (quad.matches()) {
+            long low = MAPPED;
+            for (int i = 0; i < 4; i++) {
+                int octet = Integer.parseInt(quad.group(i + 1));
+                if (octet > 255) {
+                    throw new IllegalArgumentException(octet + " in " + address + " is over 255");
+                }
+                low |= (long) octet << 24 - 8 * i;
+            }
+            return new AddressPrefix(0, low, 96 + length(text, slash, 32));
+        }
+        if (!IPV6.matcher(address).matches()) {
+            throw new IllegalArgumentException(text + " is no address or prefix");
+        }
+        byte[] octets;
+        try {
+            // In brackets only a literal is accepted, and never looked up as a name.
+            octets = InetAddress.getByName("[" + address + "]").getAddress();
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(text + " is no IPv6 address or prefix", e);
+        }
+        ByteBuffer bits = ByteBuffer.wrap(octets);
+        boolean isMapped = octets.length == 4;
+        long high = isMapped ? 0 : bits.getLong();
+        long low = isMapped ? MAPPED | bits.getInt() & 0xFFFF_FFFFL : bits.getLong();
+        return new AddressPrefix(high, low, length(text, slash, 128));
+    }
+
+    private static int length(String text, int slash, int max) {
+        if (slash < 0) {
+            return max;
+        }
+        String digits = text.substring(slash + 1);
+        if (!digits.matches("\\d{1,3}") || Integer.parseInt(digits) > max) {
+            throw new IllegalArgumentException("prefix length " + digits + " is not 0 to " + max);
+        }
+        return Integer.parseInt(digits);
+    }
+
+    /**
+     * Whether the identifier is an address with this prefix. Allocates nothing.
+     *
+     * @param option {@link Option#SOURCE} or {@link Option#DESTINATION}
+     */
+    boolean matches(Packet packet, Option option) {
+        if (!packet.has(option)) {
+            return false;
+        }
+        ByteBuffer buffer = packet.buffer();
+        int at = packet.optionOffset(option);
+        return switch (buffer.getInt(at)) {
+            case Anep.SCHEME_IPV4 -> matches(0, MAPPED | buffer.getInt(at + 4) & 0xFFFF_FFFFL);
+            case Anep.SCHEME_IPV6 -> matches(buffer.getLong(at + 4), buffer.getLong(at + 12));
+            default -> false;
+        };
+    }
+
+    private boolean matches(long addressHigh, long addressLow) {
+        return (addressHigh & highMask) == high && (addressLow & lowMask) == low;
+    }
+}

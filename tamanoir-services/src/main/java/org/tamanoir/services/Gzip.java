@@ -1,0 +1,218 @@
+package org.tamanoir.services;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32;
+import java.util.zip.Deflater;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.service.Counter;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.service.Verdict;
+
+/**
+ * Compresses payloads (RFC 1952).
+ *
+ * <p>TCP: the payloads of a connection, one behind the other, form one gzip stream. Its header stands before the
+ * first packet's data; its trailer follows at the end of the stream in a packet of its own, made like the last one.
+ * UDP: each packet stands alone, a whole gzip stream.
+ *
+ * <p>Each packet that comes in leaves as one, its payload possibly empty. Only where compressed data do not fit one
+ * packet (65,535 octets, over UDP 65,507: near that size, data that cannot be compressed grow past it) do further
+ * packets go before it. They, and the trailer's, carry the header of the packet that they were made like, stream
+ * id and sequence number included: only their order tells them apart.
+ *
+ * <table><caption>Settings</caption>
+ * <tr><th>name</th><th>default</th><th>allowed</th></tr>
+ * <tr><td>{@code level}</td><td>6</td><td>1 (fast) to 9 (small)</td></tr>
+ * <tr><td>{@code flush}</td><td>{@code packet}</td><td>{@code packet}: what came in with a packet leaves with it;
+ * {@code stream}: data may wait for later packets, which compresses better. UDP: no effect</td></tr>
+ * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run, such as
+ * {@code org.tamanoir.services.Gunzip}; {@code none}: the packet names no service from here on</td></tr>
+ * </table>
+ *
+ * <p>Counters: {@code packets}, {@code octets-in} and {@code octets-out} (payloads), {@code extra-packets}.
+ * Drops: {@code header leaves no room for a payload}, when options take all but 512 octets of a packet.
+ */
+public final class Gzip extends Service {
+    /** ID, CM 8 = deflate, FLG 0, MTIME 0 = unknown, XFL 0, OS 255 = unknown (RFC 1952, section 2.3). */
+    private static final byte[] HEADER = {0x1F, (byte) 0x8B, 8, 0, 0, 0, 0, 0, 0, (byte) 0xFF};
+
+    /** CRC-32 and length modulo 2^32 of what was compressed, little-endian. */
+    private static final int TRAILER_OCTETS = 8;
+
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    private enum Flush {
+        PACKET,
+        STREAM
+    }
+
+    private final CRC32 crc = new CRC32();
+    private final ByteBuffer trailer = ByteBuffer.allocate(TRAILER_OCTETS).order(ByteOrder.LITTLE_ENDIAN);
+    private final HeaderTemplate last = new HeaderTemplate();
+    private Deflater deflater = new Deflater(Deflater.DEFAULT_COMPRESSION, true);
+    private PayloadWriter writer = new PayloadWriter(false, new NextService(0), this::emit);
+    private boolean datagrams;
+    private boolean perPacket = true;
+    private boolean open;
+    private long streamOctets;
+    private Counter packets = new Counter("packets");
+    private Counter octetsIn = new Counter("octets-in");
+    private Counter octetsOut = new Counter("octets-out");
+    private Counter extraPackets = new Counter("extra-packets");
+
+    @Override
+    public void init(ServiceConfig config) {
+        config.allow("level", "flush", "next");
+        int level = (int) config.number("level", 6, 1, 9);
+        // A new one: after setLevel the first call of deflate sets the level and may take no input.
+        deflater.end();
+        deflater = new Deflater(level, true);
+        perPacket = config.choice("flush", Flush.PACKET) == Flush.PACKET;
+        datagrams = stream().transport() == Transport.UDP;
+        writer = new PayloadWriter(datagrams, NextService.of(config), this::emit);
+        packets = counter("packets");
+        octetsIn = counter("octets-in");
+        octetsOut = counter("octets-out");
+        extraPackets = counter("extra-packets");
+    }
+
+    @Override
+    public Verdict process(Packet packet) {
+        int payloadOctets = packet.payloadLength();
+        if (writer.capacity(packet) < PayloadWriter.AHEAD_OCTETS) {
+            return drop(PayloadWriter.NO_ROOM);
+        }
+        ByteBuffer payload = packet.payload();
+        int extra = datagrams ? whole(packet, payload) : append(packet, payload);
+        deflater.setInput(NOTHING);
+        packets.add(1);
+        octetsIn.add(payloadOctets);
+        extraPackets.add(extra);
+        return Verdict.FORWARD;
+    }
+
+    /** TCP: the payload's part of the stream. Returns how many packets went before this one. */
+    private int append(Packet packet, ByteBuffer payload) {
+        writer.begin(packet, perPacket ? bound(payload.remaining()) : Integer.MAX_VALUE);
+        if (!open) {
+            open = true;
+            writer.room().put(HEADER);
+        }
+        checksum(payload);
+        streamOctets += payload.remaining();
+        deflater.setInput(payload);
+        ByteBuffer room;
+        do {
+            room = writer.room();
+            deflater.deflate(room, perPacket ? Deflater.SYNC_FLUSH : Deflater.NO_FLUSH);
+        } while (!room.hasRemaining());
+        writer.finish();
+        octetsOut.add(writer.octets());
+        last.keep(packet);
+        return writer.rolls();
+    }
+
+    /**
+     * UDP: the payload as a gzip stream of its own. One that does not fit is cut into parts which surely do, each a
+     * stream of its own again: any packet may get lost.
+     */
+    private int whole(Packet packet, ByteBuffer payload) {
+        int start = payload.position();
+        int end = payload.limit();
+        writer.begin(packet, bound(end - start));
+        if (compress(payload)) {
+            writer.finish();
+            octetsOut.add(writer.octets());
+            return 0;
+        }
+        int capacity = writer.capacity(packet);
+        int partOctets = capacity - (capacity >>> 9) - 64;
+        writer.begin(packet, capacity);
+        for (int from = start; from < end; from += partOctets) {
+            if (from > start) {
+                writer.roll();
+            }
+            if (!compress(payload.limit(Math.min(end, from + partOctets)).position(from))) {
+                throw new IllegalStateException("a part of " + partOctets + " octets compressed to over " + capacity);
+            }
+        }
+        writer.finish();
+        octetsOut.add(writer.octets());
+        return writer.rolls();
+    }
+
+    /** One whole gzip stream into the room there is; false when it does not fit. */
+    private boolean compress(ByteBuffer payload) {
+        ByteBuffer room = writer.room();
+        room.put(HEADER);
+        crc.reset();
+        checksum(payload);
+        streamOctets = payload.remaining();
+        deflater.reset();
+        deflater.setInput(payload);
+        deflater.finish();
+        deflater.deflate(room);
+        if (!deflater.finished() || room.remaining() < TRAILER_OCTETS) {
+            return false;
+        }
+        room.put(trailer());
+        return true;
+    }
+
+    private void checksum(ByteBuffer payload) {
+        int start = payload.position();
+        crc.update(payload);
+        payload.position(start);
+    }
+
+    private ByteBuffer trailer() {
+        return trailer.clear()
+                .putInt((int) crc.getValue())
+                .putInt((int) streamOctets)
+                .flip();
+    }
+
+    /**
+     * More than {@code octets} of any data compress to, gzip header, trailer and flush included: zlib's own bound
+     * for its default memory level is n + n/4096 + n/16384 + 7.
+     */
+    private static int bound(int octets) {
+        return octets + (octets >>> 10) + 64;
+    }
+
+    @Override
+    public void endOfStream() {
+        if (!last.isKept()) {
+            return;
+        }
+        Packet template = last.packet();
+        ByteBuffer tail = ByteBuffer.allocate(writer.capacity(template));
+        deflater.finish();
+        while (!deflater.finished()) {
+            deflater.deflate(tail);
+            if (!tail.hasRemaining()) {
+                send(template, tail);
+            }
+        }
+        if (tail.remaining() < TRAILER_OCTETS) {
+            send(template, tail);
+        }
+        send(template, tail.put(trailer()));
+    }
+
+    private void send(Packet template, ByteBuffer tail) {
+        octetsOut.add(tail.position());
+        extraPackets.add(1);
+        emit(PacketBuilder.like(template).build(tail.flip()));
+        tail.clear();
+    }
+
+    @Override
+    public void close() {
+        deflater.end();
+    }
+}

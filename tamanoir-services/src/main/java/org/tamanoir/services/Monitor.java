@@ -1,0 +1,90 @@
+package org.tamanoir.services;
+
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.service.Counter;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
+
+/**
+ * Marks, counts and forwards: the benchmark service of the Tamanoir papers.
+ *
+ * <p>It writes the class of service into packets that have the option (private option 2), in place; it never adds
+ * the option. Loss, reordering and duplicates are seen in the sequence numbers of private option 4, for up to
+ * 4,096 stream ids an instance: see {@link SequenceTable}.
+ *
+ * <table><caption>Settings</caption>
+ * <tr><th>name</th><th>default</th><th>allowed</th></tr>
+ * <tr><td>{@code mark}</td><td>1</td><td>class of service 0 to 255, or {@code none}: packets stay as they are</td></tr>
+ * </table>
+ *
+ * <table><caption>Counters</caption>
+ * <tr><th>name</th><th>counts</th></tr>
+ * <tr><td>{@code packets}, {@code octets}</td><td>all packets; octets of whole packets</td></tr>
+ * <tr><td>{@code smallest-octets}, {@code largest-octets}</td><td>of a packet; 0 before the first</td></tr>
+ * <tr><td>{@code unmarked}</td><td>packets without the option that the mark needs</td></tr>
+ * <tr><td>{@code lost}, {@code reordered}, {@code duplicates}, {@code stale}, {@code restarts}, {@code streams},
+ * {@code untracked}</td><td>see {@link SequenceTable}</td></tr>
+ * </table>
+ *
+ * <p>Drops nothing. Per packet it allocates nothing and reads no clock; counters are right after every packet.
+ */
+public final class Monitor extends Service {
+    private static final int NO_MARK = -1;
+
+    private int mark = 1;
+    private int smallestOctets = Integer.MAX_VALUE;
+    private int largestOctets;
+    private Counter packets = new Counter("packets");
+    private Counter octets = new Counter("octets");
+    private Counter smallest = new Counter("smallest-octets");
+    private Counter largest = new Counter("largest-octets");
+    private Counter unmarked = new Counter("unmarked");
+    private SequenceTable sequences = new SequenceTable(Counter::new);
+
+    @Override
+    public void init(ServiceConfig config) {
+        config.allow("mark");
+        mark = mark(config);
+        packets = counter("packets");
+        octets = counter("octets");
+        smallest = counter("smallest-octets");
+        largest = counter("largest-octets");
+        unmarked = counter("unmarked");
+        sequences = new SequenceTable(this::counter);
+    }
+
+    private static int mark(ServiceConfig config) {
+        if (config.text("mark", "").equals("none")) {
+            return NO_MARK;
+        }
+        try {
+            return (int) config.number("mark", 1, 0, 255);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(e.getMessage() + ", or none", e);
+        }
+    }
+
+    @Override
+    public Verdict process(Packet packet) {
+        if (mark != NO_MARK && !packet.setClassOfService(mark)) {
+            unmarked.add(1);
+        }
+        int length = packet.length();
+        packets.add(1);
+        octets.add(length);
+        if (length < smallestOctets) {
+            smallestOctets = length;
+            smallest.set(length);
+        }
+        if (length > largestOctets) {
+            largestOctets = length;
+            largest.set(length);
+        }
+        if (packet.has(Option.STREAM)) {
+            sequences.see(packet.streamId(), packet.sequence());
+        }
+        return Verdict.FORWARD;
+    }
+}

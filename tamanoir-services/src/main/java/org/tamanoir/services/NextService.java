@@ -1,0 +1,33 @@
+package org.tamanoir.services;
+
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.ServiceConfig;
+
+/**
+ * The setting {@code next}: which service the next node shall run on the packet.
+ *
+ * @param key {@link ServiceKey#NONE} for none
+ */
+record NextService(long key) {
+    static NextService of(ServiceConfig config) {
+        String name = config.text("next", "none");
+        if (name.isBlank()) {
+            throw new IllegalArgumentException("next: must name a service, or be none");
+        }
+        return new NextService(name.equals("none") ? ServiceKey.NONE : ServiceKey.of(name));
+    }
+
+    /** Octets by which {@link #name} lengthens the packet. */
+    int extraOctets(Packet packet) {
+        return key == ServiceKey.NONE || packet.has(Option.SERVICE_KEY) ? 0 : Option.SERVICE_KEY.words() * 4;
+    }
+
+    /** Names the service in the packet; a packet that names none and shall name none stays as it is. */
+    void name(Packet packet) {
+        if (key != packet.serviceKey()) {
+            packet.setServiceKey(key);
+        }
+    }
+}

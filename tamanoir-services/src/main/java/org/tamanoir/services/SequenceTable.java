@@ -1,0 +1,159 @@
+package org.tamanoir.services;
+
+import java.util.function.Function;
+import org.tamanoir.service.Counter;
+
+/**
+ * What the sequence numbers of streams tell about loss and order. Each stream has its newest number and a window of
+ * the 64 numbers up to it, as in the replay window of RFC 4303, section 3.4.3:
+ *
+ * <pre>
+ *   number - newest    counted
+ *   1                  nothing: in order
+ *   over 1             lost += the gap
+ *   0 to -63           duplicates if seen before, else reordered, and lost -= 1 if it lay in a gap
+ *   below -63          stale; if the number behind the last stale one: restarts, the stream goes on from there
+ * </pre>
+ *
+ * <p>So {@code lost} is what is missing for now. A sender that begins anew at 0 is a restart at once, one that
+ * begins elsewhere with its second packet (RFC 3550, appendix A.1, does the same).
+ *
+ * <p>Open addressing, linear probing, at most half full; the table starts small and doubles up to
+ * {@value #MAX_STREAMS} streams (36 octets a slot, 288 KiB in all). Packets of streams beyond that count as
+ * {@code untracked}; streams are not forgotten.
+ *
+ * <p>Thread contract: one thread.
+ */
+final class SequenceTable {
+    static final int MAX_STREAMS = 4096;
+
+    private static final int WINDOW = 64;
+    private static final int FIRST_SLOTS = 4;
+
+    private final Counter lost;
+    private final Counter reordered;
+    private final Counter duplicates;
+    private final Counter stale;
+    private final Counter restarts;
+    private final Counter streams;
+    private final Counter untracked;
+
+    private int[] ids = new int[FIRST_SLOTS];
+    private long[] newest = new long[FIRST_SLOTS];
+    /** Bit i: newest - i was seen. 0 marks a free slot, since bit 0 is set in every other. */
+    private long[] window = new long[FIRST_SLOTS];
+    /** The first number seen: lower ones were never counted as lost. */
+    private long[] first = new long[FIRST_SLOTS];
+    /** The number behind the last stale one. */
+    private long[] probe = new long[FIRST_SLOTS];
+
+    private int size;
+    private int lastSlot;
+
+    SequenceTable(Function<String, Counter> counters) {
+        lost = counters.apply("lost");
+        reordered = counters.apply("reordered");
+        duplicates = counters.apply("duplicates");
+        stale = counters.apply("stale");
+        restarts = counters.apply("restarts");
+        streams = counters.apply("streams");
+        untracked = counters.apply("untracked");
+    }
+
+    /** Takes note of one packet. */
+    void see(int id, long sequence) {
+        int slot = lastSlot;
+        if (ids[slot] != id || window[slot] == 0) {
+            slot = find(id);
+            if (window[slot] == 0) {
+                begin(slot, id, sequence);
+                return;
+            }
+            lastSlot = slot;
+        }
+        long step = sequence - newest[slot];
+        if (step == 1) {
+            newest[slot] = sequence;
+            window[slot] = window[slot] << 1 | 1;
+        } else {
+            outOfOrder(slot, sequence, step);
+        }
+    }
+
+    private void outOfOrder(int slot, long sequence, long step) {
+        if (step > 0) {
+            lost.add(step - 1);
+            newest[slot] = sequence;
+            window[slot] = step < WINDOW ? window[slot] << step | 1 : 1;
+        } else if (step > -WINDOW) {
+            long bit = 1L << -step;
+            if ((window[slot] & bit) != 0) {
+                duplicates.add(1);
+                return;
+            }
+            window[slot] |= bit;
+            reordered.add(1);
+            if (sequence - first[slot] > 0) {
+                lost.add(-1);
+            }
+        } else if (sequence == probe[slot]) {
+            restarts.add(1);
+            newest[slot] = sequence;
+            first[slot] = sequence;
+            window[slot] = 1;
+            probe[slot] = 0;
+        } else {
+            stale.add(1);
+            probe[slot] = sequence + 1;
+        }
+    }
+
+    private void begin(int slot, int id, long sequence) {
+        if (size == MAX_STREAMS) {
+            untracked.add(1);
+            return;
+        }
+        if (2 * (size + 1) > ids.length) {
+            grow();
+            slot = find(id);
+        }
+        size++;
+        streams.set(size);
+        ids[slot] = id;
+        newest[slot] = sequence;
+        first[slot] = sequence;
+        window[slot] = 1;
+        lastSlot = slot;
+    }
+
+    /** The slot that holds the stream, or the free one where it belongs. */
+    private int find(int id) {
+        int mask = ids.length - 1;
+        int slot = (id * 0x9E3779B9 >>> 16 ^ id) & mask;
+        while (window[slot] != 0 && ids[slot] != id) {
+            slot = slot + 1 & mask;
+        }
+        return slot;
+    }
+
+    private void grow() {
+        int[] oldIds = ids;
+        long[][] old = {newest, window, first, probe};
+        int slots = oldIds.length * 2;
+        ids = new int[slots];
+        newest = new long[slots];
+        window = new long[slots];
+        first = new long[slots];
+        probe = new long[slots];
+        for (int from = 0; from < oldIds.length; from++) {
+            if (old[1][from] != 0) {
+                int to = find(oldIds[from]);
+                ids[to] = oldIds[from];
+                newest[to] = old[0][from];
+                window[to] = old[1][from];
+                first[to] = old[2][from];
+                probe[to] = old[3][from];
+            }
+        }
+    }
+}

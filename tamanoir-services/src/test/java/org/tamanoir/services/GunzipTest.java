@@ -1,0 +1,244 @@
+package org.tamanoir.services;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.zip.CRC32;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.StreamInfo.Transport;
+
+class GunzipTest {
+    private static final String NAME = "org.tamanoir.services.Gunzip";
+    private static final byte[] SENTENCE =
+            "a stream of packets crosses an active node, and a node, and a node".getBytes(StandardCharsets.UTF_8);
+
+    private static TestHost gunzip(Transport transport, Map<String, String> config, List<Packet> packets) {
+        return TestHost.runAll(new Gunzip(), transport, config, packets);
+    }
+
+    private static TestHost tcp(byte[] stream, int payloadOctets) {
+        return gunzip(Transport.TCP, Map.of(), Packets.cut(Packets.full(NAME), stream, payloadOctets));
+    }
+
+    private static TestHost udp(byte[]... payloads) {
+        PacketBuilder builder = Packets.full(NAME);
+        return gunzip(
+                Transport.UDP,
+                Map.of(),
+                Arrays.stream(payloads)
+                        .map(p -> builder.build(ByteBuffer.wrap(p)))
+                        .toList());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    void invertsGzipHoweverTheStreamIsCutAgain(long seed) {
+        Random random = new Random(seed);
+        byte[] data = seed % 2 == 0 ? Packets.text(random, 700_000) : Packets.noise(random, 700_000);
+        String flush = random.nextBoolean() ? "packet" : "stream";
+        TestHost gzip = TestHost.runAll(
+                new Gzip(),
+                Transport.TCP,
+                Map.of("flush", flush),
+                Packets.cut(Packets.full(NAME), data, random, 65_000));
+        for (int maxPayloadOctets : new int[] {10, 1000, 65_000}) {
+            List<Packet> packets = Packets.cut(Packets.full(NAME), gzip.payloads(), random, maxPayloadOctets);
+            TestHost host = gunzip(Transport.TCP, Map.of(), packets);
+            Packets.assertOctets(host.payloads(), data, "seed " + seed);
+            assertThat(host.forwarded()).isEqualTo(packets.size());
+            assertThat(host.count("members")).isEqualTo(1);
+            assertThat(host.count("truncated")).isZero();
+            assertThat(host.count("octets-out")).isEqualTo(data.length);
+            assertThat(host.packets()).allMatch(p -> p.serviceKey() == ServiceKey.NONE);
+            Packets.assertWellFormed(host.packets());
+        }
+    }
+
+    @Test
+    void givesBackTheLargestPacketsAsTheyWere() {
+        PacketBuilder builder = Packets.full(NAME);
+        int payloadOctets = Anep.MAX_PACKET_OCTETS - builder.headerLength();
+        byte[] data = Packets.text(new Random(1), 5 * payloadOctets);
+        TestHost gzip = TestHost.runAll(
+                new Gzip(), Transport.TCP, Map.of("next", NAME), Packets.cut(builder, data, payloadOctets));
+        TestHost host = gunzip(Transport.TCP, Map.of(), gzip.packets());
+        Packets.assertOctets(host.payloads(), data, "data");
+        assertThat(host.out()).hasSize(6).noneMatch(TestHost.Out::emitted);
+        assertThat(host.out().get(5).payload()).isEmpty();
+    }
+
+    @Test
+    void readsStreamsThatFollowEachOther() {
+        ByteArrayOutputStream stream = new ByteArrayOutputStream();
+        ByteArrayOutputStream data = new ByteArrayOutputStream();
+        for (int octets : new int[] {0, 1, 1000, 100_000}) {
+            byte[] part = Packets.text(new Random(octets), octets);
+            data.writeBytes(part);
+            stream.writeBytes(Packets.gzip(part));
+        }
+        for (int payloadOctets : new int[] {1, 17, 60_000}) {
+            TestHost host = tcp(stream.toByteArray(), payloadOctets);
+            Packets.assertOctets(host.payloads(), data.toByteArray(), "data");
+            assertThat(host.count("members")).isEqualTo(4);
+        }
+        Packets.assertOctets(udp(stream.toByteArray()).payloads(), data.toByteArray(), "data");
+    }
+
+    @Test
+    void readsHeadersWithAllTheirFields() {
+        byte[] plain = Packets.gzip(SENTENCE);
+        ByteArrayOutputStream header = new ByteArrayOutputStream();
+        header.writeBytes(new byte[] {0x1F, (byte) 0x8B, 8, 2 | 4 | 8 | 16, 1, 2, 3, 4, 0, 3, 3, 0, 'a', 0, 'b'});
+        header.writeBytes("name\0comment\0".getBytes(StandardCharsets.US_ASCII));
+        CRC32 crc = new CRC32();
+        crc.update(header.toByteArray());
+        header.write((int) crc.getValue());
+        header.write((int) crc.getValue() >>> 8);
+        int headerOctets = header.size();
+        header.write(plain, 10, plain.length - 10);
+        byte[] stream = header.toByteArray();
+        assertThat(tcp(stream, 1).payloads()).isEqualTo(SENTENCE);
+        assertThat(udp(stream).payloads()).isEqualTo(SENTENCE);
+
+        stream[headerOctets - 4] ^= 1;
+        assertThat(udp(stream).drops()).containsExactly("wrong gzip checksum");
+    }
+
+    @Test
+    void datagramsStandAloneUnderLossAndReordering() {
+        long seed = 42;
+        Random random = new Random(seed);
+        PacketBuilder builder = Packets.full(NAME);
+        List<Packet> packets = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            packets.add(builder.build(ByteBuffer.wrap(Packets.text(random, random.nextInt(3000)))));
+        }
+        List<Packet> compressed = new ArrayList<>(
+                TestHost.runAll(new Gzip(), Transport.UDP, Map.of(), packets).packets());
+        compressed.removeIf(p -> random.nextInt(4) == 0);
+        Collections.shuffle(compressed, random);
+        TestHost host = gunzip(Transport.UDP, Map.of(), compressed);
+        assertThat(host.out()).hasSize(compressed.size());
+        for (TestHost.Out out : host.out()) {
+            assertThat(out.payload())
+                    .as("seed " + seed)
+                    .isEqualTo(TestHost.octets(
+                            packets.get((int) out.packet().sequence()).payload()));
+        }
+    }
+
+    @Test
+    void datagramsThatInflateToMoreThanOnePacketLeaveInOrder() {
+        byte[] data = Packets.text(new Random(9), 400_000);
+        TestHost host = udp(Packets.gzip(data));
+        assertThat(host.out())
+                .hasSizeGreaterThan(6)
+                .allMatch(o -> o.packet().length() <= Anep.MAX_DATAGRAM_OCTETS)
+                .allMatch(o -> o.packet().sequence() == 0);
+        Packets.assertOctets(host.payloads(), data, "data");
+        assertThat(host.count("octets-out")).isEqualTo(data.length);
+        assertThat(host.count("extra-packets")).isEqualTo(host.out().size() - 1);
+    }
+
+    @Test
+    void dropsWhatIsNotGzipAndOverTcpAllThatFollows() {
+        byte[] good = Packets.gzip(SENTENCE);
+        assertThat(udp(SENTENCE, good, new byte[0], good).drops()).containsExactly("not gzip", "not gzip");
+        PacketBuilder builder = Packets.full(NAME);
+        List<Packet> packets = List.of(
+                builder.build(ByteBuffer.wrap(good)),
+                builder.build(ByteBuffer.wrap(SENTENCE)),
+                builder.build(ByteBuffer.wrap(good)));
+        TestHost host = gunzip(Transport.TCP, Map.of(), packets);
+        assertThat(host.payloads()).isEqualTo(SENTENCE);
+        assertThat(host.drops()).containsExactly("not gzip", "after a broken gzip stream");
+    }
+
+    @Test
+    void noticesStreamsThatEndEarly() {
+        byte[] good = Packets.gzip(SENTENCE);
+        for (int octets = 1; octets < good.length; octets++) {
+            byte[] part = Arrays.copyOf(good, octets);
+            assertThat(udp(part).drops()).as("%d octets", octets).containsExactly("truncated gzip");
+            assertThat(tcp(part, 1000).count("truncated"))
+                    .as("%d octets", octets)
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void neverPassesCorruptDataForGood() {
+        byte[] good = Packets.gzip(SENTENCE);
+        int unharmed = 0;
+        for (int at = 0; at < good.length; at++) {
+            for (int flip : new int[] {0x01, 0x10, 0x80, 0xFF}) {
+                byte[] bad = good.clone();
+                bad[at] ^= (byte) flip;
+                TestHost datagram = udp(bad);
+                TestHost stream = tcp(bad, 16);
+                String where = "octet " + at + " ^ " + flip;
+                if (datagram.drops().isEmpty()) {
+                    unharmed++;
+                    assertThat(datagram.payloads()).as(where).isEqualTo(SENTENCE);
+                }
+                if (stream.drops().isEmpty() && stream.count("truncated") == 0) {
+                    assertThat(stream.payloads()).as(where).isEqualTo(SENTENCE);
+                    assertThat(stream.count("members")).as(where).isEqualTo(1);
+                }
+            }
+        }
+        // Time, extra flags and system, 6 octets, and the flag that says text mean nothing to the data, nor does the
+        // padding of the last octet that is deflated.
+        assertThat(unharmed).isBetween(6 * 4 + 1, 6 * 4 + 1 + 4);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void stopsWhatInflatesPastTheOctetsOfAPacket(Transport transport) {
+        byte[] bomb = Packets.gzip(new byte[40 << 20]);
+        List<Packet> packets = Packets.cut(Packets.full(NAME), bomb, 65_000);
+        TestHost host = gunzip(transport, Map.of(), List.of(packets.get(0)));
+        assertThat(host.drops()).containsExactly("inflates past max-packet-octets");
+        assertThat(host.payloads().length).isLessThanOrEqualTo(transport == Transport.UDP ? 0 : 16 << 20);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void stopsWhatInflatesPastTheRatio(Transport transport) {
+        List<Packet> packets = List.of(Packets.full(NAME).build(ByteBuffer.wrap(Packets.gzip(new byte[100_000]))));
+        TestHost host = gunzip(transport, Map.of("max-ratio", "100"), packets);
+        assertThat(host.drops()).containsExactly("inflates past max-ratio");
+        assertThat(gunzip(transport, Map.of("max-ratio", "1000"), packets).payloads())
+                .isEqualTo(new byte[100_000]);
+    }
+
+    @Test
+    void passesTheMostThatDeflateCanDo() {
+        byte[] data = new byte[12 << 20];
+        TestHost host = tcp(Packets.gzip(data), 1);
+        assertThat(host.drops()).isEmpty();
+        assertThat(host.count("octets-out")).isEqualTo(data.length);
+    }
+
+    @Test
+    void namesTheNextService() {
+        List<Packet> packets = List.of(Packets.full(NAME).build(ByteBuffer.wrap(Packets.gzip(new byte[200_000]))));
+        TestHost host = gunzip(Transport.TCP, Map.of("next", "org.example.Next"), packets);
+        assertThat(host.packets()).hasSize(4).allMatch(p -> p.serviceKey() == ServiceKey.of("org.example.Next"));
+    }
+}

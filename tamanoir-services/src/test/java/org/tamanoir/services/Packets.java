@@ -1,0 +1,118 @@
+package org.tamanoir.services;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+
+/** Packets and payloads for tests. */
+final class Packets {
+    private static final String[] WORDS = {"packet", "stream", "node", "service", "the", "of", "active", "network"};
+
+    private Packets() {}
+
+    static InetAddress address(String literal) {
+        try {
+            return InetAddress.getByName(literal);
+        } catch (UnknownHostException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Ends, key, stream and checksum, as {@code send} makes them. */
+    static PacketBuilder full(String service) {
+        return new PacketBuilder()
+                        .source(address("10.0.1.2"))
+                        .destination(address("10.0.2.7"))
+                        .service(service)
+                        .classOfService(0, 0)
+                        .stream(7)
+                        .hopBudget(16)
+                        .checksum();
+    }
+
+    static byte[] text(Random random, int octets) {
+        byte[] text = new byte[octets];
+        int at = 0;
+        while (at < octets) {
+            byte[] word = (WORDS[random.nextInt(WORDS.length)] + " ").getBytes(java.nio.charset.StandardCharsets.UTF_8);
+            int part = Math.min(word.length, octets - at);
+            System.arraycopy(word, 0, text, at, part);
+            at += part;
+        }
+        return text;
+    }
+
+    static byte[] noise(Random random, int octets) {
+        byte[] noise = new byte[octets];
+        random.nextBytes(noise);
+        return noise;
+    }
+
+    /** Cuts octets into packets of one size; the last may be shorter. */
+    static List<Packet> cut(PacketBuilder builder, byte[] octets, int payloadOctets) {
+        List<Packet> packets = new ArrayList<>();
+        for (int at = 0; at < octets.length; at += payloadOctets) {
+            int end = Math.min(octets.length, at + payloadOctets);
+            packets.add(builder.build(ByteBuffer.wrap(octets, at, end - at)));
+        }
+        return packets;
+    }
+
+    /** Cuts octets into packets of random sizes, empty ones among them. */
+    static List<Packet> cut(PacketBuilder builder, byte[] octets, Random random, int maxPayloadOctets) {
+        List<Packet> packets = new ArrayList<>();
+        int at = 0;
+        while (at < octets.length) {
+            int end = Math.min(octets.length, at + random.nextInt(maxPayloadOctets + 1));
+            packets.add(builder.build(ByteBuffer.wrap(octets, at, end - at)));
+            at = end;
+        }
+        return packets;
+    }
+
+    static byte[] gunzip(byte[] octets) {
+        try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(octets))) {
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static byte[] gzip(byte[] octets) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
+            gzip.write(octets);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toByteArray();
+    }
+
+    /** Compares without printing all octets. */
+    static void assertOctets(byte[] actual, byte[] expected, String what) {
+        assertThat(java.util.Arrays.mismatch(actual, expected))
+                .as("%s: %d octets, expected %d; first difference", what, actual.length, expected.length)
+                .isEqualTo(-1);
+    }
+
+    /** Parses every packet anew: header, options and checksum must be good. */
+    static void assertWellFormed(List<Packet> packets) {
+        for (Packet packet : packets) {
+            assertThat(new Packet().parse(packet.buffer(), packet.offset(), packet.length()))
+                    .isNull();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.tamanoir.services;
+
+import org.jspecify.annotations.NullMarked;
