@@ -178,9 +178,11 @@ final class Compare implements Callable<Integer> {
         }
         if (only.contains(Scenario.udp)) {
             for (int size : udpSizes) {
-                cases.add(new Case("UDP, one flow", size + " B, flood", udp, f -> steady.udp(f, size, 0)));
+                cases.add(new Case("UDP, one flow", size + " B, flood", udp, f -> steady.udpFlood(f, size, false)));
                 cases.add(new Case(
-                        "UDP, one flow", size + " B, 30,000/s", udp, f -> steady.udp(f, size, MODERATE_UDP_RATE)));
+                        "UDP, one flow", size + " B, flood, joined", udp, f -> steady.udpFlood(f, size, true)));
+                cases.add(new Case(
+                        "UDP, one flow", size + " B, 30,000/s", udp, f -> steady.udpPaced(f, size, MODERATE_UDP_RATE)));
             }
         }
         if (only.contains(Scenario.latency)) {

@@ -42,11 +42,21 @@ final class SteadyLoad {
         return figures;
     }
 
-    /** One UDP flow: as fast as the kernel takes it, or at a rate. */
-    Map<Figure, Double> udp(Forwarder forwarder, int packetOctets, long packetsPerSecond) throws Exception {
-        List<String> sender = packetsPerSecond == 0
-                ? List.of("udp-flood", "--size", "" + packetOctets)
-                : pacedSender(Transport.UDP, packetOctets, packetsPerSecond);
+    /** One UDP flow as fast as the kernel takes it, one datagram per system call or many. */
+    Map<Figure, Double> udpFlood(Forwarder forwarder, int packetOctets, boolean joined) throws Exception {
+        List<String> sender = new ArrayList<>(List.of("udp-flood", "--size", "" + packetOctets));
+        if (joined) {
+            sender.add("--joined");
+        }
+        return udp(forwarder, packetOctets, sender);
+    }
+
+    /** One UDP flow at a rate. */
+    Map<Figure, Double> udpPaced(Forwarder forwarder, int packetOctets, long packetsPerSecond) throws Exception {
+        return udp(forwarder, packetOctets, pacedSender(Transport.UDP, packetOctets, packetsPerSecond));
+    }
+
+    private Map<Figure, Double> udp(Forwarder forwarder, int packetOctets, List<String> sender) throws Exception {
         Window seen = run(forwarder, Transport.UDP, List.of("udp-sink", "--size", "" + packetOctets), sender, true);
         double packets = seen.octets / packetOctets;
         Map<Figure, Double> figures = new EnumMap<>(Figure.class);

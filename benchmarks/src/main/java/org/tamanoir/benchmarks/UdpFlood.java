@@ -8,7 +8,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Sends one UDP flow as fast as the kernel takes it, many datagrams per system call, on one thread. */
+/**
+ * Sends one UDP flow as fast as the kernel takes it, on one thread: one datagram per system call, or up to 64. On
+ * loopback datagrams that left in one call reach a receiver that asks for it (UDP_GRO) still joined, others one by
+ * one.
+ */
 @Command(name = "udp-flood", hidden = true, description = "Floods one UDP flow with packets.")
 final class UdpFlood implements Callable<Integer> {
     /** Kernels before 6.9 take no more datagrams in one call. */
@@ -21,6 +25,9 @@ final class UdpFlood implements Callable<Integer> {
 
     @Option(names = "--size", required = true)
     private int packetOctets;
+
+    @Option(names = "--joined", description = "Many datagrams per system call (UDP_SEGMENT).")
+    private boolean joined;
 
     private final AtomicLong sent = new AtomicLong();
 
@@ -35,7 +42,7 @@ final class UdpFlood implements Callable<Integer> {
     }
 
     private void flood(int socket) {
-        ByteBuffer batch = Load.batch(1, packetOctets, MAX_MESSAGE_OCTETS, MAX_SEGMENTS);
+        ByteBuffer batch = Load.batch(1, packetOctets, MAX_MESSAGE_OCTETS, joined ? MAX_SEGMENTS : 1);
         while (true) {
             try {
                 sent.lazySet(sent.get() + UdpCalls.send(socket, batch) / packetOctets);
