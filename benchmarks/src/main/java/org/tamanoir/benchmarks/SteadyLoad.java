@@ -42,7 +42,7 @@ final class SteadyLoad {
         return figures;
     }
 
-    /** One UDP flow as fast as the kernel takes it, one datagram per system call or many. */
+    /** One UDP flow as fast as the kernel takes it, as single datagrams or joined ones. */
     Map<Figure, Double> udpFlood(Forwarder forwarder, int packetOctets, boolean joined) throws Exception {
         List<String> sender = new ArrayList<>(List.of("udp-flood", "--size", "" + packetOctets));
         if (joined) {

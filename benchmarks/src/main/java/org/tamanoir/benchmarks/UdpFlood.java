@@ -9,8 +9,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Sends one UDP flow as fast as the kernel takes it, on one thread: one datagram per system call, or up to 64. On
- * loopback datagrams that left in one call reach a receiver that asks for it (UDP_GRO) still joined, others one by
+ * Sends one UDP flow as fast as the kernel takes it, on one thread: as single
+ * datagrams (sendmmsg), or up to 64 in one message (UDP_SEGMENT). On loopback those of one message reach a receiver that asks for it (UDP_GRO) still joined, others one by
  * one.
  */
 @Command(name = "udp-flood", hidden = true, description = "Floods one UDP flow with packets.")
@@ -26,14 +26,17 @@ final class UdpFlood implements Callable<Integer> {
     @Option(names = "--size", required = true)
     private int packetOctets;
 
-    @Option(names = "--joined", description = "Many datagrams per system call (UDP_SEGMENT).")
+    @Option(names = "--joined", description = "Many datagrams in one message (UDP_SEGMENT).")
     private boolean joined;
 
     private final AtomicLong sent = new AtomicLong();
 
     @Override
     public Integer call() throws Exception {
-        int socket = UdpCalls.openSender(port, packetOctets);
+        int socket = UdpCalls.openSender(port);
+        if (joined) {
+            UdpCalls.segment(socket, packetOctets);
+        }
         Thread writer = new Thread(() -> flood(socket), "flood");
         writer.setDaemon(true);
         writer.start();
@@ -42,10 +45,13 @@ final class UdpFlood implements Callable<Integer> {
     }
 
     private void flood(int socket) {
-        ByteBuffer batch = Load.batch(1, packetOctets, MAX_MESSAGE_OCTETS, joined ? MAX_SEGMENTS : 1);
+        ByteBuffer batch = Load.batch(1, packetOctets, MAX_MESSAGE_OCTETS, MAX_SEGMENTS);
+        ByteBuffer messages = UdpCalls.messages(batch, packetOctets);
         while (true) {
             try {
-                sent.lazySet(sent.get() + UdpCalls.send(socket, batch) / packetOctets);
+                long packets =
+                        joined ? UdpCalls.send(socket, batch) / packetOctets : UdpCalls.sendEach(socket, messages);
+                sent.lazySet(sent.get() + packets);
             } catch (LastErrorException e) {
                 // The refusal of earlier datagrams (ECONNREFUSED) or a full queue: those count as not sent.
                 Thread.onSpinWait();
