@@ -1,7 +1,6 @@
 package org.tamanoir.client;
 
 import java.io.IOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -140,8 +139,8 @@ public final class AnepReceiver implements AutoCloseable {
                 try {
                     return openOnce(settings);
                 } catch (IOException e) {
-                    boolean again = settings.address.getPort() == 0 && e instanceof BindException;
-                    if (!again || attempt == FREE_PORT_ATTEMPTS) {
+                    // The free port of one transport may be taken on the other: try another one.
+                    if (settings.address.getPort() != 0 || attempt == FREE_PORT_ATTEMPTS) {
                         throw new IOException(
                                 "cannot listen on " + Addresses.text(settings.address) + ": " + e.getMessage(), e);
                     }
