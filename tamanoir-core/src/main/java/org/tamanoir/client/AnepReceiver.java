@@ -120,9 +120,15 @@ public final class AnepReceiver implements AutoCloseable {
             if (!tcp && !udp) {
                 throw new IllegalArgumentException("a receiver needs tcp(), udp() or both");
             }
-            AnepReceiver receiver = new AnepReceiver(this, Sockets.open(this), handlers);
-            receiver.startThreads();
-            return receiver;
+            Sockets sockets = Sockets.open(this);
+            try {
+                AnepReceiver receiver = new AnepReceiver(this, sockets, handlers);
+                receiver.startThreads();
+                return receiver;
+            } catch (RuntimeException e) {
+                sockets.close();
+                throw e;
+            }
         }
     }
 
@@ -145,6 +151,15 @@ public final class AnepReceiver implements AutoCloseable {
                                 "cannot listen on " + Addresses.text(settings.address) + ": " + e.getMessage(), e);
                     }
                 }
+            }
+        }
+
+        void close() throws IOException {
+            if (listener != null) {
+                listener.close();
+            }
+            if (udp != null) {
+                udp.close();
             }
         }
 
@@ -211,14 +226,24 @@ public final class AnepReceiver implements AutoCloseable {
                 return false;
             }
             TcpConnection connection = new TcpConnection(channel, settings.stallTimeout);
-            TcpReception reception = new TcpReception(connection, handlers.get(), statistics, settings.newView());
-            Thread thread =
-                    new Thread(() -> receive(reception), "anep-receive tcp " + Addresses.text(connection.peer()));
-            connections.put(reception, thread);
+            try {
+                startReception(connection);
+            } catch (RuntimeException | OutOfMemoryError e) {
+                // No handler or no thread for this one; the connections that are there go on.
+                connection.close();
+                return false;
+            }
             statistics.countConnection();
-            thread.start();
             return true;
         }
+    }
+
+    private void startReception(TcpConnection connection) {
+        TcpReception reception = new TcpReception(connection, handlers.get(), statistics, settings.newView());
+        Thread thread = new Thread(() -> receive(reception), "anep-receive tcp " + Addresses.text(connection.peer()));
+        // The thread removes itself, which waits for the lock that the caller holds: first start, then put.
+        thread.start();
+        connections.put(reception, thread);
     }
 
     private void receive(TcpReception reception) {

@@ -1,8 +1,9 @@
 package org.tamanoir.node;
 
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Files;
@@ -141,7 +142,8 @@ final class SendCommand implements Callable<Integer> {
         try (StopSignal stop = new StopSignal(STOP_GRACE)) {
             checkUsage();
             openStreams(sending);
-            SendReport report = new SendProgress(output, sending, stop).run(this::report);
+            SendReport report =
+                    new SendProgress(output, sending, stop, () -> inputs.forEach(SendCommand::close)).run(this::report);
             tell(output, report);
             return report.isWhole() ? 0 : 1;
         } catch (IOException | IllegalArgumentException e) {
@@ -225,7 +227,8 @@ final class SendCommand implements Callable<Integer> {
 
     private static ReadableByteChannel open(String file) throws IOException {
         if (file.equals("-")) {
-            return Channels.newChannel(System.in);
+            // A file channel's read ends when it is closed; one of System.in does not.
+            return new FileInputStream(FileDescriptor.in).getChannel();
         }
         Path path = Path.of(file);
         if (!Files.isRegularFile(path) && !Files.isReadable(path) || Files.isDirectory(path)) {

@@ -15,11 +15,14 @@ final class SendProgress {
     private final Output output;
     private final List<SendStream> streams;
     private final StopSignal stop;
+    private final Runnable onStop;
 
-    SendProgress(Output output, List<SendStream> streams, StopSignal stop) {
+    /** @param onStop ends reads that the streams wait in */
+    SendProgress(Output output, List<SendStream> streams, StopSignal stop, Runnable onStop) {
         this.output = output;
         this.streams = streams;
         this.stop = stop;
+        this.onStop = onStop;
     }
 
     SendReport run(Reporter reporter) {
@@ -54,6 +57,7 @@ final class SendProgress {
             thread.join(Output.PROGRESS_NS / 1_000_000);
             if (stop.isStopped()) {
                 streams.forEach(SendStream::stop);
+                onStop.run();
             }
             if (!output.showsProgress() || !thread.isAlive()) {
                 continue;

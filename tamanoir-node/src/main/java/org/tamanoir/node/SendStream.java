@@ -2,6 +2,7 @@ package org.tamanoir.node;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ReadableByteChannel;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -67,12 +68,24 @@ final class SendStream implements Runnable {
             boolean more = true;
             while (more && !stream.stopped) {
                 while (more && chunk.hasRemaining()) {
-                    more = input.read(chunk) >= 0;
+                    more = stream.read(input, chunk);
                 }
                 stream.sendCut(chunk.flip(), builder, payloadOctets);
                 chunk.clear();
             }
         };
+    }
+
+    /** False at the end of input, and when it was closed to stop this stream. */
+    private boolean read(ReadableByteChannel input, ByteBuffer chunk) throws IOException {
+        try {
+            return input.read(chunk) >= 0;
+        } catch (ClosedChannelException e) {
+            if (!stopped) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     private void sendCut(ByteBuffer chunk, PacketBuilder builder, int payloadOctets) throws IOException {
