@@ -65,14 +65,13 @@ final class SendStream implements Runnable {
     static Source input(ReadableByteChannel input, PacketBuilder builder, int payloadOctets) {
         return stream -> {
             ByteBuffer chunk = ByteBuffer.allocateDirect(Math.max(READ_OCTETS / payloadOctets, 1) * payloadOctets);
-            boolean more = true;
-            while (more && !stream.stopped) {
-                while (more && chunk.hasRemaining()) {
-                    more = stream.read(input, chunk);
-                }
-                stream.sendCut(chunk.flip(), builder, payloadOctets);
-                chunk.clear();
+            while (!stream.stopped && stream.read(input, chunk)) {
+                int octets = chunk.position();
+                int whole = octets - octets % payloadOctets;
+                stream.sendCut(chunk.limit(whole).position(0), builder, payloadOctets);
+                chunk.limit(octets).position(whole).compact();
             }
+            stream.sendCut(chunk.flip(), builder, payloadOctets);
         };
     }
 
@@ -98,9 +97,8 @@ final class SendStream implements Runnable {
                 sender.send(builder, chunk.limit(next));
                 chunk.limit(end).position(next);
             }
-            if (packets < left) {
-                sender.flush();
-            }
+            // What may leave leaves: the next packets may wait for their turn, or for the input.
+            sender.flush();
         }
     }
 

@@ -150,6 +150,28 @@ class SendReceiveCommandTest {
         assertThat(to).hasBinaryContent(content);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 1000, 1001})
+    void theLastPacketOfAFileIsWhatRemains(int octets) throws Exception {
+        byte[] content = randomFile(folder.resolve("in"), octets);
+        Path to = folder.resolve("out");
+        Run receive = receive("--tcp", "-o", to.toString(), "--timeout", "8s", "--exit-after-streams", "1");
+        // 24 octets of header with the stream alone, 8 more with the hop budget: payloads of 100.
+        Run send = send(
+                receive.listening(),
+                "--packet-size",
+                "132",
+                folder.resolve("in").toString());
+        assertThat(send.exitCode()).as(send.err.toString()).isZero();
+        assertThat(send.json().get("packets").asLong()).isEqualTo((octets + 99) / 100);
+        if (octets > 0) {
+            assertThat(receive.exitCode()).as(receive.err.toString()).isZero();
+        } else {
+            receive.exit.cancel(true);
+        }
+        assertThat(to).hasBinaryContent(content);
+    }
+
     @Test
     void severalStreamsGoToAFileEach() throws Exception {
         byte[] content = randomFile(folder.resolve("in"), 100_000);
