@@ -132,7 +132,10 @@ final class TcpStream extends StreamInstance {
             handle(octets, at, length);
             at += length;
             if (inbound.input() != input) {
-                // While the service waited, the end of the stream was read, and what is left moved.
+                // While the service waited, the end of the stream was read, and what is left moved. What leaves from
+                // the old place keeps it once it is written.
+                departures.flush();
+                back.flush();
                 input.unpin();
                 input = inbound.input();
                 if (input == null) {

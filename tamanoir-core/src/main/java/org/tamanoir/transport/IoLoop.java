@@ -4,10 +4,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultChannelPromise;
-import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ManualIoEventLoop;
-import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
@@ -45,9 +43,7 @@ public final class IoLoop implements AutoCloseable {
     public IoLoop(TransportKind kind, BufferPool pool) {
         this.isNative = kind == TransportKind.NATIVE;
         this.pool = pool;
-        IoHandlerFactory factory = isNative
-                ? EpollIoHandler.newFactory(EVENTS, DefaultSelectStrategyFactory.INSTANCE)
-                : NioIoHandler.newFactory();
+        IoHandlerFactory factory = isNative ? EpollHandler.newFactory(EVENTS) : NioIoHandler.newFactory();
         this.loop = new Loop(factory);
     }
 
