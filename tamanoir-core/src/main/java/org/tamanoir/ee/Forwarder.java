@@ -49,7 +49,7 @@ final class Forwarder {
         boolean isUdp = next.transport() == NextHop.Transport.UDP
                 || (next.transport() == NextHop.Transport.SAME && arrival == StreamInfo.Transport.UDP);
         InetSocketAddress target = new InetSocketAddress(address, nextPort);
-        if (isOwn(target, isUdp ? ownUdp : ownTcp)) {
+        if (isUdp ? isOwn(target, ownUdp, false) : isOwn(target, ownTcp, true)) {
             return refused(high, low, port, generation, DropReason.LOCAL);
         }
         byte[] octets = address.getAddress();
@@ -73,14 +73,22 @@ final class Forwarder {
         return new Hop(high, low, port, generation, reason, null, false, false, 0, 0, 0);
     }
 
-    private static boolean isOwn(InetSocketAddress target, Set<InetSocketAddress> own) {
+    /**
+     * @param dualStack whether a socket on [::] takes IPv4 as well
+     */
+    private static boolean isOwn(InetSocketAddress target, Set<InetSocketAddress> own, boolean dualStack) {
         if (own.contains(target)) {
             return true;
         }
+        InetAddress to = target.getAddress();
         for (InetSocketAddress address : own) {
-            if (address.getPort() == target.getPort()
-                    && address.getAddress().isAnyLocalAddress()
-                    && isOfThisHost(target.getAddress())) {
+            InetAddress at = address.getAddress();
+            boolean sameFamily = at.getClass() == to.getClass() || (dualStack && at instanceof Inet6Address);
+            if (address.getPort() != target.getPort() || !sameFamily) {
+                continue;
+            }
+            // To send to the unspecified address is to send to the loopback one.
+            if (to.isAnyLocalAddress() ? at.isLoopbackAddress() : at.isAnyLocalAddress() && isOfThisHost(to)) {
                 return true;
             }
         }
@@ -89,9 +97,7 @@ final class Forwarder {
 
     private static boolean isOfThisHost(InetAddress address) {
         try {
-            return address.isLoopbackAddress()
-                    || address.isAnyLocalAddress()
-                    || NetworkInterface.getByInetAddress(address) != null;
+            return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
         } catch (SocketException e) {
             return false;
         }
