@@ -72,6 +72,7 @@ final class TcpStream extends StreamInstance {
 
     /** Serves whatever has become possible. */
     private void step() {
+        departures.refresh();
         if (state == State.OPEN) {
             if (runDueTasks()) {
                 departures.flush();
