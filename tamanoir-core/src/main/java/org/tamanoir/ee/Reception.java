@@ -190,8 +190,7 @@ final class Reception implements Runnable {
             traffic.in(octets);
             traffic.drop(reason);
             connection.consumed(connection.end());
-            connection.close();
-            environment.leave();
+            close();
         }
 
         /** Ends without a header. */
@@ -200,9 +199,14 @@ final class Reception implements Runnable {
             if (octets > 0) {
                 refuse(octets, DropReason.TRUNCATED);
             } else {
-                connection.close();
-                environment.leave();
+                close();
             }
+        }
+
+        private void close() {
+            connection.onChange(() -> {}); // Its end would come as news.
+            connection.close();
+            environment.leave();
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.Counter;
@@ -46,8 +47,10 @@ abstract class ServiceInstance implements ServiceHost {
     private final ConcurrentHashMap<String, Counter> counters = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<String, Counter> dropReasons = new ConcurrentHashMap<>();
     private final Queue<Runnable> dueTasks = new ArrayDeque<>();
+    private @Nullable DropReason parseFault;
     private int timers;
     private boolean initialised;
+    private boolean closing;
     private @Nullable InetSocketAddress elsewhere;
     private volatile boolean cut;
 
@@ -57,30 +60,60 @@ abstract class ServiceInstance implements ServiceHost {
         this.stream = stream;
         this.key = definition == Transit.DEFINITION ? ServiceKey.NONE : definition.key();
         this.service = definition.factory().get();
+        service.attach(this);
         this.loop = environment.newLoop();
         this.memory = new BatchMemory(environment.pool(), this::drain);
         this.departures = new Departures(
                 this, environment.forwarder(), environment.config().hopBudget(), traffic);
         this.packet = new Packet(environment.config().typeId(), memory);
-        service.attach(this);
+        memory.inHand(packet);
         service.setName(name);
         service.setDaemon(true);
     }
 
     // ---- the way of a packet ----------------------------------------------------------------------------------
 
-    /** Takes one packet that came in from where it lies: parse, demultiplex, process, depart. */
-    final void handle(ByteBuffer memory, int offset, int length) {
-        DropReason fault = packet.parse(memory, offset, length);
+    /**
+     * Points the packet view at what lies at {@code offset} of a stream.
+     *
+     * @return the packet's octets, {@link Framing#MORE} while it is not whole, {@link Framing#BROKEN} when its basic
+     *     header is malformed
+     */
+    final int parseNext(ByteBuffer octets, int offset, int limit) {
+        DropReason fault = packet.parse(octets, offset, limit - offset);
+        if (parseFault != fault) {
+            parseFault = fault;
+        }
+        if (fault == null) {
+            return packet.length();
+        }
+        return switch (fault) {
+            case SHORT, TRUNCATED -> Framing.MORE;
+            case VERSION, HEADER_LENGTH -> Framing.BROKEN;
+            default -> packet.length();
+        };
+    }
+
+    /** Takes the packet that {@link #parseNext} found: demultiplex, process, depart. */
+    final void handleParsed() {
         traffic.in(packet.length());
-        if (fault != null) {
-            traffic.drop(fault);
+        if (parseFault != null) {
+            traffic.drop(parseFault);
             return;
         }
-        if (packet.hasTrailer() || packet.hasRepeatedOption()) {
+        if (packet.hasRepeatedOption()) {
             traffic.anomaly();
         }
         demultiplex();
+    }
+
+    /** Takes one datagram from where it lies: parse, demultiplex, process, depart. */
+    final void handle(ByteBuffer octets, int offset, int length) {
+        parseFault = packet.parse(octets, offset, length);
+        if (parseFault == null && packet.hasTrailer()) {
+            traffic.anomaly();
+        }
+        handleParsed();
     }
 
     /** Takes one packet that another instance handed over. */
@@ -152,6 +185,10 @@ abstract class ServiceInstance implements ServiceHost {
             } catch (Throwable e) {
                 failed("process", e);
             }
+        }
+        if (verdict == Verdict.FORWARD) {
+            depart(packet);
+            return;
         }
         if (verdict == null) {
             processFailed();
@@ -246,12 +283,12 @@ abstract class ServiceInstance implements ServiceHost {
 
     final void endOfStream() {
         if (initialised) {
-            guard("endOfStream", service::endOfStream);
+            guardStream("endOfStream", service::endOfStream);
         }
     }
 
     final void closeService() {
-        initialised = false;
+        closing = true;
         guard("close", service::close);
     }
 
@@ -264,7 +301,7 @@ abstract class ServiceInstance implements ServiceHost {
         while ((task = dueTasks.poll()) != null) {
             timers--;
             Runnable due = task;
-            guard("timer", due::run);
+            guardStream("timer", due::run);
         }
         return true;
     }
@@ -276,6 +313,13 @@ abstract class ServiceInstance implements ServiceHost {
         } catch (Throwable e) {
             failed(where, e);
             return false;
+        }
+    }
+
+    /** No packet is at fault here, but the stream may no longer be what it should. */
+    private void guardStream(String where, Step step) {
+        if (!guard(where, step) && definition.failurePolicy() == FailurePolicy.CLOSE) {
+            abort(DropReason.SERVICE_FAILURE, "service " + definition.name() + " failed");
         }
     }
 
@@ -365,6 +409,9 @@ abstract class ServiceInstance implements ServiceHost {
 
     @Override
     public final void emit(Packet made) {
+        if (closing) {
+            throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
+        }
         made.seal();
         ByteBuffer room = memory.reserve(made.length());
         int at = room.position();

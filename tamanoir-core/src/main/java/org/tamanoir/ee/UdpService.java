@@ -67,6 +67,7 @@ final class UdpService extends ServiceInstance {
             int batch = 0;
             while (!isCut()) {
                 farSide.take();
+                departures.refresh();
                 boolean worked = readPorts();
                 worked |= readInbox();
                 worked |= runDueTasks();

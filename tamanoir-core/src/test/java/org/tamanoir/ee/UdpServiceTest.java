@@ -146,7 +146,8 @@ class UdpServiceTest {
                 Packet packet = UdpTestNode.parsed(bench.receiver.next());
                 assertThat(packet.sequence()).isEqualTo(i);
                 assertThat(packet.payloadLength()).isEqualTo(30_000);
-                assertThat(packet.payload().get(packet.payloadOffset() + 29_999)).isEqualTo((byte) (i + 29_999));
+                assertThat(packet.payload().get(packet.payloadOffset() + 29_999))
+                        .isEqualTo((byte) (i + 29_999));
             }
             assertThat(bench.node.balanced(PACKETS).packetsOut()).isEqualTo(PACKETS);
         }
@@ -386,8 +387,9 @@ class UdpServiceTest {
     }
 
     static Stream<Arguments> vectors() {
-        String v4 = "0100 4a4e 000a 002d 0001 0003 0000 0001 0a00 0102 0002 0003 0000 0001 0a00 0207 0003 0002 598f 0000"
-                + " 6865 6c6c";
+        String v4 =
+                "0100 4a4e 000a 002d 0001 0003 0000 0001 0a00 0102 0002 0003 0000 0001 0a00 0207 0003 0002 598f 0000"
+                        + " 6865 6c6c";
         return Stream.of(
                         arguments("M1", "0200 4a4e 0002 0008", DropReason.VERSION),
                         arguments("M2", "0100 4a4e 0002 00", DropReason.SHORT),
@@ -396,8 +398,7 @@ class UdpServiceTest {
                         arguments("M4", "0100 4a4e 0002 0007 6162 6364", DropReason.HEADER_LENGTH),
                         arguments("M5", "0100 4a4e 0002 0040 6162 6364", DropReason.TRUNCATED),
                         arguments("M6", "0100 4a4e 0003 000c 0001 0000", DropReason.OPTION_LENGTH),
-                        arguments(
-                                "M7", "0100 4a4e 0005 0014 0001 0004 0000 0001 0a00 0102", DropReason.OPTION_LENGTH),
+                        arguments("M7", "0100 4a4e 0005 0014 0001 0004 0000 0001 0a00 0102", DropReason.OPTION_LENGTH),
                         arguments("M8", v4 + "6e", DropReason.CHECKSUM),
                         arguments("M9", "0100 4a4e 0004 0010 0001 0002 0000 0001", DropReason.OPTION_FORMAT),
                         arguments("V8", "0100 4a4e 0003 0010 4777 0001 6461 7461", DropReason.OPTION),
