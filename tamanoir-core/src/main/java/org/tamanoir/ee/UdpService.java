@@ -190,7 +190,11 @@ final class UdpService extends ServiceInstance {
             int end = batch.end(message);
             int start = batch.start(message);
             do {
-                handle(batch.buffer(), start, Math.min(segment, end - start));
+                try {
+                    handle(batch.buffer(), start, Math.min(segment, end - start));
+                } catch (RuntimeException e) {
+                    unfit(e);
+                }
                 start += segment;
             } while (start < end);
         }
@@ -206,13 +210,23 @@ final class UdpService extends ServiceInstance {
             peerLow = inbox.addressLow();
             peerPort = inbox.port() & 0xFFFF;
             arrivalSocket = arrivalSockets.get(inbox.port() >>> 16);
-            handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
+            try {
+                handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
+            } catch (RuntimeException e) {
+                unfit(e);
+            }
         }
         if (packets > 0) {
             departures.flush();
             inbox.release();
         }
         return packets > 0;
+    }
+
+    /** A service can leave a packet in a state that cannot be sent; the next one is another sender's. */
+    private void unfit(RuntimeException fault) {
+        traffic.drop(DropReason.SERVICE_FAILURE);
+        environment().failures().failed(definition().name(), "a packet it processed", fault, "packet dropped");
     }
 
     /**

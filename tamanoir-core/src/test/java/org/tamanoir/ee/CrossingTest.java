@@ -265,13 +265,16 @@ class CrossingTest {
                         TrafficSnapshot now = node.environment.traffic();
                         assertThat(now.packetsIn()).isEqualTo(expected);
                         UdpTestNode.assertBalance(now);
-                        assertThat(now.drops()).containsOnlyKeys(DropReason.OUTPUT_FULL);
+                        // The sender outruns the service's thread at times.
+                        assertThat(now.drops().keySet()).isSubsetOf(DropReason.OUTPUT_FULL, DropReason.INBOX_FULL);
                         assertThat(now.held()).isBetween(1L, 2 * 256 * 1024 / 8_000L);
                     });
                     connection.setSoLinger(true, 0);
                 }
                 TrafficSnapshot after = node.balanced(sent);
-                assertThat(after.drops()).containsOnlyKeys(DropReason.OUTPUT_FULL, DropReason.NEXT_HOP_LOST);
+                assertThat(after.drops()).containsKeys(DropReason.OUTPUT_FULL, DropReason.NEXT_HOP_LOST);
+                assertThat(after.drops().keySet())
+                        .isSubsetOf(DropReason.OUTPUT_FULL, DropReason.INBOX_FULL, DropReason.NEXT_HOP_LOST);
             }
         }
     }
