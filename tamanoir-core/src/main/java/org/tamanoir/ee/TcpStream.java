@@ -57,8 +57,11 @@ final class TcpStream extends StreamInstance {
         try {
             initialise();
             while (state != State.ENDED) {
+                State before = state;
                 step();
-                if (state != State.ENDED) {
+                if (state != before || (state == State.OPEN && isTaskDue())) {
+                    loop.poll(); // What came while the step waited for something else would wait for the next event.
+                } else {
                     loop.run();
                 }
             }
