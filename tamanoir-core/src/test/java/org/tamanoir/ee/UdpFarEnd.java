@@ -100,6 +100,13 @@ final class UdpFarEnd implements AutoCloseable {
         }
     }
 
+    /** Forgets what has come so far. */
+    void discard() throws IOException {
+        receive();
+        arrived.clear();
+        ports.clear();
+    }
+
     /** Whether nothing has come that was not taken. */
     boolean isQuiet() throws IOException {
         receive();

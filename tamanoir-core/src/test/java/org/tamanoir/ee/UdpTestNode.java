@@ -126,6 +126,11 @@ final class UdpTestNode implements AutoCloseable {
         return route(prefix, node.getAddress(), node.getPort(), transport, NextHop.Kind.ACTIVE_NODE);
     }
 
+    /** Sends packets for {@code prefix} to a host that runs no node. */
+    UdpTestNode toHost(String prefix, InetSocketAddress host, NextHop.Transport transport) {
+        return route(prefix, host.getAddress(), host.getPort(), transport, NextHop.Kind.HOST);
+    }
+
     private UdpTestNode route(
             String prefix, @Nullable InetAddress address, int port, NextHop.Transport transport, NextHop.Kind kind) {
         routes.add(new Route(Prefix.parse(prefix), new NextHop(address, port, transport, kind)));
