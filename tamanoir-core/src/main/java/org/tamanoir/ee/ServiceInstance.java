@@ -79,7 +79,9 @@ abstract class ServiceInstance implements ServiceHost {
      */
     final int parseNext(ByteBuffer octets, int offset, int limit) {
         DropReason fault = packet.parse(octets, offset, limit - offset);
-        parseFault = fault;
+        if (parseFault != fault) {
+            parseFault = fault;
+        }
         if (fault == null) {
             return packet.length();
         }
@@ -181,6 +183,10 @@ abstract class ServiceInstance implements ServiceHost {
             } catch (Throwable e) {
                 failed("process", e);
             }
+        }
+        if (verdict == Verdict.FORWARD) {
+            depart(packet);
+            return;
         }
         if (verdict == null) {
             processFailed();
