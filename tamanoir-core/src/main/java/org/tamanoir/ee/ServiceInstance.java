@@ -50,6 +50,7 @@ abstract class ServiceInstance implements ServiceHost {
     private @Nullable DropReason parseFault;
     private int timers;
     private boolean initialised;
+    private boolean closing;
     private @Nullable InetSocketAddress elsewhere;
     private volatile boolean cut;
 
@@ -59,12 +60,13 @@ abstract class ServiceInstance implements ServiceHost {
         this.stream = stream;
         this.key = definition == Transit.DEFINITION ? ServiceKey.NONE : definition.key();
         this.service = definition.factory().get();
+        service.attach(this);
         this.loop = environment.newLoop();
         this.memory = new BatchMemory(environment.pool(), this::drain);
         this.departures = new Departures(
                 this, environment.forwarder(), environment.config().hopBudget(), traffic);
         this.packet = new Packet(environment.config().typeId(), memory);
-        service.attach(this);
+        memory.inHand(packet);
         service.setName(name);
         service.setDaemon(true);
     }
@@ -281,12 +283,12 @@ abstract class ServiceInstance implements ServiceHost {
 
     final void endOfStream() {
         if (initialised) {
-            guard("endOfStream", service::endOfStream);
+            guardStream("endOfStream", service::endOfStream);
         }
     }
 
     final void closeService() {
-        initialised = false;
+        closing = true;
         guard("close", service::close);
     }
 
@@ -299,7 +301,7 @@ abstract class ServiceInstance implements ServiceHost {
         while ((task = dueTasks.poll()) != null) {
             timers--;
             Runnable due = task;
-            guard("timer", due::run);
+            guardStream("timer", due::run);
         }
         return true;
     }
@@ -311,6 +313,13 @@ abstract class ServiceInstance implements ServiceHost {
         } catch (Throwable e) {
             failed(where, e);
             return false;
+        }
+    }
+
+    /** No packet is at fault here, but the stream may no longer be what it should. */
+    private void guardStream(String where, Step step) {
+        if (!guard(where, step) && definition.failurePolicy() == FailurePolicy.CLOSE) {
+            abort(DropReason.SERVICE_FAILURE, "service " + definition.name() + " failed");
         }
     }
 
@@ -400,6 +409,9 @@ abstract class ServiceInstance implements ServiceHost {
 
     @Override
     public final void emit(Packet made) {
+        if (closing) {
+            throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
+        }
         made.seal();
         ByteBuffer room = memory.reserve(made.length());
         int at = room.position();

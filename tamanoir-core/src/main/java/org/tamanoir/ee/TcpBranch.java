@@ -29,6 +29,7 @@ final class TcpBranch extends StreamInstance {
     private boolean freed;
     private volatile boolean inputEnded;
     private volatile boolean ended;
+    private volatile boolean over;
 
     TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, TcpStream trunk) {
         super(
@@ -51,6 +52,7 @@ final class TcpBranch extends StreamInstance {
         try {
             initialise();
             while (!isCut() && aborted() == null) {
+                departures.refresh();
                 boolean worked = runDueTasks();
                 worked |= handleBatch();
                 relayReplies();
@@ -124,11 +126,13 @@ final class TcpBranch extends StreamInstance {
         closeService();
         departures.close(reason);
         memory.recycle();
+        over = true;
+        if (!trunk.loop.execute(() -> trunk.ended(this))) {
+            free(traffic); // The stream has ended before, and could not wait for this service to return.
+        }
         publish();
         loop.close();
         environment().ended(this);
-        // If the stream has ended before, it has freed the rings too.
-        trunk.loop.execute(() -> trunk.ended(this));
     }
 
     // ---- the stream's side -----------------------------------------------------------------------------------------
@@ -150,17 +154,22 @@ final class TcpBranch extends StreamInstance {
         loop.wakeup();
     }
 
-    /** Frees the rings; answers still in them are dropped. The stream's thread, when this one has ended. */
-    void free(TcpStream stream) {
+    /** Frees the rings once it is over; answers still in them are dropped and counted here. */
+    synchronized void free(Traffic counts) {
         if (!freed) {
             freed = true;
             while (answers.next()) {
-                stream.traffic.taken();
-                stream.traffic.drop(DropReason.PEER_GONE);
+                counts.taken();
+                counts.drop(DropReason.PEER_GONE);
             }
             environment().pool().give(inboxMemory);
             environment().pool().give(answersMemory);
         }
+    }
+
+    /** Whether it uses its memory no more. Any thread. */
+    boolean isOver() {
+        return over;
     }
 
     /** Whether it takes no more. Any thread. */

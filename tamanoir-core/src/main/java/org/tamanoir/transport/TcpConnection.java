@@ -174,10 +174,10 @@ public final class TcpConnection {
         channel.flush();
     }
 
-    /** Whether the operating system has taken all that was written. */
+    /** Whether the operating system has taken all that was written; never so when the connection is closed. */
     public boolean isDrained() {
         ChannelOutboundBuffer pending = channel.unsafe().outboundBuffer();
-        return pending == null || pending.isEmpty();
+        return pending != null && pending.isEmpty();
     }
 
     /** Octets written that the operating system has not taken yet. */
