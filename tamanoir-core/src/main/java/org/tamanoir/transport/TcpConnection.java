@@ -44,6 +44,7 @@ public final class TcpConnection {
     private boolean full;
     /** It was read into all the same, so reading stopped: octets pile up at the sender, not here. */
     private boolean paused;
+
     private boolean connected;
     private boolean inputEnded;
     private boolean outputShut;

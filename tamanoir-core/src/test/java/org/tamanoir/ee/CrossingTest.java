@@ -198,8 +198,7 @@ class CrossingTest {
                 probes += probeUntilDropped(node, sender, builder, unreachable);
             }
             TrafficSnapshot traffic = node.balanced(60 + probes);
-            assertThat(traffic.drops().keySet())
-                    .isSubsetOf(DropReason.NEXT_HOP_UNREACHABLE, DropReason.NEXT_HOP_LOST);
+            assertThat(traffic.drops().keySet()).isSubsetOf(DropReason.NEXT_HOP_UNREACHABLE, DropReason.NEXT_HOP_LOST);
         }
     }
 

@@ -20,8 +20,7 @@ class ForwarderTest {
     private void route(String prefix, String host, int port, NextHop.Transport transport) {
         routes.add(new Route(
                 Prefix.parse(prefix),
-                new NextHop(
-                        host.isEmpty() ? null : UdpTestNode.address(host), port, transport, NextHop.Kind.HOST)));
+                new NextHop(host.isEmpty() ? null : UdpTestNode.address(host), port, transport, NextHop.Kind.HOST)));
     }
 
     private Hop resolve(String host, int port, StreamInfo.Transport arrival) {
@@ -70,10 +69,7 @@ class ForwarderTest {
             assertThat(Forwarder.toAddress(hop.high, hop.low)).isEqualTo(UdpTestNode.address(host));
             assertThat(hop.maxOctets).isEqualTo(host.contains(":") ? 65_487 : 65_507);
             assertThat(hop.isFor(
-                            Forwarder.high(UdpTestNode.address(host)),
-                            Forwarder.low(UdpTestNode.address(host)),
-                            5,
-                            routes.generation()))
+                            Forwarder.high(UdpTestNode.address(host)), Forwarder.low(UdpTestNode.address(host)), 5))
                     .isTrue();
         }
     }

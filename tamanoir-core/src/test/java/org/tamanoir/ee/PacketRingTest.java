@@ -55,7 +55,8 @@ class PacketRingTest {
         assertThat(ring.port()).isEqualTo(entry.port);
         assertThat(ring.addressHigh()).isEqualTo(entry.high);
         assertThat(ring.addressLow()).isEqualTo(entry.low);
-        assertThat(ring.offset() + entry.length).isLessThanOrEqualTo(ring.memory().capacity());
+        assertThat(ring.offset() + entry.length)
+                .isLessThanOrEqualTo(ring.memory().capacity());
         ByteBuffer octets = ring.memory().nio().duplicate().clear();
         octets.limit(ring.offset() + entry.length).position(ring.offset());
         ByteBuffer expected = source.duplicate().clear();
@@ -86,7 +87,9 @@ class PacketRingTest {
                         } else {
                             refused++;
                             ring.release();
-                            long held = model.stream().mapToLong(PacketRingTest::record).sum();
+                            long held = model.stream()
+                                    .mapToLong(PacketRingTest::record)
+                                    .sum();
                             if (offer(ring, entry)) {
                                 model.add(entry);
                             } else {

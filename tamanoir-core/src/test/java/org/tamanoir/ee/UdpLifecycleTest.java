@@ -174,7 +174,8 @@ class UdpLifecycleTest {
                 sender.pump(node.udp(), other, sender);
             }
             long in = node.environment.traffic().packetsIn();
-            CompletableFuture<Integer> stopping = CompletableFuture.supplyAsync(() -> node.environment.stop(Duration.ZERO));
+            CompletableFuture<Integer> stopping =
+                    CompletableFuture.supplyAsync(() -> node.environment.stop(Duration.ZERO));
             UdpTestNode.eventually().until(() -> node.environment.instances().size() == 1);
             latch.countDown();
             assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();

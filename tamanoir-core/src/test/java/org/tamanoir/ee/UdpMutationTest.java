@@ -84,7 +84,8 @@ class UdpMutationTest {
                         return Verdict.FORWARD;
                     })
                     .service(OTHER, (service, packet) -> {
-                        packet.setPayload(packet.payload().slice(packet.payload().position(), 0));
+                        packet.setPayload(
+                                packet.payload().slice(packet.payload().position(), 0));
                         packet.setServiceKey(77);
                         return packet.sequence() % 2 == 0 ? Verdict.FORWARD : service.answer(packet);
                     });

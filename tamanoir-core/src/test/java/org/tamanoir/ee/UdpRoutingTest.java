@@ -26,7 +26,9 @@ class UdpRoutingTest {
         EeConfig config = UdpTestNode.config(kind)
                 .listening(
                         List.of(),
-                        Arrays.stream(hosts).map(host -> UdpTestNode.at(host, 0)).toList());
+                        Arrays.stream(hosts)
+                                .map(host -> UdpTestNode.at(host, 0))
+                                .toList());
         return UdpTestNode.start(config).service(NAME, (service, packet) -> Verdict.FORWARD);
     }
 
@@ -111,7 +113,10 @@ class UdpRoutingTest {
             two.balanced(4 * 4);
             sender.send(
                     one.udp(),
-                    packets(UdpTestNode.builder(UdpTestNode.at("10.1.1.1", 9), NAME, 1).hopBudget(5), 4));
+                    packets(
+                            UdpTestNode.builder(UdpTestNode.at("10.1.1.1", 9), NAME, 1)
+                                    .hopBudget(5),
+                            4));
             one.assertDrops(4 * 4 + 4 * 3, Map.of(DropReason.HOP_BUDGET, 4L));
             two.assertDrops(4 * 4 + 4 * 2, Map.of(DropReason.HOP_BUDGET, 4L));
         }
