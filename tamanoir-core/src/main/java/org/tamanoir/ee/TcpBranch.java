@@ -79,6 +79,7 @@ final class TcpBranch extends StreamInstance {
         int packets = 0;
         while (packets < BATCH_PACKETS && aborted() == null && inbox.next()) {
             packets++;
+            departures.refresh();
             handleTaken(inbox.memory().nio(), inbox.offset(), inbox.length());
         }
         drain();
