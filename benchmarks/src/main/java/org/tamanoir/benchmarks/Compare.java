@@ -1,5 +1,6 @@
 package org.tamanoir.benchmarks;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZonedDateTime;
@@ -96,22 +97,25 @@ final class Compare implements Callable<Integer> {
         try (Processes processes = new Processes()) {
             List<Forwarder> forwarders = available();
             List<Case> cases = cases(processes, forwarders);
-            run(cases);
             Map<String, String> versions = new LinkedHashMap<>();
             cases.forEach(c -> c.forwarders().forEach(f -> versions.put(f.name(), f.version())));
-            String settings = String.format(
-                    Locale.ROOT,
-                    "medians of %d rounds ± half their range; warm-up %.1f s, window %.1f s; sender, forwarder and "
-                            + "sink share the processors",
-                    rounds,
-                    warmUpSeconds,
-                    windowSeconds);
-            Report report = new Report(started, Host.facts(), versions, settings, results);
+            Report report = new Report(started, Host.facts(), versions, settings(), results);
+            run(cases, report);
             System.out.println();
             System.out.print(report.markdown());
             System.out.println("\nwritten to " + report.write(output) + " (and .csv, .json)");
         }
         return results.failures().isEmpty() ? 0 : 1;
+    }
+
+    private String settings() {
+        return String.format(
+                Locale.ROOT,
+                "medians of %d rounds ± half their range; warm-up %.1f s, window %.1f s; sender, forwarder and sink "
+                        + "share the processors",
+                rounds,
+                warmUpSeconds,
+                windowSeconds);
     }
 
     private void validate() {
@@ -174,9 +178,11 @@ final class Compare implements Callable<Integer> {
         }
         if (only.contains(Scenario.udp)) {
             for (int size : udpSizes) {
-                cases.add(new Case("UDP, one flow", size + " B, flood", udp, f -> steady.udp(f, size, 0)));
+                cases.add(new Case("UDP, one flow", size + " B, flood", udp, f -> steady.udpFlood(f, size, false)));
                 cases.add(new Case(
-                        "UDP, one flow", size + " B, 30,000/s", udp, f -> steady.udp(f, size, MODERATE_UDP_RATE)));
+                        "UDP, one flow", size + " B, flood, joined", udp, f -> steady.udpFlood(f, size, true)));
+                cases.add(new Case(
+                        "UDP, one flow", size + " B, 30,000/s", udp, f -> steady.udpPaced(f, size, MODERATE_UDP_RATE)));
             }
         }
         if (only.contains(Scenario.latency)) {
@@ -213,7 +219,7 @@ final class Compare implements Callable<Integer> {
         return all.stream().filter(f -> f.carries().contains(transport)).toList();
     }
 
-    private void run(List<Case> cases) throws InterruptedException {
+    private void run(List<Case> cases, Report report) throws IOException, InterruptedException {
         int total = rounds * cases.stream().mapToInt(c -> c.forwarders().size()).sum();
         int done = 0;
         long startNs = System.nanoTime();
@@ -234,6 +240,8 @@ final class Compare implements Callable<Integer> {
                     measure(one, round, forwarder, label);
                 }
             }
+            // A long comparison that is interrupted keeps what it has.
+            report.write(output);
         }
     }
 

@@ -8,14 +8,6 @@ enum Figure {
     THROUGHPUT("MB/s", 0),
     /** Processor time of the forwarder per 10^9 octets that the sink got. */
     CPU_PER_GB("CPU-s/GB", 2),
-    /** Packets a second at the sink. */
-    PACKET_RATE("packets/s", 0),
-    /** Processor time of the forwarder per 10^6 packets that the sink got. */
-    CPU_PER_MILLION("CPU-s/Mpkt", 2),
-    /** Packets that the sink got per second of the forwarder's processor time. */
-    PACKETS_PER_CPU("packets/CPU-s", 0),
-    /** Packets a second that the sender sent. */
-    SENT_RATE("sent/s", 0),
     /** Median from writing to reading. */
     P50("p50 µs", 1),
     /** 99th percentile from writing to reading. */
@@ -26,6 +18,14 @@ enum Figure {
     LOST("lost", 0),
     /** Packets that arrived broken or out of order. */
     FAULTS("faults", 0),
+    /** Packets a second at the sink. */
+    PACKET_RATE("packets/s", 0),
+    /** Processor time of the forwarder per 10^6 packets that the sink got. */
+    CPU_PER_MILLION("CPU-s/Mpkt", 2),
+    /** Packets that the sink got per second of the forwarder's processor time. */
+    PACKETS_PER_CPU("packets/CPU-s", 0),
+    /** Packets a second that the sender sent. */
+    SENT_RATE("sent/s", 0),
     /** Resident memory of the forwarder, 2^20 octets. */
     RSS("RSS MiB", 0),
     /** Threads of the forwarder. */

@@ -25,7 +25,8 @@ import picocli.CommandLine.Option;
 
 /**
  * The peer that a user of Netty writes in an afternoon: a frame decoder cuts the stream into packets, a handler
- * walks the options, marks the class of service and writes the packet on.
+ * walks the options, marks the class of service and writes the packet on; one side's writability switches the
+ * other side's automatic reading. {@code --tuned} is the same by someone who has profiled it.
  */
 @Command(name = "netty-proxy", hidden = true, description = "Forwards TCP streams packet by packet with Netty.")
 final class NettyProxy implements Callable<Integer> {
@@ -42,6 +43,9 @@ final class NettyProxy implements Callable<Integer> {
     @Option(names = "--sink", required = true)
     private int sinkPort;
 
+    @Option(names = "--tuned", description = "Keep the decoder's buffer small.")
+    private boolean tuned;
+
     @Override
     public Integer call() throws Exception {
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(EpollIoHandler.newFactory());
@@ -54,10 +58,7 @@ final class NettyProxy implements Callable<Integer> {
                     .childHandler(new ChannelInitializer<SocketChannel>() {
                         @Override
                         protected void initChannel(SocketChannel channel) {
-                            channel.pipeline()
-                                    .addLast(new LengthFieldBasedFrameDecoder(
-                                            Anep.MAX_PACKET_OCTETS, LENGTH_OFFSET, LENGTH_OCTETS, LENGTH_ADJUSTMENT, 0))
-                                    .addLast(new Marker(sinkPort));
+                            channel.pipeline().addLast(new Decoder(tuned)).addLast(new Marker(sinkPort, tuned));
                         }
                     })
                     .bind(Load.loopback(port))
@@ -69,13 +70,37 @@ final class NettyProxy implements Callable<Integer> {
         return 0;
     }
 
+    /**
+     * The frames are slices of the decoder's buffer, which therefore cannot discard what was read until they are
+     * flushed, and that is after its own end of the read loop. While every loop is a single read, the buffer grows
+     * and is copied as it grows. Tuned, it discards once more after the flush.
+     */
+    private static final class Decoder extends LengthFieldBasedFrameDecoder {
+        private final boolean tuned;
+
+        Decoder(boolean tuned) {
+            super(Anep.MAX_PACKET_OCTETS, LENGTH_OFFSET, LENGTH_OCTETS, LENGTH_ADJUSTMENT, 0);
+            this.tuned = tuned;
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) throws Exception {
+            super.channelReadComplete(context);
+            if (tuned) {
+                discardSomeReadBytes();
+            }
+        }
+    }
+
     /** The side that receives; runs on the event loop of both channels. */
     private static final class Marker extends ChannelInboundHandlerAdapter {
         private final int sinkPort;
+        private final boolean tuned;
         private @Nullable Channel out;
 
-        Marker(int sinkPort) {
+        Marker(int sinkPort, boolean tuned) {
             this.sinkPort = sinkPort;
+            this.tuned = tuned;
         }
 
         @Override
@@ -85,7 +110,7 @@ final class NettyProxy implements Callable<Integer> {
                     .group(in.eventLoop())
                     .channel(EpollSocketChannel.class)
                     .option(ChannelOption.TCP_NODELAY, true)
-                    .handler(new Throttle(in))
+                    .handler(new Throttle(in, tuned))
                     .connect(Load.loopback(sinkPort))
                     .addListener(connected -> {
                         if (connected.isSuccess()) {
@@ -148,14 +173,19 @@ final class NettyProxy implements Callable<Integer> {
     /** The side that sends: lets the other one read again when the output buffer has drained. */
     private static final class Throttle extends ChannelInboundHandlerAdapter {
         private final Channel in;
+        private final boolean tuned;
 
-        Throttle(Channel in) {
+        Throttle(Channel in, boolean tuned) {
             this.in = in;
+            this.tuned = tuned;
         }
 
         @Override
         public void channelWritabilityChanged(ChannelHandlerContext context) {
-            in.config().setAutoRead(context.channel().isWritable());
+            // Tuned: only the end of a read loop stops reading.
+            if (!tuned || context.channel().isWritable()) {
+                in.config().setAutoRead(context.channel().isWritable());
+            }
         }
 
         @Override

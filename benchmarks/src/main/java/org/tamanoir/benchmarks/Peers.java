@@ -36,7 +36,8 @@ final class Peers {
         peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_OCTETS, maxStreams));
         peers.add(nginx(maxStreams));
         peers.add(socat());
-        peers.add(netty(node.java()));
+        peers.add(netty("plain Netty", node.java()));
+        peers.add(netty("Netty tuned", node.java(), "--tuned"));
         return peers;
     }
 
@@ -139,18 +140,23 @@ final class Peers {
                         "UDP4-SENDTO:127.0.0.1:" + sinkPort));
     }
 
-    private static Forwarder netty(String java) {
+    private static Forwarder netty(String name, String java, String... flags) {
         String version = Version.identify().values().stream()
                 .map(Version::artifactVersion)
                 .findFirst()
                 .orElse("of unknown version");
         return new Forwarder(
-                "plain Netty",
+                name,
                 TCP,
-                "Netty " + version + "; LengthFieldBasedFrameDecoder, epoll, default JVM flags",
+                "Netty " + version + "; LengthFieldBasedFrameDecoder, epoll, default JVM flags"
+                        + (flags.length == 0 ? "" : ", decoder's buffer kept small"),
                 null,
-                (port, sinkPort, transport, folder) ->
-                        Processes.jvm(java, List.of(), "netty-proxy", "--port", "" + port, "--sink", "" + sinkPort));
+                (port, sinkPort, transport, folder) -> {
+                    List<String> arguments = new ArrayList<>(List.of("netty-proxy", "--port", "" + port));
+                    arguments.addAll(List.of("--sink", "" + sinkPort));
+                    arguments.addAll(List.of(flags));
+                    return Processes.jvm(java, List.of(), arguments.toArray(String[]::new));
+                });
     }
 
     /** The feature version of this launcher's JVM, 0 when it does not say. */

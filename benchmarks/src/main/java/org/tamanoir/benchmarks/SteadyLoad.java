@@ -24,7 +24,7 @@ final class SteadyLoad {
         this.window = window;
     }
 
-    private record Window(double seconds, double octets, double cpuSeconds, double sent, long[] latency) {}
+    private record Window(double seconds, double octets, double cpuSeconds, double sentPerSecond, long[] latency) {}
 
     /** TCP streams as fast as they are taken. */
     Map<Figure, Double> tcpFlood(Forwarder forwarder, int streams, int packetOctets) throws Exception {
@@ -42,11 +42,21 @@ final class SteadyLoad {
         return figures;
     }
 
-    /** One UDP flow: as fast as the kernel takes it, or at a rate. */
-    Map<Figure, Double> udp(Forwarder forwarder, int packetOctets, long packetsPerSecond) throws Exception {
-        List<String> sender = packetsPerSecond == 0
-                ? List.of("udp-flood", "--size", "" + packetOctets)
-                : pacedSender(Transport.UDP, packetOctets, packetsPerSecond);
+    /** One UDP flow as fast as the kernel takes it, as single datagrams or joined ones. */
+    Map<Figure, Double> udpFlood(Forwarder forwarder, int packetOctets, boolean joined) throws Exception {
+        List<String> sender = new ArrayList<>(List.of("udp-flood", "--size", "" + packetOctets));
+        if (joined) {
+            sender.add("--joined");
+        }
+        return udp(forwarder, packetOctets, sender);
+    }
+
+    /** One UDP flow at a rate. */
+    Map<Figure, Double> udpPaced(Forwarder forwarder, int packetOctets, long packetsPerSecond) throws Exception {
+        return udp(forwarder, packetOctets, pacedSender(Transport.UDP, packetOctets, packetsPerSecond));
+    }
+
+    private Map<Figure, Double> udp(Forwarder forwarder, int packetOctets, List<String> sender) throws Exception {
         Window seen = run(forwarder, Transport.UDP, List.of("udp-sink", "--size", "" + packetOctets), sender, true);
         double packets = seen.octets / packetOctets;
         Map<Figure, Double> figures = new EnumMap<>(Figure.class);
@@ -55,7 +65,7 @@ final class SteadyLoad {
             figures.put(Figure.CPU_PER_MILLION, seen.cpuSeconds / (packets / 1e6));
             figures.put(Figure.PACKETS_PER_CPU, packets / seen.cpuSeconds);
         }
-        figures.put(Figure.SENT_RATE, seen.sent / seen.seconds);
+        figures.put(Figure.SENT_RATE, seen.sentPerSecond);
         return figures;
     }
 
@@ -129,7 +139,7 @@ final class SteadyLoad {
                 (after[0] - before[0]) / NS_PER_S,
                 octets,
                 (cpuAfter - cpuBefore) / NS_PER_S,
-                sentAfter[1] - sentBefore[1],
+                counts ? (sentAfter[1] - sentBefore[1]) * NS_PER_S / (sentAfter[0] - sentBefore[0]) : 0,
                 percentiles);
     }
 

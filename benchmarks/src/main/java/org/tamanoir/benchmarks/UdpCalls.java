@@ -2,6 +2,7 @@ package org.tamanoir.benchmarks;
 
 import com.sun.jna.LastErrorException;
 import com.sun.jna.Native;
+import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -19,6 +20,11 @@ final class UdpCalls {
     private static final int UDP_SEGMENT = 103;
     private static final int UDP_GRO = 104;
     private static final int SOCKADDR_IN_OCTETS = 16;
+    // struct mmsghdr and struct iovec of 64-bit Linux.
+    private static final int MMSGHDR_OCTETS = 64;
+    private static final int MSG_IOV = 16;
+    private static final int MSG_IOVLEN = 24;
+    private static final int IOVEC_OCTETS = 16;
 
     static {
         Native.register(UdpCalls.class, "c");
@@ -39,14 +45,42 @@ final class UdpCalls {
 
     private static native long send(int socket, ByteBuffer octets, long length, int flags) throws LastErrorException;
 
+    private static native int sendmmsg(int socket, ByteBuffer messages, int count, int flags) throws LastErrorException;
+
     private static native long recv(int socket, ByteBuffer octets, long length, int flags) throws LastErrorException;
 
-    /** A socket whose sends leave as datagrams of {@code segmentOctets} to 127.0.0.1 and this port. */
-    static int openSender(int port, int segmentOctets) {
+    /** A socket that sends to 127.0.0.1 and this port. */
+    static int openSender(int port) {
         int socket = socket(AF_INET, SOCK_DGRAM, 0);
         connect(socket, loopback(port), SOCKADDR_IN_OCTETS);
-        set(socket, SOL_UDP, UDP_SEGMENT, segmentOctets);
         return socket;
+    }
+
+    /** From now on each send leaves as datagrams of {@code segmentOctets}. */
+    static void segment(int socket, int segmentOctets) {
+        set(socket, SOL_UDP, UDP_SEGMENT, segmentOctets);
+    }
+
+    /** A vector for {@link #sendEach} that names the packets of this direct buffer, which must outlive it. */
+    static ByteBuffer messages(ByteBuffer packets, int packetOctets) {
+        int count = packets.limit() / packetOctets;
+        ByteBuffer vector = ByteBuffer.allocateDirect(count * (MMSGHDR_OCTETS + IOVEC_OCTETS))
+                .order(ByteOrder.nativeOrder());
+        long vectorAddress = Pointer.nativeValue(Native.getDirectBufferPointer(vector));
+        long packetAddress = Pointer.nativeValue(Native.getDirectBufferPointer(packets));
+        for (int i = 0; i < count; i++) {
+            int iovec = count * MMSGHDR_OCTETS + i * IOVEC_OCTETS;
+            vector.putLong(i * MMSGHDR_OCTETS + MSG_IOV, vectorAddress + iovec);
+            vector.putLong(i * MMSGHDR_OCTETS + MSG_IOVLEN, 1);
+            vector.putLong(iovec, packetAddress + (long) i * packetOctets);
+            vector.putLong(iovec + Long.BYTES, packetOctets);
+        }
+        return vector;
+    }
+
+    /** Sends the packets as single datagrams; how many the kernel took. */
+    static int sendEach(int socket, ByteBuffer messages) {
+        return sendmmsg(socket, messages, messages.capacity() / (MMSGHDR_OCTETS + IOVEC_OCTETS), 0);
     }
 
     /** A socket bound to a free port of 127.0.0.1 that receives joined datagrams. */

@@ -8,7 +8,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Sends one UDP flow as fast as the kernel takes it, many datagrams per system call, on one thread. */
+/**
+ * Sends one UDP flow as fast as the kernel takes it, on one thread: as single
+ * datagrams (sendmmsg), or up to 64 in one message (UDP_SEGMENT). On loopback those of one message reach a receiver that asks for it (UDP_GRO) still joined, others one by
+ * one.
+ */
 @Command(name = "udp-flood", hidden = true, description = "Floods one UDP flow with packets.")
 final class UdpFlood implements Callable<Integer> {
     /** Kernels before 6.9 take no more datagrams in one call. */
@@ -22,11 +26,17 @@ final class UdpFlood implements Callable<Integer> {
     @Option(names = "--size", required = true)
     private int packetOctets;
 
+    @Option(names = "--joined", description = "Many datagrams in one message (UDP_SEGMENT).")
+    private boolean joined;
+
     private final AtomicLong sent = new AtomicLong();
 
     @Override
     public Integer call() throws Exception {
-        int socket = UdpCalls.openSender(port, packetOctets);
+        int socket = UdpCalls.openSender(port);
+        if (joined) {
+            UdpCalls.segment(socket, packetOctets);
+        }
         Thread writer = new Thread(() -> flood(socket), "flood");
         writer.setDaemon(true);
         writer.start();
@@ -36,9 +46,12 @@ final class UdpFlood implements Callable<Integer> {
 
     private void flood(int socket) {
         ByteBuffer batch = Load.batch(1, packetOctets, MAX_MESSAGE_OCTETS, MAX_SEGMENTS);
+        ByteBuffer messages = UdpCalls.messages(batch, packetOctets);
         while (true) {
             try {
-                sent.lazySet(sent.get() + UdpCalls.send(socket, batch) / packetOctets);
+                long packets =
+                        joined ? UdpCalls.send(socket, batch) / packetOctets : UdpCalls.sendEach(socket, messages);
+                sent.lazySet(sent.get() + packets);
             } catch (LastErrorException e) {
                 // The refusal of earlier datagrams (ECONNREFUSED) or a full queue: those count as not sent.
                 Thread.onSpinWait();

@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 public final class Packet {
     private static final int FIRST_OPTION = Anep.BASIC_HEADER_OCTETS;
     private static final int UNKNOWN = 0;
+    /** No packet has it: its version would be 0xFF. */
+    private static final long NO_SHAPE = -1;
+
+    private static final int MAX_SHAPE_WORDS = 16;
     private static final int[] WORDS = new int[Option.slots()];
 
     static {
@@ -30,8 +34,22 @@ public final class Packet {
 
     private final int tamanoirTypeId;
     private final PacketSpace space;
-    /** Where each option's TLV starts in {@link #buffer}, by {@link Option#slot}; valid where {@link #present} says so. */
+    /** Where each option's TLV starts behind {@link #offset}, by {@link Option#slot}, where {@link #present} says so. */
     private final int[] at = new int[Option.slots()];
+
+    /**
+     * The shape of the header walked last: its first 48 bits, and the words that give each option's type, length
+     * and scheme. The packets of a stream are mostly alike, and comparing is several times cheaper than walking.
+     */
+    private long shapeHeader = NO_SHAPE;
+
+    /** Where each word stands behind the packet's start (upper half), and the word (lower half). */
+    private final long[] shape = new long[MAX_SHAPE_WORDS];
+
+    private int shapeWords;
+    private int shapePresent;
+    /** Of the destination identifier; 0 when there is none. */
+    private int destinationScheme;
 
     private ByteBuffer buffer = NOTHING;
     private int offset;
@@ -76,48 +94,73 @@ public final class Packet {
      */
     public @Nullable DropReason parse(ByteBuffer buffer, int offset, int available) {
         this.length = available;
-        this.present = 0;
-        this.reserved = null;
+        if (reserved != null) {
+            reserved = null;
+        }
         if (available < Anep.BASIC_HEADER_OCTETS) {
-            return DropReason.SHORT;
+            return reject(DropReason.SHORT);
         }
         long header = buffer.getLong(offset);
         if (header >>> 56 != Anep.VERSION) {
-            return DropReason.VERSION;
+            return reject(DropReason.VERSION);
         }
         int packetLength = (int) header & 0xFFFF;
         int headerOctets = ((int) (header >>> 16) & 0xFFFF) << 2;
         if (headerOctets < Anep.MIN_HEADER_WORDS * 4 || headerOctets > packetLength) {
-            return DropReason.HEADER_LENGTH;
+            return reject(DropReason.HEADER_LENGTH);
         }
         if (packetLength > available) {
-            return DropReason.TRUNCATED;
+            return reject(DropReason.TRUNCATED);
         }
-        this.buffer = buffer;
+        if (this.buffer != buffer) {
+            // Storing a reference costs a collector's barrier, and the packets of a batch share their buffer.
+            this.buffer = buffer;
+        }
         this.offset = offset;
         this.length = packetLength;
+        this.trailer = packetLength < available;
+        this.checksumStale = false;
+        if (header >>> 16 == shapeHeader && hasShape(buffer, offset)) {
+            present = shapePresent;
+            return has(CHECKSUM) && !checksumHolds() ? reject(DropReason.CHECKSUM) : null;
+        }
+        this.shapeHeader = NO_SHAPE;
         this.headerLength = headerOctets;
         this.flags = (int) (header >>> 48) & 0xFF;
         this.typeId = (int) (header >>> 32) & 0xFFFF;
-        this.trailer = packetLength < available;
-        this.checksumStale = false;
-        return walkOptions(buffer, offset + FIRST_OPTION, offset + headerOctets, typeId == tamanoirTypeId);
+        return walkOptions(buffer, offset, offset + headerOctets, header >>> 16);
     }
 
-    private @Nullable DropReason walkOptions(ByteBuffer buffer, int start, int end, boolean privateCount) {
+    /** Whether the options have the types, lengths and schemes of those that were walked last. */
+    private boolean hasShape(ByteBuffer buffer, int offset) {
+        long[] words = shape;
+        for (int i = 0, end = Math.min(shapeWords, words.length); i < end; i++) {
+            long word = words[i];
+            if (buffer.getInt(offset + (int) (word >>> 32)) != (int) word) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private @Nullable DropReason walkOptions(ByteBuffer buffer, int start, int end, long first48Bits) {
+        boolean privateCount = typeId == tamanoirTypeId;
         int found = 0;
         boolean repeated = false;
         boolean twoChecksums = false;
         boolean discard = false;
         boolean misfit = false;
         int next;
-        for (int tlv = start; tlv < end; tlv = next) {
+        shapeWords = 0;
+        destinationScheme = 0;
+        for (int tlv = start + FIRST_OPTION; tlv < end; tlv = next) {
             int head = buffer.getInt(tlv);
             int words = head & 0xFFFF;
             next = tlv + (words << 2);
             if (words == 0 || next > end) {
-                return DropReason.OPTION_LENGTH;
+                return reject(DropReason.OPTION_LENGTH);
             }
+            remember(tlv - start, head);
             int type = head >>> 16;
             if ((type & Anep.OPTION_PRIVATE) != 0 && !privateCount) {
                 continue;
@@ -134,22 +177,48 @@ public final class Packet {
                 continue;
             }
             found |= bit;
-            at[slot] = tlv;
+            at[slot] = tlv - start;
             int expected = WORDS[slot];
-            misfit |= expected != 0 ? words != expected : misfits(buffer, slot, tlv, words);
+            if (expected != 0) {
+                misfit |= words != expected;
+            } else if (slot == SOURCE || slot == DESTINATION || slot == PREVIOUS_NODE) {
+                int scheme = words < 2 ? 0 : buffer.getInt(tlv + 4);
+                misfit |= words < 2 || misfits(scheme, slot, words);
+                remember(tlv + 4 - start, scheme);
+                if (slot == DESTINATION) {
+                    destinationScheme = scheme;
+                }
+            }
         }
         if ((found & 1 << CHECKSUM) != 0 && (twoChecksums || !checksumHolds())) {
-            return DropReason.CHECKSUM;
+            return reject(DropReason.CHECKSUM);
         }
         if (discard) {
-            return DropReason.OPTION;
+            return reject(DropReason.OPTION);
         }
         if (misfit) {
-            return DropReason.OPTION_FORMAT;
+            return reject(DropReason.OPTION_FORMAT);
         }
         present = found;
         repeatedOption = repeated;
+        if (!repeated && shapeWords <= MAX_SHAPE_WORDS) {
+            shapePresent = found;
+            shapeHeader = first48Bits;
+        }
         return null;
+    }
+
+    private void remember(int relativeOffset, int word) {
+        if (shapeWords < MAX_SHAPE_WORDS) {
+            shape[shapeWords] = (long) relativeOffset << 32 | (word & 0xFFFF_FFFFL);
+        }
+        shapeWords++;
+    }
+
+    /** A packet that is dropped has no options: what was found of them may lie outside it. */
+    private DropReason reject(DropReason reason) {
+        present = 0;
+        return reason;
     }
 
     private static final int SOURCE = Option.SOURCE.slot();
@@ -164,15 +233,9 @@ public final class Packet {
     private static final int PORT = Option.DESTINATION_PORT.slot();
 
     /** Rule 8 for options whose length depends on their scheme. */
-    private static boolean misfits(ByteBuffer buffer, int slot, int tlv, int words) {
-        if (slot != SOURCE && slot != DESTINATION && slot != PREVIOUS_NODE) {
-            return false;
-        }
-        if (words < 2) {
-            return true;
-        }
+    private static boolean misfits(int scheme, int slot, int words) {
         int extra = slot == PREVIOUS_NODE ? 1 : 0;
-        return switch (buffer.getInt(tlv + 4)) {
+        return switch (scheme) {
             case Anep.SCHEME_IPV4 -> words != 3 + extra;
             case Anep.SCHEME_IPV6 -> words != 6 + extra;
             case Anep.SCHEME_802_3 -> words != 4 + extra;
@@ -182,7 +245,7 @@ public final class Packet {
 
     private boolean checksumHolds() {
         // A checksum option of another length than 2 words has no checksum where one must be.
-        return (buffer.getShort(at[CHECKSUM] + 2) & 0xFFFF) == Option.CHECKSUM.words()
+        return (buffer.getShort(at(CHECKSUM) + 2) & 0xFFFF) == Option.CHECKSUM.words()
                 && Checksum.sum(buffer, offset, length) == 0xFFFF;
     }
 
@@ -247,7 +310,12 @@ public final class Packet {
         if (!has(option)) {
             throw new IllegalStateException("the packet has no " + option + " option: ask has() first");
         }
-        return at[option.slot()] + 4;
+        return at(option.slot()) + 4;
+    }
+
+    /** Where the option's TLV starts in {@link #buffer}. */
+    private int at(int slot) {
+        return offset + at[slot];
     }
 
     private boolean has(int slot) {
@@ -258,7 +326,7 @@ public final class Packet {
 
     /** The service key, {@link ServiceKey#NONE} when the packet names no service. */
     public long serviceKey() {
-        return has(KEY) ? buffer.getLong(at[KEY] + 4) : ServiceKey.NONE;
+        return has(KEY) ? buffer.getLong(at(KEY) + 4) : ServiceKey.NONE;
     }
 
     /**
@@ -271,7 +339,7 @@ public final class Packet {
             throw new IllegalStateException("packet of " + length + " octets has no room for a service key (limit "
                     + Anep.MAX_PACKET_OCTETS + "): send it with an empty one");
         }
-        int field = at[KEY] + 4;
+        int field = at(KEY) + 4;
         putWord(field, (int) (key >>> 48));
         putWord(field + 2, (int) (key >>> 32));
         putWord(field + 4, (int) (key >>> 16));
@@ -280,12 +348,12 @@ public final class Packet {
 
     /** Class of service 0–255, or -1 when the packet has none. */
     public int classOfService() {
-        return has(CLASS) ? buffer.get(at[CLASS] + 4) & 0xFF : -1;
+        return has(CLASS) ? buffer.get(at(CLASS) + 4) & 0xFF : -1;
     }
 
     /** Drop precedence 0–255, 0 when the packet has none. */
     public int dropPrecedence() {
-        return has(CLASS) ? buffer.get(at[CLASS] + 5) & 0xFF : 0;
+        return has(CLASS) ? buffer.get(at(CLASS) + 5) & 0xFF : 0;
     }
 
     /**
@@ -299,7 +367,7 @@ public final class Packet {
         if (!has(CLASS)) {
             return false;
         }
-        int field = at[CLASS] + 4;
+        int field = at(CLASS) + 4;
         if (has(CHECKSUM)) {
             putWord(field, classOfService << 8 | buffer.get(field + 1) & 0xFF);
         } else {
@@ -310,17 +378,17 @@ public final class Packet {
 
     /** The stream id, 0 when the packet has none. */
     public int streamId() {
-        return has(STREAM) ? buffer.getInt(at[STREAM] + 4) : 0;
+        return has(STREAM) ? buffer.getInt(at(STREAM) + 4) : 0;
     }
 
     /** The sequence number in its stream, -1 when the packet has none. */
     public long sequence() {
-        return has(STREAM) ? buffer.getLong(at[STREAM] + 8) : -1;
+        return has(STREAM) ? buffer.getLong(at(STREAM) + 8) : -1;
     }
 
     /** Active hops left; 0 when the packet has no budget or leaves it to the first node. */
     public int hopBudget() {
-        return has(HOPS) ? buffer.getShort(at[HOPS] + 4) & 0xFFFF : 0;
+        return has(HOPS) ? buffer.getShort(at(HOPS) + 4) & 0xFFFF : 0;
     }
 
     /**
@@ -342,25 +410,17 @@ public final class Packet {
 
     /** Origin time in ns as the sender wrote it, 0 when there is none. */
     public long originTimeNs() {
-        return has(TIMESTAMPS) ? buffer.getLong(at[TIMESTAMPS] + 4) : 0;
+        return has(TIMESTAMPS) ? buffer.getLong(at(TIMESTAMPS) + 4) : 0;
     }
 
     /** Transport port at the destination identifier, 0 when the packet has none. */
     public int destinationPort() {
-        return has(PORT) ? buffer.getShort(at[PORT] + 4) & 0xFFFF : 0;
+        return has(PORT) ? buffer.getShort(at(PORT) + 4) & 0xFFFF : 0;
     }
 
     /** Whether the packet has an IPv4 or IPv6 destination. */
     public boolean hasInternetDestination() {
-        return isInternet(DESTINATION);
-    }
-
-    private boolean isInternet(int slot) {
-        if (!has(slot)) {
-            return false;
-        }
-        int scheme = buffer.getInt(at[slot] + 4);
-        return scheme == Anep.SCHEME_IPV4 || scheme == Anep.SCHEME_IPV6;
+        return has(DESTINATION) && (destinationScheme == Anep.SCHEME_IPV4 || destinationScheme == Anep.SCHEME_IPV6);
     }
 
     /**
@@ -368,7 +428,7 @@ public final class Packet {
      * {@link #hasInternetDestination} says so.
      */
     public long destinationHigh() {
-        return buffer.getInt(at[DESTINATION] + 4) == Anep.SCHEME_IPV6 ? buffer.getLong(at[DESTINATION] + 8) : 0;
+        return destinationScheme == Anep.SCHEME_IPV6 ? buffer.getLong(at(DESTINATION) + 8) : 0;
     }
 
     /**
@@ -376,9 +436,9 @@ public final class Packet {
      * {@link #hasInternetDestination} says so.
      */
     public long destinationLow() {
-        return buffer.getInt(at[DESTINATION] + 4) == Anep.SCHEME_IPV6
-                ? buffer.getLong(at[DESTINATION] + 16)
-                : 0xFFFF_0000_0000L | buffer.getInt(at[DESTINATION] + 8) & 0xFFFF_FFFFL;
+        return destinationScheme == Anep.SCHEME_IPV6
+                ? buffer.getLong(at(DESTINATION) + 16)
+                : 0xFFFF_0000_0000L | (buffer.getInt(at(DESTINATION) + 8) & 0xFFFF_FFFFL);
     }
 
     /** The destination's address; null when the packet has none of IPv4 or IPv6. Allocates. */
@@ -392,11 +452,12 @@ public final class Packet {
     }
 
     private @Nullable InetAddress address(int slot) {
-        if (!isInternet(slot)) {
+        int scheme = has(slot) ? buffer.getInt(at(slot) + 4) : 0;
+        if (scheme != Anep.SCHEME_IPV4 && scheme != Anep.SCHEME_IPV6) {
             return null;
         }
-        byte[] octets = new byte[buffer.getInt(at[slot] + 4) == Anep.SCHEME_IPV4 ? 4 : 16];
-        buffer.get(at[slot] + 8, octets);
+        byte[] octets = new byte[scheme == Anep.SCHEME_IPV4 ? 4 : 16];
+        buffer.get(at(slot) + 8, octets);
         try {
             return InetAddress.getByAddress(octets);
         } catch (UnknownHostException e) {
@@ -413,15 +474,20 @@ public final class Packet {
         if (!has(SOURCE) || !has(DESTINATION)) {
             return false;
         }
-        int octets = (buffer.getShort(at[SOURCE] + 2) & 0xFFFF) * 4 - 4;
-        if (octets != (buffer.getShort(at[DESTINATION] + 2) & 0xFFFF) * 4 - 4) {
+        int octets = (buffer.getShort(at(SOURCE) + 2) & 0xFFFF) * 4 - 4;
+        if (octets != (buffer.getShort(at(DESTINATION) + 2) & 0xFFFF) * 4 - 4) {
             return false;
         }
         // The checksum is a sum of words: it does not change when words change places.
         for (int i = 0; i < octets; i += 4) {
-            int source = buffer.getInt(at[SOURCE] + 4 + i);
-            buffer.putInt(at[SOURCE] + 4 + i, buffer.getInt(at[DESTINATION] + 4 + i));
-            buffer.putInt(at[DESTINATION] + 4 + i, source);
+            int source = buffer.getInt(at(SOURCE) + 4 + i);
+            buffer.putInt(at(SOURCE) + 4 + i, buffer.getInt(at(DESTINATION) + 4 + i));
+            buffer.putInt(at(DESTINATION) + 4 + i, source);
+        }
+        int scheme = buffer.getInt(at(DESTINATION) + 4);
+        if (scheme != destinationScheme) {
+            destinationScheme = scheme;
+            shapeHeader = NO_SHAPE;
         }
         return true;
     }
@@ -533,10 +599,6 @@ public final class Packet {
     }
 
     private void moveTo(ByteBuffer room, int start) {
-        int shift = start - offset;
-        for (int slot = 1; slot < at.length; slot++) {
-            at[slot] += shift;
-        }
         buffer = room;
         offset = start;
         reserved = null;
@@ -573,8 +635,9 @@ public final class Packet {
         room.put(tlv + octets, buffer, offset + headerLength, length - headerLength);
         moveTo(room, start);
         headerLength += octets;
-        at[option.slot()] = tlv;
+        at[option.slot()] = tlv - start;
         present |= 1 << option.slot();
+        shapeHeader = NO_SHAPE;
         room.putShort(start + 4, (short) (headerLength / 4));
         resize(length + octets - headerLength);
         space.commit(length);
@@ -586,7 +649,7 @@ public final class Packet {
     /** Writes a 16-bit field at an even distance from the packet's start and keeps the checksum right. */
     private void putWord(int index, int word) {
         if (has(CHECKSUM) && !checksumStale) {
-            int field = at[CHECKSUM] + 4;
+            int field = at(CHECKSUM) + 4;
             int updated = Checksum.update(buffer.getShort(field), buffer.getShort(index), word);
             buffer.putShort(field, (short) updated);
         }
@@ -598,7 +661,7 @@ public final class Packet {
         if (checksumStale) {
             checksumStale = false;
             if (has(CHECKSUM)) {
-                int field = at[CHECKSUM] + 4;
+                int field = at(CHECKSUM) + 4;
                 buffer.putShort(field, (short) 0);
                 buffer.putShort(field, (short) ~Checksum.sum(buffer, offset, length));
             }

@@ -1,7 +1,6 @@
 package org.tamanoir.client;
 
 import java.io.IOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -121,9 +120,15 @@ public final class AnepReceiver implements AutoCloseable {
             if (!tcp && !udp) {
                 throw new IllegalArgumentException("a receiver needs tcp(), udp() or both");
             }
-            AnepReceiver receiver = new AnepReceiver(this, Sockets.open(this), handlers);
-            receiver.startThreads();
-            return receiver;
+            Sockets sockets = Sockets.open(this);
+            try {
+                AnepReceiver receiver = new AnepReceiver(this, sockets, handlers);
+                receiver.startThreads();
+                return receiver;
+            } catch (RuntimeException e) {
+                sockets.close();
+                throw e;
+            }
         }
     }
 
@@ -140,12 +145,21 @@ public final class AnepReceiver implements AutoCloseable {
                 try {
                     return openOnce(settings);
                 } catch (IOException e) {
-                    boolean again = settings.address.getPort() == 0 && e instanceof BindException;
-                    if (!again || attempt == FREE_PORT_ATTEMPTS) {
+                    // The free port of one transport may be taken on the other: try another one.
+                    if (settings.address.getPort() != 0 || attempt == FREE_PORT_ATTEMPTS) {
                         throw new IOException(
                                 "cannot listen on " + Addresses.text(settings.address) + ": " + e.getMessage(), e);
                     }
                 }
+            }
+        }
+
+        void close() throws IOException {
+            if (listener != null) {
+                listener.close();
+            }
+            if (udp != null) {
+                udp.close();
             }
         }
 
@@ -212,14 +226,24 @@ public final class AnepReceiver implements AutoCloseable {
                 return false;
             }
             TcpConnection connection = new TcpConnection(channel, settings.stallTimeout);
-            TcpReception reception = new TcpReception(connection, handlers.get(), statistics, settings.newView());
-            Thread thread =
-                    new Thread(() -> receive(reception), "anep-receive tcp " + Addresses.text(connection.peer()));
-            connections.put(reception, thread);
+            try {
+                startReception(connection);
+            } catch (RuntimeException | OutOfMemoryError e) {
+                // No handler or no thread for this one; the connections that are there go on.
+                connection.close();
+                return false;
+            }
             statistics.countConnection();
-            thread.start();
             return true;
         }
+    }
+
+    private void startReception(TcpConnection connection) {
+        TcpReception reception = new TcpReception(connection, handlers.get(), statistics, settings.newView());
+        Thread thread = new Thread(() -> receive(reception), "anep-receive tcp " + Addresses.text(connection.peer()));
+        // The thread removes itself, which waits for the lock that the caller holds: first start, then put.
+        thread.start();
+        connections.put(reception, thread);
     }
 
     private void receive(TcpReception reception) {

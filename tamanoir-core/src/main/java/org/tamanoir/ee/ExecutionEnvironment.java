@@ -333,6 +333,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
             instance.traffic.addTo(endedTraffic);
             if (instance instanceof TcpStream) {
                 streams--;
+            } else if (instance instanceof UdpService) {
+                udpServices.remove(instance.definition(), instance);
             }
             notifyAll();
         }

@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.Counter;
@@ -46,6 +47,7 @@ abstract class ServiceInstance implements ServiceHost {
     private final ConcurrentHashMap<String, Counter> counters = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<String, Counter> dropReasons = new ConcurrentHashMap<>();
     private final Queue<Runnable> dueTasks = new ArrayDeque<>();
+    private @Nullable DropReason parseFault;
     private int timers;
     private boolean initialised;
     private boolean closing;
@@ -71,18 +73,47 @@ abstract class ServiceInstance implements ServiceHost {
 
     // ---- the way of a packet ----------------------------------------------------------------------------------
 
-    /** Takes one packet that came in from where it lies: parse, demultiplex, process, depart. */
-    final void handle(ByteBuffer memory, int offset, int length) {
-        DropReason fault = packet.parse(memory, offset, length);
+    /**
+     * Points the packet view at what lies at {@code offset} of a stream.
+     *
+     * @return the packet's octets, {@link Framing#MORE} while it is not whole, {@link Framing#BROKEN} when its basic
+     *     header is malformed
+     */
+    final int parseNext(ByteBuffer octets, int offset, int limit) {
+        DropReason fault = packet.parse(octets, offset, limit - offset);
+        if (parseFault != fault) {
+            parseFault = fault;
+        }
+        if (fault == null) {
+            return packet.length();
+        }
+        return switch (fault) {
+            case SHORT, TRUNCATED -> Framing.MORE;
+            case VERSION, HEADER_LENGTH -> Framing.BROKEN;
+            default -> packet.length();
+        };
+    }
+
+    /** Takes the packet that {@link #parseNext} found: demultiplex, process, depart. */
+    final void handleParsed() {
         traffic.in(packet.length());
-        if (fault != null) {
-            traffic.drop(fault);
+        if (parseFault != null) {
+            traffic.drop(parseFault);
             return;
         }
-        if (packet.hasTrailer() || packet.hasRepeatedOption()) {
+        if (packet.hasRepeatedOption()) {
             traffic.anomaly();
         }
         demultiplex();
+    }
+
+    /** Takes one datagram from where it lies: parse, demultiplex, process, depart. */
+    final void handle(ByteBuffer octets, int offset, int length) {
+        parseFault = packet.parse(octets, offset, length);
+        if (parseFault == null && packet.hasTrailer()) {
+            traffic.anomaly();
+        }
+        handleParsed();
     }
 
     /** Takes one packet that another instance handed over. */
@@ -154,6 +185,10 @@ abstract class ServiceInstance implements ServiceHost {
             } catch (Throwable e) {
                 failed("process", e);
             }
+        }
+        if (verdict == Verdict.FORWARD) {
+            depart(packet);
+            return;
         }
         if (verdict == null) {
             processFailed();

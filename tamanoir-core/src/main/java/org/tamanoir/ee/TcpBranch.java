@@ -53,6 +53,7 @@ final class TcpBranch extends StreamInstance {
         try {
             initialise();
             while (!isCut() && aborted() == null) {
+                departures.refresh();
                 boolean worked = runDueTasks();
                 worked |= handleBatch();
                 relayReplies();

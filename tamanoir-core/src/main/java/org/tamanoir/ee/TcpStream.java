@@ -75,6 +75,7 @@ final class TcpStream extends StreamInstance {
 
     /** Serves whatever has become possible. */
     private void step() {
+        departures.refresh();
         if (state == State.OPEN) {
             if (runDueTasks()) {
                 departures.flush();
@@ -130,10 +131,10 @@ final class TcpStream extends StreamInstance {
         int at = inbound.start();
         int end = inbound.end();
         int length;
-        while ((length = Framing.next(octets, at, end)) > 0 && aborted() == null) {
-            inbound.consumed(at + length);
-            handle(octets, at, length);
+        while ((length = parseNext(octets, at, end)) > 0 && aborted() == null) {
             at += length;
+            inbound.consumed(at);
+            handleParsed();
             if (inbound.input() != input) {
                 // While the service waited, the end of the stream was read, and what is left moved. What leaves from
                 // the old place keeps it once it is written.
@@ -214,7 +215,7 @@ final class TcpStream extends StreamInstance {
         if (inbound.failure() != null) {
             traffic.drop(DropReason.PEER_GONE);
         } else {
-            back.add(buffer, offset, octets, 1);
+            back.add(buffer, offset, octets);
         }
         return true;
     }

@@ -101,17 +101,6 @@ final class NativeUdpSocket implements UdpSocket {
         return fd;
     }
 
-    /** For tests of a full send buffer. */
-    void sendBufferOctets(int octets) {
-        if (fd.acquire()) {
-            try {
-                setInt(fd.number(), LibC.SOL_SOCKET, LibC.SO_SNDBUF, octets);
-            } finally {
-                fd.release();
-            }
-        }
-    }
-
     @Override
     public InetSocketAddress localAddress() {
         return local;

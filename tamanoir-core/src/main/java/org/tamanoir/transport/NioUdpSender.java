@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread contract: that of {@link UdpSender}; the counters and {@link #lastError} may be read by any thread.
  */
 final class NioUdpSender implements UdpSender {
+    /** How long the datagrams of one flush wait, together, for room in the socket's send buffer. */
     private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(1);
     /** Between two tries while the send buffer is full: a gigabit link drains some 12 kB in this time. */
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(100);
@@ -33,6 +34,9 @@ final class NioUdpSender implements UdpSender {
 
     private @Nullable ByteBuffer lastBuffer;
     private ByteBuffer view = ByteBuffer.allocateDirect(0);
+
+    private long deadlineNs;
+    private boolean waited;
 
     private volatile long sentPackets;
     private volatile long sentOctets;
@@ -86,13 +90,16 @@ final class NioUdpSender implements UdpSender {
     }
 
     private boolean sendWhenRoom(InetSocketAddress receiver) throws IOException {
-        long deadlineNs = System.nanoTime() + WAIT_NS;
-        do {
+        if (!waited) {
+            waited = true;
+            deadlineNs = System.nanoTime() + WAIT_NS;
+        }
+        while (deadlineNs - System.nanoTime() > 0) {
             LockSupport.parkNanos(PAUSE_NS);
             if (channel.send(view, receiver) > 0) {
                 return true;
             }
-        } while (deadlineNs - System.nanoTime() > 0);
+        }
         return false;
     }
 
@@ -112,7 +119,7 @@ final class NioUdpSender implements UdpSender {
 
     @Override
     public void flush() {
-        // Every datagram left, or failed, when it was added.
+        waited = false; // every datagram left, or failed, when it was added
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes

@@ -5,9 +5,13 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Makes UDP sockets, and says which kind works here and why. */
 public final class UdpSockets {
+    /** Whose structures and numbers {@link LibC} and {@link MessageArray} state, as Java names them. */
+    private static final Set<String> ARCHITECTURES = Set.of("amd64", "x86_64", "aarch64");
 
     /** Looked for once, when first asked: loading native libraries takes some tens of milliseconds. */
     private static final class Detection {
@@ -58,8 +62,8 @@ public final class UdpSockets {
         if (!os.equals("Linux")) {
             return "it needs Linux, this is " + os;
         }
-        if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN || !arch.contains("64")) {
-            return "it needs a little-endian 64-bit processor, this is " + arch;
+        if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN || !ARCHITECTURES.contains(arch)) {
+            return "it needs a little-endian processor, one of " + new TreeSet<>(ARCHITECTURES) + ", this is " + arch;
         }
         if (!Epoll.isAvailable()) {
             return "Netty's epoll does not load (" + firstLine(Epoll.unavailabilityCause())

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.transport.UdpTesting.Side;
 
 class UdpCloseTest {
+    /** The common pool may have a single thread, and each of these tasks keeps its own busy. */
+    private static final Executor OWN_THREAD = task -> new Thread(task).start();
 
     static Stream<Side> sides() {
         return UdpTesting.sides();
@@ -76,9 +79,10 @@ class UdpCloseTest {
         for (int round = 0; round < 20; round++) {
             UdpSocket socket = side.open();
             UdpSocket target = side.open();
-            CompletableFuture<Throwable> receiverEnd = CompletableFuture.supplyAsync(() -> receiveUntilError(socket));
+            CompletableFuture<Throwable> receiverEnd =
+                    CompletableFuture.supplyAsync(() -> receiveUntilError(socket), OWN_THREAD);
             CompletableFuture<UdpSender> senderEnd =
-                    CompletableFuture.supplyAsync(() -> sendUntilFailure(socket, target));
+                    CompletableFuture.supplyAsync(() -> sendUntilFailure(socket, target), OWN_THREAD);
             UdpTesting.eventually().until(() -> target.awaitReadable(Duration.ZERO));
             socket.close();
             assertThat(receiverEnd.get(5, TimeUnit.SECONDS)).isInstanceOf(IOException.class);

@@ -7,32 +7,37 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class UdpDetectionTest {
+    /** Tells the report from what Netty logs. */
+    private static final String MARK = "REPORT ";
 
     /** Runs in a JVM of its own: prints what AUTO becomes and why, then what NATIVE says. */
     static final class Report {
+        private Report() {}
+
         public static void main(String[] arguments) {
-            System.out.println(UdpSockets.resolve(TransportKind.AUTO));
-            System.out.println(UdpSockets.explain(TransportKind.AUTO));
+            System.out.println(MARK + UdpSockets.resolve(TransportKind.AUTO));
+            System.out.println(MARK + UdpSockets.explain(TransportKind.AUTO));
             try {
                 UdpSockets.bind(TransportKind.AUTO, new InetSocketAddress("127.0.0.1", 0))
                         .close();
                 UdpSockets.bind(TransportKind.NATIVE, new InetSocketAddress("127.0.0.1", 0))
                         .close();
-                System.out.println("bound");
+                System.out.println(MARK + "bound");
             } catch (IOException e) {
-                System.out.println(e.getMessage());
+                System.out.println(MARK + e.getMessage());
             }
         }
     }
 
     private static List<String> report(String... options) throws Exception {
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        List<String> command = new java.util.ArrayList<>(List.of(java.toString()));
+        List<String> command = new ArrayList<>(List.of(java.toString()));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Report.class.getName()));
         Process process = new ProcessBuilder(command)
@@ -40,7 +45,10 @@ class UdpDetectionTest {
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-        return output.lines().filter(line -> !line.contains("DEBUG")).toList();
+        return output.lines()
+                .filter(line -> line.startsWith(MARK))
+                .map(line -> line.substring(MARK.length()))
+                .toList();
     }
 
     @Test

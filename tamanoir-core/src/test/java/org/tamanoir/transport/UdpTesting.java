@@ -1,5 +1,6 @@
 package org.tamanoir.transport;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -34,6 +35,13 @@ final class UdpTesting {
     }
 
     private UdpTesting() {}
+
+    /** An option that the implementation has no use for; the socket must be open. */
+    static void setOption(NativeUdpSocket socket, int option, int value) {
+        ByteBuffer memory = MessageArray.allocate(4).putInt(0, value);
+        int result = LibC.setsockopt(socket.fd(), LibC.SOL_SOCKET, option, MessageArray.addressOf(memory), 4);
+        assertThat(result).isZero();
+    }
 
     static ConditionFactory eventually() {
         return Awaitility.await()

@@ -11,7 +11,6 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "completion",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         description = {
             "Print a script that completes commands and options in bash and zsh.",
             "It completes the word tamanoir, so give the jar that name: alias tamanoir='java -jar tamanoir-node.jar'; "

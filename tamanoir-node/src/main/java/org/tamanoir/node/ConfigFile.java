@@ -26,7 +26,7 @@ import org.tamanoir.routing.Prefix;
  */
 final class ConfigFile {
     static final int MAX_OCTETS = 1 << 20;
-    private static final int MIN_INBOX_OCTETS = 128 << 10;
+    private static final int MIN_INBOX_OCTETS = 256 << 10;
     private static final int MAX_INBOX_OCTETS = 1 << 30;
     private static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
     private static final Duration MAX_WAIT = Duration.ofHours(1);

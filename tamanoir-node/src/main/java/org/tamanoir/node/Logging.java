@@ -38,6 +38,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         encoder.start();
         ConsoleAppender<ILoggingEvent> appender = new ConsoleAppender<>();
         appender.setContext(context);
+        appender.setName("stderr");
         appender.setTarget("System.err");
         appender.setEncoder(encoder);
         appender.start();

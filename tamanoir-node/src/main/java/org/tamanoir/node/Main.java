@@ -53,9 +53,11 @@ public final class Main implements Runnable {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Main())
-                .setParameterExceptionHandler(Main::misused)
-                .setExecutionExceptionHandler(Main::failed);
+        CommandLine root = new CommandLine(new Main());
+        root.getSubcommands()
+                .values()
+                .forEach(command -> command.getCommandSpec().versionProvider(new Version()));
+        return root.setParameterExceptionHandler(Main::misused).setExecutionExceptionHandler(Main::failed);
     }
 
     @Option(

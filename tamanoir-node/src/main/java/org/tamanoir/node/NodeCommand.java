@@ -16,7 +16,6 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "node",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         sortOptions = false,
         description = {
             "Run a node until it is told to stop (SIGTERM, Ctrl-C).",
@@ -151,7 +150,9 @@ final class NodeCommand implements Callable<Integer> {
         }
         NodeReport report = json
                 ? new JsonReport(spec.commandLine().getOut())
-                : new TextReport(spec.commandLine().getOut(), Terminal.isThere());
+                : new TextReport(
+                        spec.commandLine().getOut(),
+                        Terminal.isThere() ? spec.commandLine().getErr() : null);
         return new NodeProcess(settings.build(), report, statsInterval).run();
     }
 

@@ -34,13 +34,23 @@ final class NodeProcess {
      * A node that is not started.
      *
      * @param statsInterval null = no rates
+     * @throws CommandException if the host lacks what it needs
      */
     NodeProcess(NodeConfig config, NodeReport report, @Nullable Duration statsInterval) {
         this.config = config;
         this.report = report;
         this.statsInterval = statsInterval == null ? NEVER : statsInterval;
         config.services().forEach(services::add);
-        environment = new ExecutionEnvironment(config.environment(), new RoutingTable(config.routes()), services);
+        try {
+            environment = new ExecutionEnvironment(config.environment(), new RoutingTable(config.routes()), services);
+        } catch (RuntimeException e) {
+            throw cannotStart(e);
+        }
+    }
+
+    private static CommandException cannotStart(Exception e) {
+        String what = e.getMessage() == null ? e.toString() : e.getMessage();
+        return new CommandException(Main.USAGE, "the node cannot start: " + what, e);
     }
 
     /**
@@ -52,8 +62,7 @@ final class NodeProcess {
         try {
             environment.start();
         } catch (IOException | RuntimeException e) {
-            String what = e.getMessage() == null ? e.toString() : e.getMessage();
-            throw new CommandException(Main.USAGE, "the node cannot start: " + what, e);
+            throw cannotStart(e);
         }
         Thread hook = new Thread(this::stop, "tamanoir-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);

@@ -8,18 +8,20 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
 
-/** Lines for people; on a terminal the line of rates is written over the one before. */
+/** Lines for people; on a terminal rates go to standard error, each line over the one before. */
 final class TextReport implements NodeReport {
     private static final String ERASE_LINE = "\r\u001B[K";
 
     private final PrintWriter out;
-    private final boolean terminal;
+    private final @Nullable PrintWriter terminal;
 
-    TextReport(PrintWriter out, boolean terminal) {
+    /** @param terminal null = none, so that rates are lines like others */
+    TextReport(PrintWriter out, @Nullable PrintWriter terminal) {
         this.out = out;
         this.terminal = terminal;
     }
@@ -52,12 +54,12 @@ final class TextReport implements NodeReport {
                 interval.octetsOutPerSecond() / 1e6,
                 interval.streams(),
                 drops(interval.to()));
-        if (terminal) {
-            out.print(ERASE_LINE + line);
+        if (terminal != null) {
+            terminal.print(ERASE_LINE + line);
+            terminal.flush();
         } else {
-            out.println(line);
+            println(line);
         }
-        out.flush();
     }
 
     @Override
@@ -86,7 +88,11 @@ final class TextReport implements NodeReport {
     }
 
     private void println(String line) {
-        out.println(terminal ? ERASE_LINE + line : line);
+        if (terminal != null) {
+            terminal.print(ERASE_LINE);
+            terminal.flush();
+        }
+        out.println(line);
         out.flush();
     }
 

@@ -84,7 +84,7 @@ class ConfigFileTest {
                   - name: org.example.Shout:1.2
                     class: org.tamanoir.node.Unannounced
                     failure-policy: close
-                limits: {max-streams: 17, inbox: 128KiB}
+                limits: {max-streams: 17, inbox: 256KiB}
                 timeouts: {first-packet: 1s, connect: 2s, stall: 3m, linger: 0s, drain: 1500ms}
                 unknown-service: pass
                 type-id: 0x1234
@@ -104,7 +104,7 @@ class ConfigFileTest {
                         FailurePolicy.PASS,
                         17,
                         3,
-                        128 << 10,
+                        256 << 10,
                         Duration.ofSeconds(1),
                         Duration.ofSeconds(2),
                         Duration.ofMinutes(3),
@@ -202,8 +202,8 @@ class ConfigFileTest {
             type-id: 0x10000 @ f:1: type-id: 0x10000 is out of bounds: 1 to 65535 are allowed
             hop-budget: many @ f:1: hop-budget: 'many' is no whole number: one from 1 to 65535 is wanted
             limits: {max-streams: 0} @ f:1: limits.max-streams: 0 is out of bounds: 1 to 1000000 are allowed
-            limits: {inbox: 4k} @ f:1: limits.inbox: 4k is out of bounds: 128KiB to 1GiB are allowed
-            limits: {inbox: 300KiB} @ f:1: limits.inbox: 300KiB is no power of two: take 256KiB or twice that
+            limits: {inbox: 4k} @ f:1: limits.inbox: 4k is out of bounds: 256KiB to 1GiB are allowed
+            limits: {inbox: 600KiB} @ f:1: limits.inbox: 600KiB is no power of two: take 512KiB or twice that
             limits: {inbox: big} @ f:1: limits.inbox: 'big' is no size: a whole number of octets, or one with KiB, MiB or GiB is wanted
             timeouts: {stall: 5} @ f:1: timeouts.stall: '5' is no duration: a whole number with ms, s, m or h is wanted; add the unit, as in 5s
             timeouts: {connect: 2h} @ f:1: timeouts.connect: 2h is out of bounds: 1ms to 1h are allowed

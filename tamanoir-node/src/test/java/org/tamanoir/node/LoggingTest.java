@@ -5,35 +5,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.Configurator.ExecutionStatus;
+import ch.qos.logback.classic.util.LogbackMDCAdapter;
+import ch.qos.logback.core.ConsoleAppender;
 import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 class LoggingTest {
     private final LoggerContext context = new LoggerContext();
     private final ByteArrayOutputStream octets = new ByteArrayOutputStream();
-    private final PrintStream before = System.err;
-
-    @BeforeEach
-    void captureStandardError() {
-        System.setErr(new PrintStream(octets, true, StandardCharsets.UTF_8));
-    }
 
     @AfterEach
-    void releaseStandardError() {
+    void stop() {
         context.stop();
-        System.setErr(before);
         System.clearProperty(Logging.VERBOSE);
     }
 
     private void configure() {
+        context.setMDCAdapter(new LogbackMDCAdapter()); // as SLF4J gives one to the context of a process
         assertThat(new Logging().configure(context)).isEqualTo(ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY);
+        ConsoleAppender<?> appender = (ConsoleAppender<?>)
+                context.getLogger("ROOT").iteratorForAppenders().next();
+        assertThat(appender.getTarget()).isEqualTo("System.err");
+        appender.setOutputStream(octets);
     }
 
     private String text() {

@@ -61,6 +61,7 @@ class MainTest {
                     .as("%s --version", List.of(name))
                     .isZero();
             assertThat(command.getCommandSpec().usageMessage().description()).isNotEmpty();
+            assertThat(out.toString()).endsWith(System.getProperty("os.arch") + System.lineSeparator());
             for (OptionSpec option : command.getCommandSpec().options()) {
                 assertThat(option.description()).as("%s", option).isNotEmpty();
             }

@@ -31,7 +31,12 @@ class ServiceClassesTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"org.example.Gone", "java.lang.String", "org.tamanoir.node.Unannounced$Hidden", "two words"})
+            strings = {
+                "org.example.Gone",
+                "org.tamanoir.node.ServiceClassesTest",
+                "org.tamanoir.node.Unannounced$Hidden",
+                "two words"
+            })
     void aJarThatAnnouncesWhatIsNoServiceIsAnError(String name) throws IOException {
         Path announcement = folder.resolve("META-INF/services").resolve(Service.class.getName());
         Files.createDirectories(announcement.getParent());

@@ -1,0 +1,124 @@
+package org.tamanoir.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.tamanoir.transport.UdpTesting.Datagram;
+
+/** Slow and narrow links: a JVM in a network namespace of its own, whose loopback device is throttled. */
+class UdpNamespaceTest {
+
+    /** Sends to itself: kind, datagrams, octets of each, octets of the send buffer or 0. Prints what became of it. */
+    static final class Exchange {
+        private Exchange() {}
+
+        public static void main(String[] arguments) throws IOException {
+            TransportKind kind = TransportKind.valueOf(arguments[0]);
+            int packets = Integer.parseInt(arguments[1]);
+            int octets = Integer.parseInt(arguments[2]);
+            ByteBuffer data = UdpTesting.pattern(packets + octets);
+            InetSocketAddress any = new InetSocketAddress("127.0.0.1", 0);
+            try (UdpSocket sending = UdpSockets.bind(kind, any);
+                    UdpSocket receiving = UdpSockets.bind(kind, any)) {
+                limitSendBuffer(sending, Integer.parseInt(arguments[3]));
+                UdpSender sender = sending.newSender();
+                for (int i = 0; i < packets; i++) {
+                    UdpTesting.add(sender, data, i, octets, receiving);
+                }
+                sender.flush();
+                int right = 0;
+                int expected = sender.failedPackets() == 0 ? packets : 0; // a link that stands still delivers too late
+                for (Datagram got : UdpTesting.receive(receiving, expected)) {
+                    boolean whole = ByteBuffer.wrap(got.octets()).equals(data.slice(right, octets));
+                    right += whole ? 1 : 0;
+                }
+                System.out.println("RESULT " + sender.sentPackets() + " " + sender.failedPackets() + " " + right + " "
+                        + sender.lastError());
+            }
+        }
+
+        private static void limitSendBuffer(UdpSocket socket, int octets) throws IOException {
+            if (octets == 0) {
+                return;
+            }
+            if (socket instanceof NativeUdpSocket nativeSocket) {
+                UdpTesting.setOption(nativeSocket, LibC.SO_SNDBUF, octets);
+            } else if (socket instanceof NioUdpSocket nioSocket) {
+                nioSocket.channel().setOption(StandardSocketOptions.SO_SNDBUF, octets);
+            }
+        }
+    }
+
+    private record Result(int sent, int failed, int received, String error) {}
+
+    private static String run(String script) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder("unshare", "-rn", "sh", "-c", script)
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        return output;
+    }
+
+    private static Result exchange(String link, TransportKind kind, int packets, int octets, int bufferOctets)
+            throws Exception {
+        if (kind == TransportKind.NATIVE) {
+            UdpTesting.assumeNative();
+        }
+        String answer;
+        try {
+            answer = run(link + " && echo READY");
+        } catch (IOException e) {
+            answer = e.toString();
+        }
+        UdpTesting.skipUnless(answer.endsWith("READY\n"), "no network namespace with tc here: " + answer.strip());
+        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+        String output = run(link + " && " + java + " -cp '" + System.getProperty("java.class.path") + "' '"
+                + Exchange.class.getName() + "' " + kind + " " + packets + " " + octets + " " + bufferOctets);
+        List<String> results =
+                output.lines().filter(line -> line.startsWith("RESULT ")).toList();
+        assertThat(results).as(output).hasSize(1);
+        String[] parts = results.get(0).split(" ", 5);
+        return new Result(Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), Integer.parseInt(parts[3]), parts[4]);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportKind.class,
+            names = {"NATIVE", "NIO"})
+    void aFullSendBufferIsWaitedFor(TransportKind kind) throws Exception {
+        String link = "ip link set lo up && tc qdisc add dev lo root tbf rate 16mbit burst 16kb limit 2mb";
+        Result result = exchange(link, kind, 400, 1400, 1);
+        assertThat(result).isEqualTo(new Result(400, 0, 400, ""));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportKind.class,
+            names = {"NATIVE", "NIO"})
+    void aSendBufferThatStaysFullEndsTheWait(TransportKind kind) throws Exception {
+        String link = "ip link set lo up && tc qdisc add dev lo root tbf rate 8kbit burst 2kb limit 2mb";
+        Result result = exchange(link, kind, 200, 1400, 1);
+        assertThat(result.sent() + result.failed()).isEqualTo(200);
+        assertThat(result.failed()).isPositive();
+        assertThat(result.error()).contains("stayed full");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportKind.class,
+            names = {"NATIVE", "NIO"})
+    void datagramsLargerThanTheLinkTakesAreFragmented(TransportKind kind) throws Exception {
+        Result result = exchange("ip link set lo mtu 1300 up", kind, 400, 1400, 0);
+        assertThat(result).isEqualTo(new Result(400, 0, 400, ""));
+    }
+}

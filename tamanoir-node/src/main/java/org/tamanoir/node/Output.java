@@ -1,0 +1,96 @@
+package org.tamanoir.node;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What a command tells: results on standard output, either lines or one JSON object; progress, where there is a
+ * terminal, and errors on standard error.
+ *
+ * <p>Thread contract: any thread.
+ */
+final class Output {
+    /** How often progress is worth a line. */
+    static final long PROGRESS_NS = 500_000_000;
+
+    private static final JsonMapper MAPPER =
+            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+    private final PrintWriter results;
+    private final PrintWriter messages;
+    private final boolean json;
+    private final boolean terminal;
+    private boolean progressShown;
+
+    /**
+     * @param json whether results are one JSON object; there is then no progress
+     * @param terminal whether standard error is a terminal
+     */
+    Output(PrintWriter results, PrintWriter messages, boolean json, boolean terminal) {
+        this.results = results;
+        this.messages = messages;
+        this.json = json;
+        this.terminal = terminal;
+    }
+
+    /** Whether standard error is a terminal. */
+    static boolean isTerminal() {
+        try {
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+        } catch (IOException | UnsupportedOperationException e) {
+            // No Linux: Java's console stands for input and output both being one.
+            return System.console() != null;
+        }
+    }
+
+    /** Whether progress is shown: what it costs to find out can be spared otherwise. */
+    boolean showsProgress() {
+        return terminal && !json;
+    }
+
+    /** Shows a line in place of the last one. */
+    synchronized void progress(String line) {
+        if (showsProgress()) {
+            messages.print("\r" + line + "\u001b[K");
+            messages.flush();
+            progressShown = true;
+        }
+    }
+
+    private void endProgress() {
+        if (progressShown) {
+            messages.print("\r\u001b[K");
+            messages.flush();
+            progressShown = false;
+        }
+    }
+
+    /** A line of the result; nothing with JSON. */
+    synchronized void line(String line) {
+        endProgress();
+        if (!json) {
+            results.println(line);
+            results.flush();
+        }
+    }
+
+    /** A line beside the result. */
+    synchronized void message(String line) {
+        endProgress();
+        messages.println(line);
+        messages.flush();
+    }
+
+    /** The result as one JSON object; nothing without JSON. */
+    synchronized void json(Object result) {
+        if (json) {
+            results.println(MAPPER.writeValueAsString(result));
+            results.flush();
+        }
+    }
+}

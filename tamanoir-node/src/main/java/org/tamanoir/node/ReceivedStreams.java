@@ -1,0 +1,200 @@
+package org.tamanoir.node;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.client.LoadPattern;
+import org.tamanoir.client.PacketHandler;
+import org.tamanoir.client.Peer;
+import org.tamanoir.client.Transport;
+
+/**
+ * All streams that {@code receive} sees, each counted by the thread that takes it in.
+ *
+ * <p>Thread contract: {@link #newHandler} and the queries from any thread; the counts of a stream are right when its
+ * thread has ended.
+ */
+final class ReceivedStreams {
+    /** Each stream costs 10 KiB and more: what comes beyond this many is counted as a failure. */
+    static final int MAX_STREAMS = 16_384;
+
+    private final @Nullable OutputFiles files;
+    private final boolean verify;
+    private final boolean flushEachRead;
+    private final List<StreamCounts> all = new ArrayList<>();
+    private final List<StreamCounts> openUdp = new ArrayList<>();
+    private final List<String> brokenConnections = new ArrayList<>();
+    private int ended;
+    private volatile @Nullable IOException failure;
+    private volatile long lastNs;
+
+    /**
+     * @param files where payloads go, or null
+     * @param verify whether payloads are generated load to be checked
+     * @param flushEachRead whether somebody waits at the other end of the output
+     */
+    ReceivedStreams(@Nullable OutputFiles files, boolean verify, boolean flushEachRead) {
+        this.files = files;
+        this.verify = verify;
+        this.flushEachRead = flushEachRead;
+    }
+
+    /** For one TCP connection, or for all of UDP. */
+    PacketHandler newHandler() {
+        return new Handler();
+    }
+
+    private record StreamKey(long addressHigh, long addressLow, int port, int streamId) {}
+
+    private final class Handler implements PacketHandler {
+        private final Map<StreamKey, StreamCounts> streams = new HashMap<>();
+        private final List<StreamCounts> touched = new ArrayList<>();
+        private final @Nullable LoadPattern pattern = verify ? new LoadPattern() : null;
+        private @Nullable StreamCounts last;
+        private int lastStreamId;
+        private long lastHigh;
+        private long lastLow;
+        private int lastPort;
+        private long nowNs;
+        private String peerText = "";
+        private boolean udp;
+
+        @Override
+        public void packet(Packet packet, Peer peer) throws IOException {
+            if (nowNs == 0) {
+                nowNs = System.nanoTime();
+            }
+            StreamCounts stream = last;
+            if (stream == null || packet.streamId() != lastStreamId || udp && !isLastPeer(peer)) {
+                stream = find(packet, peer);
+            }
+            try {
+                stream.count(packet, nowNs);
+            } catch (IOException e) {
+                failure = e;
+                throw e;
+            }
+        }
+
+        private boolean isLastPeer(Peer peer) {
+            return peer.port() == lastPort && peer.addressLow() == lastLow && peer.addressHigh() == lastHigh;
+        }
+
+        private StreamCounts find(Packet packet, Peer peer) throws IOException {
+            udp = peer.transport() == Transport.UDP;
+            lastStreamId = packet.streamId();
+            lastPort = peer.port();
+            lastLow = peer.addressLow();
+            lastHigh = peer.addressHigh();
+            StreamKey key = new StreamKey(lastHigh, lastLow, lastPort, lastStreamId);
+            StreamCounts stream = streams.get(key);
+            if (stream == null) {
+                last = null;
+                peerText = peer.transport() + " " + Rates.hostPort(peer.address());
+                stream = open(lastStreamId, peerText, udp, pattern, nowNs);
+                streams.put(key, stream);
+            }
+            if (flushEachRead) {
+                touched.add(stream);
+            }
+            last = stream;
+            return stream;
+        }
+
+        @Override
+        public void batchEnd() throws IOException {
+            if (nowNs != 0) {
+                lastNs = nowNs;
+                nowNs = 0;
+            }
+            if (flushEachRead) {
+                for (StreamCounts stream : touched) {
+                    flush(stream);
+                }
+                touched.clear();
+                last = null;
+            }
+        }
+
+        private void flush(StreamCounts stream) throws IOException {
+            try {
+                stream.flush();
+            } catch (IOException e) {
+                failure = e;
+                throw e;
+            }
+        }
+
+        @Override
+        public void closed(@Nullable String fault) {
+            for (StreamCounts stream : streams.values()) {
+                try {
+                    stream.end();
+                } catch (IOException e) {
+                    failure = e;
+                }
+            }
+            end(streams.size(), udp, fault == null ? null : (peerText.isEmpty() ? "a peer" : peerText) + ": " + fault);
+        }
+    }
+
+    private synchronized StreamCounts open(
+            int streamId, String peer, boolean udp, @Nullable LoadPattern pattern, long nowNs) throws IOException {
+        if (all.size() >= MAX_STREAMS) {
+            throw new IOException("more than " + MAX_STREAMS + " streams: start another receiver");
+        }
+        try {
+            StreamOutput output = files == null ? null : files.open(streamId, udp);
+            StreamCounts stream = new StreamCounts(streamId, peer, pattern, output, nowNs);
+            all.add(stream);
+            if (udp) {
+                openUdp.add(stream);
+            }
+            return stream;
+        } catch (IOException e) {
+            failure = e;
+            throw e;
+        }
+    }
+
+    private synchronized void end(int streams, boolean udp, @Nullable String fault) {
+        if (!udp) {
+            ended += streams;
+        }
+        if (fault != null) {
+            brokenConnections.add(fault);
+        }
+    }
+
+    /** Streams that have ended: over TCP with their connection, over UDP when they were silent for this long. */
+    synchronized int ended(long udpSilenceNs) {
+        long nowNs = System.nanoTime();
+        int before = openUdp.size();
+        openUdp.removeIf(stream -> nowNs - stream.lastNs() >= udpSilenceNs);
+        ended += before - openUdp.size();
+        return ended;
+    }
+
+    /** When the last packets came, in the time of {@link System#nanoTime}; 0 before the first. */
+    long lastNs() {
+        return lastNs;
+    }
+
+    /** Why payloads could not be written; null when they could. */
+    @Nullable
+    IOException failure() {
+        return failure;
+    }
+
+    synchronized List<String> brokenConnections() {
+        return List.copyOf(brokenConnections);
+    }
+
+    synchronized List<StreamCounts> all() {
+        return List.copyOf(all);
+    }
+}
