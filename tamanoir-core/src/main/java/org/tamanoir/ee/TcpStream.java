@@ -391,11 +391,7 @@ final class TcpStream extends StreamInstance {
             branch.cut();
         }
         environment().join(branches);
-        for (TcpBranch branch : branches) {
-            if (branch.isOver()) {
-                branch.free(traffic);
-            }
-        }
+        branches.forEach(branch -> branch.abandon(traffic));
         closeService();
         departures.close(reason);
         if (aborted() != null || isCut()) {

@@ -113,6 +113,12 @@ final class TestNode {
         assertConserved();
     }
 
+    /** Waits until packets were dropped for this reason and no stream is left. */
+    void settleAfterDrop(DropReason reason) {
+        TestServices.eventually()
+                .until(() -> dropped(reason) > 0 && environment.streams().open() == 0);
+    }
+
     void assertConserved() {
         TrafficSnapshot traffic = traffic();
         assertThat(traffic.held()).describedAs("held: %s", traffic).isZero();
