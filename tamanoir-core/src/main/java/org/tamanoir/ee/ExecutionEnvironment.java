@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.BufferPool;
@@ -308,6 +309,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
             failures.failed(definition.name(), "its constructor", e, "packet dropped");
             return null;
         }
+    }
+
+    /** Why {@link #udpService} gave none. */
+    synchronized DropReason whyNoInstance() {
+        return stopping ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT;
     }
 
     private boolean startOrEnd(ServiceInstance instance) {

@@ -290,7 +290,7 @@ final class Reception implements Runnable {
         }
         UdpService service = fault == null ? environment.udpService(definition, socket) : null;
         if (fault == null && service == null) {
-            fault = stopping ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT;
+            fault = environment.whyNoInstance();
         } else if (service != null) {
             fault = service.offer(
                     packet, socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));

@@ -268,7 +268,7 @@ final class UdpService extends ServiceInstance {
         }
         UdpService instance = environment().udpService(other, arrivalSocket);
         DropReason reason = instance == null
-                ? ending ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT
+                ? environment().whyNoInstance()
                 : instance.offer(packet, arrivalSocket, peerHigh, peerLow, peerPort);
         if (reason == null) {
             traffic.handed();

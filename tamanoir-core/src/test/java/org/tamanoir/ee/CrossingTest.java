@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -185,11 +186,14 @@ class CrossingTest {
             for (int life = 0; life < 2; life++) {
                 received.clear();
                 try (AnepReceiver receiver = listen(address, handler)) {
-                    probes += probeUntil(node, sender, builder, received, 1);
-                    int before = received.size();
-                    List<byte[]> sent = packets(builder, 300, 100);
+                    probes += probeUntilArrived(node, sender, builder, received);
+                    // A flow of its own: probes may still be under way.
+                    int stream = 2 + life;
+                    List<byte[]> sent = packets(UdpTestNode.builder(FAR, NAME, stream), 300, 100);
                     pump(sender, node.udp(), sent, received);
-                    assertThat(received.subList(before, received.size())).containsExactlyElementsOf(sent);
+                    UdpTestNode.eventually()
+                            .untilAsserted(
+                                    () -> assertThat(ofStream(received, stream)).containsExactlyElementsOf(sent));
                     probes += sent.size();
                     assertThat(receiver.openConnections()).isEqualTo(1);
                 }
@@ -202,24 +206,22 @@ class CrossingTest {
         }
     }
 
-    /** Sends single packets until so many have arrived; returns how many were sent. */
-    private static long probeUntil(
-            UdpTestNode node, UdpFarEnd sender, PacketBuilder builder, List<byte[]> received, int wanted) {
+    private static List<byte[]> ofStream(List<byte[]> packets, int stream) {
+        return packets.stream()
+                .filter(packet -> UdpTestNode.parsed(packet).streamId() == stream)
+                .toList();
+    }
+
+    /** Sends single packets until one has arrived; returns how many were sent. */
+    private static long probeUntilArrived(
+            UdpTestNode node, UdpFarEnd sender, PacketBuilder builder, List<byte[]> received) {
         long in = node.environment.traffic().packetsIn();
         long[] sent = {0};
         UdpTestNode.eventually().untilAsserted(() -> {
             sender.send(node.udp(), UdpTestNode.packet(builder, 100));
             node.balanced(in + ++sent[0]);
-            assertThat(received).hasSizeGreaterThanOrEqualTo(wanted);
+            assertThat(received).isNotEmpty();
         });
-        TrafficSnapshot now = node.environment.traffic();
-        UdpTestNode.eventually().untilAsserted(() -> assertThat(received).isNotEmpty());
-        assertThat(now.packetsIn()).isEqualTo(in + sent[0]);
-        // All that was handed over has arrived before more is sent.
-        UdpTestNode.eventually()
-                .untilAsserted(() -> assertThat(UdpTestNode.parsed(received.get(received.size() - 1))
-                                .sequence())
-                        .isGreaterThanOrEqualTo(60));
         return sent[0];
     }
 
@@ -349,20 +351,20 @@ class CrossingTest {
             }
             node.assertDrops(2, Map.of(DropReason.VERSION, 1L));
             long in = 2;
-            Socket second = null;
+            boolean accepted = false;
             server.setSoTimeout(20);
-            for (int i = 0; second == null && i < 500; i++) {
+            for (int i = 0; !accepted && i < 500; i++) {
                 sender.send(node.udp(), UdpTestNode.packet(builder, 100));
                 in++;
                 try {
-                    second = server.accept();
-                } catch (java.net.SocketTimeoutException e) {
+                    server.accept().close();
+                    accepted = true;
+                } catch (SocketTimeoutException e) {
                     // Not yet: the node waits between attempts.
                 }
             }
-            assertThat(second).isNotNull();
+            assertThat(accepted).as("a second connection").isTrue();
             node.balanced(in);
-            java.util.Objects.requireNonNull(second).close();
         }
     }
 }

@@ -20,7 +20,7 @@ import org.tamanoir.transport.TransportKind;
 /** Damaged packets beside a good flow: each is accounted for, and the flow is not harmed. */
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class UdpMutationTest {
-    private static final int ROUNDS = 1_000;
+    private static final int ROUNDS = 2_000;
     private static final int DAMAGED_A_ROUND = 50;
     private static final String GOOD = "org.example.Good";
     private static final String OTHER = "org.example.Other";
