@@ -362,7 +362,7 @@ class CrossingTest {
             }
             assertThat(second).isNotNull();
             node.balanced(in);
-            second.close();
+            java.util.Objects.requireNonNull(second).close();
         }
     }
 }
