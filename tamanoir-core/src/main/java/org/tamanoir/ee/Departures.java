@@ -45,7 +45,7 @@ final class Departures {
         this.traffic = traffic;
     }
 
-    /** Takes note of routes that have changed; once a batch, before its first packet. */
+    /** Takes note of routes that have changed; after a batch has come in, before its first packet goes. */
     void refresh() {
         int now = forwarder.generation();
         if (now != generation) {

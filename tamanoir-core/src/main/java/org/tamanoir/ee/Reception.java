@@ -182,6 +182,7 @@ final class Reception implements Runnable {
                 // Its packets are dropped, or passed, one by one: later ones may ask for another service.
                 definition = Transit.DEFINITION;
             }
+            connection.onChange(() -> {}); // From here on it is the stream's.
             environment.openStream(connection, definition);
         }
 

@@ -292,6 +292,10 @@ abstract class ServiceInstance implements ServiceHost {
         guard("close", service::close);
     }
 
+    final boolean isTaskDue() {
+        return !dueTasks.isEmpty();
+    }
+
     /** Runs the tasks that timers have made due; false when there were none. */
     final boolean runDueTasks() {
         if (dueTasks.isEmpty()) {

@@ -29,7 +29,8 @@ final class TcpBranch extends StreamInstance {
     private boolean freed;
     private volatile boolean inputEnded;
     private volatile boolean ended;
-    private volatile boolean over;
+    private boolean over;
+    private boolean abandoned;
 
     TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, TcpStream trunk) {
         super(
@@ -79,6 +80,7 @@ final class TcpBranch extends StreamInstance {
         int packets = 0;
         while (packets < BATCH_PACKETS && aborted() == null && inbox.next()) {
             packets++;
+            departures.refresh();
             handleTaken(inbox.memory().nio(), inbox.offset(), inbox.length());
         }
         drain();
@@ -126,10 +128,13 @@ final class TcpBranch extends StreamInstance {
         closeService();
         departures.close(reason);
         memory.recycle();
-        over = true;
-        if (!trunk.loop.execute(() -> trunk.ended(this))) {
-            free(traffic); // The stream has ended before, and could not wait for this service to return.
+        synchronized (this) {
+            over = true;
+            if (abandoned) {
+                free(traffic);
+            }
         }
+        trunk.loop.execute(() -> trunk.ended(this));
         publish();
         loop.close();
         environment().ended(this);
@@ -167,9 +172,12 @@ final class TcpBranch extends StreamInstance {
         }
     }
 
-    /** Whether it uses its memory no more. Any thread. */
-    boolean isOver() {
-        return over;
+    /** The stream ends. A service that does not return still uses the rings: they are freed when it does. */
+    synchronized void abandon(Traffic counts) {
+        abandoned = true;
+        if (over) {
+            free(counts);
+        }
     }
 
     /** Whether it takes no more. Any thread. */

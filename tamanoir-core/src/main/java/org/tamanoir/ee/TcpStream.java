@@ -57,8 +57,11 @@ final class TcpStream extends StreamInstance {
         try {
             initialise();
             while (state != State.ENDED) {
+                State before = state;
                 step();
-                if (state != State.ENDED) {
+                if (state != before || (state == State.OPEN && isTaskDue())) {
+                    loop.poll(); // What came while the step waited for something else would wait for the next event.
+                } else {
                     loop.run();
                 }
             }
@@ -388,11 +391,7 @@ final class TcpStream extends StreamInstance {
             branch.cut();
         }
         environment().join(branches);
-        for (TcpBranch branch : branches) {
-            if (branch.isOver()) {
-                branch.free(traffic);
-            }
-        }
+        branches.forEach(branch -> branch.abandon(traffic));
         closeService();
         departures.close(reason);
         if (aborted() != null || isCut()) {

@@ -67,7 +67,6 @@ final class UdpService extends ServiceInstance {
             int batch = 0;
             while (!isCut()) {
                 farSide.take();
-                departures.refresh();
                 boolean worked = readPorts();
                 worked |= readInbox();
                 worked |= runDueTasks();
@@ -180,6 +179,7 @@ final class UdpService extends ServiceInstance {
         if (messages == 0) {
             return false;
         }
+        departures.refresh();
         arrivalSocket = reading.port.socket();
         UdpBatch batch = reading.batch;
         for (int message = 0; message < messages; message++) {
@@ -206,6 +206,7 @@ final class UdpService extends ServiceInstance {
         int packets = 0;
         while (packets < BATCH_PACKETS && inbox.next()) {
             packets++;
+            departures.refresh();
             peerHigh = inbox.addressHigh();
             peerLow = inbox.addressLow();
             peerPort = inbox.port() & 0xFFFF;

@@ -128,11 +128,13 @@ abstract class TcpNodeTesting {
         while (!opened.isEmpty()) {
             opened.pop().close();
         }
+        List<Integer> cut = nodes.stream()
+                .map(node -> node.environment.stop(TestServices.PATIENCE))
+                .toList();
+        assertThat(cut).allMatch(streams -> streams == 0);
         for (TestNode node : nodes) {
-            node.settle();
             node.assertConserved();
-            assertThat(node.environment.stop(Duration.ZERO)).isZero();
-            node.assertConserved();
+            assertThat(node.environment.streams().open()).isZero();
         }
         TestServices.eventually().untilAsserted(() -> assertThat(threads()).isEmpty());
         TestServices.eventually().until(() -> descriptors() <= descriptorsBefore);

@@ -105,9 +105,18 @@ final class TestNode {
 
     /** No packet is forgotten: all that came in, or was made, left or ended for these reasons. */
     void assertDrops(Map<DropReason, Long> expected) {
+        Map<DropReason, Long> drops = expected.isEmpty() ? Map.of() : new EnumMap<>(expected);
+        TestServices.eventually()
+                .untilAsserted(() -> assertThat(traffic().drops()).isEqualTo(drops));
         settle();
+        assertThat(traffic().drops()).isEqualTo(drops);
         assertConserved();
-        assertThat(traffic().drops()).isEqualTo(expected.isEmpty() ? Map.of() : new EnumMap<>(expected));
+    }
+
+    /** Waits until packets were dropped for this reason and no stream is left. */
+    void settleAfterDrop(DropReason reason) {
+        TestServices.eventually()
+                .until(() -> dropped(reason) > 0 && environment.streams().open() == 0);
     }
 
     void assertConserved() {

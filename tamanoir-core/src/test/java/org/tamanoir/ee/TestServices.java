@@ -16,7 +16,7 @@ import org.tamanoir.service.Verdict;
 /** Services and packets that tests of nodes share. */
 final class TestServices {
     /** Nothing in a test takes this long unless it hangs. */
-    static final Duration PATIENCE = Duration.ofSeconds(30);
+    static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** Marks each packet in place. */
     static final ServiceDefinition MARK = define("mark", () -> new Service() {
