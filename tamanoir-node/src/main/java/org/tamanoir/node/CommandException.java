@@ -13,4 +13,9 @@ final class CommandException extends RuntimeException {
         super(line, cause);
         this.exitCode = exitCode;
     }
+
+    /** One with the cause's own line. */
+    CommandException(int exitCode, Exception cause) {
+        this(exitCode, cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause);
+    }
 }

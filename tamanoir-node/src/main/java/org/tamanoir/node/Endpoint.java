@@ -46,7 +46,7 @@ record Endpoint(String host, int port) {
         return new Endpoint(host, colon < 0 ? NO_PORT : port(text, text.substring(colon + 1), minPort));
     }
 
-    /** An address to listen on: without a host loopback, {@code *} all of IPv4, without a port the default one. */
+    /** A socket's address: without a host loopback, {@code *} all of IPv4, without a port the default one. */
     static InetSocketAddress listening(String text, int defaultPort) {
         Endpoint endpoint = parse(text, 0);
         String host = endpoint.host.isEmpty() ? "127.0.0.1" : endpoint.host.equals("*") ? "0.0.0.0" : endpoint.host;

@@ -1,102 +1,82 @@
 package org.tamanoir.node;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
 
 /** One JSON object per line, for programs; {@code event} says which. Figures of packets and octets are totals. */
 final class JsonReport implements NodeReport {
-    private final JsonFactory factory = new JsonFactory();
-    private final PrintWriter out;
+    private final Output output;
 
-    JsonReport(PrintWriter out) {
-        this.out = out;
+    JsonReport(Output output) {
+        this.output = output;
     }
 
     @Override
     public void started(
             List<String> tcp, List<String> udp, String transport, Collection<ServiceDefinition> services, int routes) {
-        line("started", json -> {
-            strings(json, "tcp", tcp);
-            strings(json, "udp", udp);
-            json.writeStringProperty("transport", transport);
-            strings(
-                    json,
-                    "services",
-                    services.stream().map(ServiceDefinition::name).sorted().toList());
-            json.writeNumberProperty("routes", routes);
-        });
+        Map<String, Object> event = event("started");
+        event.put("tcp", tcp);
+        event.put("udp", udp);
+        event.put("transport", transport);
+        event.put(
+                "services",
+                services.stream().map(ServiceDefinition::name).sorted().toList());
+        event.put("routes", routes);
+        output.json(event);
     }
 
     @Override
     public void rates(Interval interval) {
-        line("stats", json -> {
-            json.writeNumberProperty("seconds", interval.seconds());
-            json.writeNumberProperty("packetsInPerSecond", Math.round(interval.packetsInPerSecond()));
-            json.writeNumberProperty("packetsOutPerSecond", Math.round(interval.packetsOutPerSecond()));
-            json.writeNumberProperty("octetsInPerSecond", Math.round(interval.octetsInPerSecond()));
-            json.writeNumberProperty("octetsOutPerSecond", Math.round(interval.octetsOutPerSecond()));
-            json.writeNumberProperty("streams", interval.streams());
-            total(json, interval.to());
-        });
+        Map<String, Object> event = event("stats");
+        event.put("seconds", interval.seconds());
+        event.put("packetsInPerSecond", Math.round(interval.packetsInPerSecond()));
+        event.put("packetsOutPerSecond", Math.round(interval.packetsOutPerSecond()));
+        event.put("octetsInPerSecond", Math.round(interval.octetsInPerSecond()));
+        event.put("octetsOutPerSecond", Math.round(interval.octetsOutPerSecond()));
+        event.put("streams", interval.streams());
+        output.json(total(event, interval.to()));
     }
 
     @Override
     public void stopping(int streams, Duration drainTimeout) {
-        line("stopping", json -> {
-            json.writeNumberProperty("streams", streams);
-            json.writeNumberProperty("drainTimeoutMs", drainTimeout.toMillis());
-        });
+        Map<String, Object> event = event("stopping");
+        event.put("streams", streams);
+        event.put("drainTimeoutMs", drainTimeout.toMillis());
+        output.json(event);
     }
 
     @Override
     public void stopped(TrafficSnapshot total, int cutStreams) {
-        line("stopped", json -> {
-            json.writeNumberProperty("streamsCut", cutStreams);
-            json.writeNumberProperty("unaccounted", NodeReport.unaccounted(total));
-            total(json, total);
-        });
+        Map<String, Object> event = event("stopped");
+        event.put("streamsCut", cutStreams);
+        output.json(total(event, total));
     }
 
-    private static void total(JsonGenerator json, TrafficSnapshot total) {
-        json.writeNumberProperty("packetsIn", total.packetsIn());
-        json.writeNumberProperty("packetsMade", total.packetsMade());
-        json.writeNumberProperty("packetsOut", total.packetsOut());
-        json.writeNumberProperty("octetsIn", total.octetsIn());
-        json.writeNumberProperty("octetsOut", total.octetsOut());
-        json.writeNumberProperty("held", total.held());
-        json.writeNumberProperty("dropped", total.dropped());
-        json.writeObjectPropertyStart("drops");
-        new TreeMap<>(total.drops()).forEach((reason, count) -> json.writeNumberProperty(reason.name(), count));
-        json.writeEndObject();
-        json.writeNumberProperty("anomalies", total.anomalies());
+    private static Map<String, Object> event(String name) {
+        Map<String, Object> event = new LinkedHashMap<>();
+        event.put("event", name);
+        event.put("timeMs", System.currentTimeMillis());
+        return event;
     }
 
-    private static void strings(JsonGenerator json, String name, List<String> values) {
-        json.writeArrayPropertyStart(name);
-        values.forEach(json::writeString);
-        json.writeEndArray();
-    }
-
-    private void line(String event, Consumer<JsonGenerator> fields) {
-        StringWriter text = new StringWriter();
-        try (JsonGenerator json = factory.createGenerator(ObjectWriteContext.empty(), text)) {
-            json.writeStartObject();
-            json.writeStringProperty("event", event);
-            json.writeNumberProperty("timeMs", System.currentTimeMillis());
-            fields.accept(json);
-            json.writeEndObject();
-        }
-        out.println(text);
-        out.flush();
+    /** Puts all that crossed a node behind the other fields. */
+    static Map<String, Object> total(Map<String, Object> fields, TrafficSnapshot total) {
+        fields.put("packetsIn", total.packetsIn());
+        fields.put("packetsMade", total.packetsMade());
+        fields.put("packetsOut", total.packetsOut());
+        fields.put("octetsIn", total.octetsIn());
+        fields.put("octetsOut", total.octetsOut());
+        fields.put("held", total.held());
+        fields.put("dropped", total.dropped());
+        fields.put("drops", new TreeMap<>(total.drops()));
+        fields.put("unaccounted", NodeReport.unaccounted(total));
+        fields.put("anomalies", total.anomalies());
+        return fields;
     }
 }

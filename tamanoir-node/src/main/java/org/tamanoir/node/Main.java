@@ -16,7 +16,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The program {@code tamanoir}: finds the command, turns every failure into one line and an exit code. */
 @Command(
         name = "tamanoir",
-        subcommands = {NodeCommand.class, CompletionCommand.class},
+        subcommands = {
+            NodeCommand.class,
+            SendCommand.class,
+            ReceiveCommand.class,
+            DemoCommand.class,
+            CompletionCommand.class
+        },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
@@ -28,7 +34,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "1:the command failed in its work",
             "2:wrong usage, wrong configuration, or it could not start"
         },
-        footer = {"", "Help on a command: tamanoir COMMAND --help"})
+        footer = {
+            "",
+            "Units: k, M and G are powers of 1000 in numbers of packets and in rates, powers of 1024 in sizes of",
+            "memory, where KiB, MiB and GiB mean the same; times have ms, s, m or h.",
+            "Addresses: HOST:PORT, [V6]:PORT; a port alone means 127.0.0.1, a host alone port 3322.",
+            "Help on a command: tamanoir COMMAND --help"
+        })
 public final class Main implements Runnable {
     static final int OK = 0;
     static final int FAILED = 1;

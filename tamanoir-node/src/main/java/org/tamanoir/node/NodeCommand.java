@@ -148,11 +148,9 @@ final class NodeCommand implements Callable<Integer> {
             spec.commandLine().getOut().println((file == null ? "command line" : file) + ": OK");
             return Main.OK;
         }
-        NodeReport report = json
-                ? new JsonReport(spec.commandLine().getOut())
-                : new TextReport(
-                        spec.commandLine().getOut(),
-                        Terminal.isThere() ? spec.commandLine().getErr() : null);
+        Output output =
+                new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal());
+        NodeReport report = json ? new JsonReport(output) : new TextReport(output);
         return new NodeProcess(settings.build(), report, statsInterval).run();
     }
 
@@ -169,7 +167,7 @@ final class NodeCommand implements Callable<Integer> {
     /** Null = no rates. */
     private @Nullable Duration statsInterval(Problems problems) {
         if (stats == null) {
-            return json || Terminal.isThere() ? Duration.ofSeconds(1) : null;
+            return json || Output.isTerminal() ? Duration.ofSeconds(1) : null;
         }
         try {
             return Quantity.duration(stats, MIN_STATS, MAX_STATS);

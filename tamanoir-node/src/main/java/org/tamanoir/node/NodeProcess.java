@@ -9,9 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.ee.InstanceStatus;
-import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.ee.TrafficSnapshot;
-import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
 
 /**
@@ -24,7 +22,6 @@ final class NodeProcess {
     private final NodeConfig config;
     private final NodeReport report;
     private final Duration statsInterval;
-    private final ServiceCatalog services = new ServiceCatalog();
     private final ExecutionEnvironment environment;
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -40,9 +37,8 @@ final class NodeProcess {
         this.config = config;
         this.report = report;
         this.statsInterval = statsInterval == null ? NEVER : statsInterval;
-        config.services().forEach(services::add);
         try {
-            environment = new ExecutionEnvironment(config.environment(), new RoutingTable(config.routes()), services);
+            environment = config.newEnvironment();
         } catch (RuntimeException e) {
             throw cannotStart(e);
         }
@@ -70,7 +66,7 @@ final class NodeProcess {
                 texts(environment.tcpAddresses()),
                 texts(environment.udpAddresses()),
                 environment.transport(),
-                services.all(),
+                config.services(),
                 config.routes().size());
         try {
             reportRates();

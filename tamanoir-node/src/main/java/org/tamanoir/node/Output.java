@@ -4,21 +4,15 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a command tells: results on standard output, either lines or one JSON object; progress, where there is a
- * terminal, and errors on standard error.
+ * What a command tells: results on standard output, either lines or JSON objects of one line each; progress, where
+ * there is a terminal, and messages on standard error.
  *
  * <p>Thread contract: any thread.
  */
 final class Output {
-    /** How often progress is worth a line. */
-    static final long PROGRESS_NS = 500_000_000;
-
-    private static final JsonMapper MAPPER =
-            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+    private static final String ERASE_LINE = "\r\u001b[K";
 
     private final PrintWriter results;
     private final PrintWriter messages;
@@ -27,7 +21,7 @@ final class Output {
     private boolean progressShown;
 
     /**
-     * @param json whether results are one JSON object; there is then no progress
+     * @param json whether results are JSON objects; there is then no progress
      * @param terminal whether standard error is a terminal
      */
     Output(PrintWriter results, PrintWriter messages, boolean json, boolean terminal) {
@@ -37,7 +31,7 @@ final class Output {
         this.terminal = terminal;
     }
 
-    /** Whether standard error is a terminal. */
+    /** Whether standard error, where progress goes, is a terminal. */
     static boolean isTerminal() {
         try {
             String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
@@ -48,6 +42,10 @@ final class Output {
         }
     }
 
+    boolean isJson() {
+        return json;
+    }
+
     /** Whether progress is shown: what it costs to find out can be spared otherwise. */
     boolean showsProgress() {
         return terminal && !json;
@@ -56,7 +54,7 @@ final class Output {
     /** Shows a line in place of the last one. */
     synchronized void progress(String line) {
         if (showsProgress()) {
-            messages.print("\r" + line + "\u001b[K");
+            messages.print(ERASE_LINE + line);
             messages.flush();
             progressShown = true;
         }
@@ -64,7 +62,7 @@ final class Output {
 
     private void endProgress() {
         if (progressShown) {
-            messages.print("\r\u001b[K");
+            messages.print(ERASE_LINE);
             messages.flush();
             progressShown = false;
         }
@@ -86,10 +84,10 @@ final class Output {
         messages.flush();
     }
 
-    /** The result as one JSON object; nothing without JSON. */
+    /** A result as one line; nothing without JSON. */
     synchronized void json(Object result) {
         if (json) {
-            results.println(MAPPER.writeValueAsString(result));
+            results.println(Json.of(result));
             results.flush();
         }
     }

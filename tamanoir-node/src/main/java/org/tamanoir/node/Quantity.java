@@ -6,8 +6,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Numbers with units: {@code 500ms}, {@code 10s}, {@code 64KiB}. Every method throws
- * {@link IllegalArgumentException} with the value, what is allowed and, where it helps, the remedy.
+ * Numbers with units as people type them. Sizes of memory are binary ({@code 64k} = {@code 64KiB} = 65,536 octets);
+ * numbers of packets, and rates in packets or bits a second, are decimal ({@code 64k} = 64,000); times have a unit
+ * ({@code 500ms}, {@code 10s}). Every method throws {@link IllegalArgumentException} with the value, what is allowed
+ * and, where it helps, the remedy.
  */
 final class Quantity {
     private static final Pattern NUMBER_AND_UNIT = Pattern.compile("(\\d{1,18})\\s*([A-Za-z]*)");
@@ -23,7 +25,31 @@ final class Quantity {
             "G", 1L << 30,
             "GiB", 1L << 30);
 
+    private static final Pattern DECIMAL = Pattern.compile("(\\d{1,18}(?:\\.\\d{1,9})?)([kMG]?)");
+    private static final Map<String, Double> THOUSANDS = Map.of("", 1.0, "k", 1e3, "M", 1e6, "G", 1e9);
+
     private Quantity() {}
+
+    /** A rate greater than 0: {@code 100}, {@code 2.5k}, {@code 1G}; k, M and G are powers of 1000. */
+    static double rate(String text) {
+        Matcher matcher = DECIMAL.matcher(text);
+        Double unit = matcher.matches() ? THOUSANDS.get(matcher.group(2)) : null;
+        double rate = unit == null ? 0 : Double.parseDouble(matcher.group(1)) * unit;
+        if (rate <= 0) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no number greater than 0: digits are wanted, and k, M or G for powers of 1000");
+        }
+        return rate;
+    }
+
+    /** A whole number of 1 or more with the same prefixes. */
+    static long count(String text) {
+        double number = rate(text);
+        if (number < 1 || number != Math.rint(number)) {
+            throw new IllegalArgumentException("'" + text + "' is no whole number of 1 or more");
+        }
+        return (long) number;
+    }
 
     /** A duration from {@code min} to {@code max}: a whole number with ms, s, m or h. */
     static Duration duration(String text, Duration min, Duration max) {

@@ -43,7 +43,7 @@ final class ReceiveCommand implements Callable<Integer> {
             names = "--listen",
             paramLabel = "HOST:PORT",
             defaultValue = "127.0.0.1:4000",
-            converter = Rates.HostPort.class,
+            converter = Converters.Address.class,
             description = "where to listen; port 0 takes a free one (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init")
     private InetSocketAddress address;
@@ -72,21 +72,21 @@ final class ReceiveCommand implements Callable<Integer> {
     @Option(
             names = "--count",
             paramLabel = "N",
-            converter = Rates.Count.class,
+            converter = Converters.Count.class,
             description = "end when N packets have come; what is missing of them when it ends otherwise is lost")
     private @Nullable Long count;
 
     @Option(
             names = "--idle",
             paramLabel = "T",
-            converter = Rates.Time.class,
+            converter = Converters.Time.class,
             description = "end when no packet came for T since the last one; 500ms, 10s, 5m")
     private @Nullable Duration idle;
 
     @Option(
             names = "--timeout",
             paramLabel = "T",
-            converter = Rates.Time.class,
+            converter = Converters.Time.class,
             description = "end after T in any case")
     private @Nullable Duration timeout;
 
@@ -94,8 +94,9 @@ final class ReceiveCommand implements Callable<Integer> {
             names = "--type-id",
             paramLabel = "ID",
             defaultValue = "0x544D",
+            converter = Converters.TypeId.class,
             description = "the Type ID under which Tamanoir's options count (default: ${DEFAULT-VALUE})")
-    private String typeId = "";
+    private int typeId;
 
     @Option(
             names = "--max-connections",
@@ -131,13 +132,12 @@ final class ReceiveCommand implements Callable<Integer> {
             }
             ReceiveReport report = report(statistics, streams);
             tell(output, report);
-            return report.whole() ? 0 : 1;
+            return report.whole() ? Main.OK : Main.FAILED;
         } catch (IOException | IllegalArgumentException e) {
-            output.message("receive: " + e.getMessage());
-            return 2;
+            throw new CommandException(Main.USAGE, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return 2;
+            return Main.FAILED;
         }
     }
 
@@ -149,8 +149,7 @@ final class ReceiveCommand implements Callable<Integer> {
 
     private ReceiverStatistics receive(ReceivedStreams streams, StopSignal stop, Output output)
             throws IOException, InterruptedException {
-        AnepReceiver.Settings settings =
-                AnepReceiver.on(address).typeId(SendOptions.parseTypeId(typeId)).maxConnections(maxConnections);
+        AnepReceiver.Settings settings = AnepReceiver.on(address).typeId(typeId).maxConnections(maxConnections);
         if (tcp || !udp) {
             settings.tcp();
         }
@@ -158,9 +157,10 @@ final class ReceiveCommand implements Callable<Integer> {
             settings.udp();
         }
         try (AnepReceiver receiver = settings.start(streams::newHandler)) {
-            output.message("listening on " + Rates.hostPort(receiver.address()));
+            output.message("listening on " + Endpoint.toString(receiver.address()));
             long startNs = System.nanoTime();
-            ReceiveProgress progress = new ReceiveProgress(output, receiver.statistics(), startNs);
+            ReceiverStatistics statistics = receiver.statistics();
+            Progress progress = new Progress(output, "", statistics::packets, statistics::octets);
             while (!stop.await(POLL_NS) && !isOver(receiver.statistics(), streams, startNs)) {
                 progress.show();
             }
@@ -175,7 +175,7 @@ final class ReceiveCommand implements Callable<Integer> {
         long silenceNs = (idle == null ? UDP_STREAM_SILENCE : idle).toNanos();
         return streams.failure() != null
                 || count != null && statistics.packets() >= count
-                || exitAfterStreams != null && streams.ended(silenceNs) >= exitAfterStreams
+                || exitAfterStreams != null && streams.ended(silenceNs).size() >= exitAfterStreams
                 || idle != null && lastNs != 0 && nowNs - lastNs >= silenceNs && exitAfterStreams == null
                 || timeout != null && nowNs - startNs >= timeout.toNanos();
     }
@@ -245,9 +245,7 @@ final class ReceiveCommand implements Callable<Integer> {
     private static void tell(Output output, ReceiveReport report) {
         if (report.streams().size() > 1) {
             for (StreamReport stream : report.streams()) {
-                output.line("stream " + Integer.toUnsignedString(stream.streamId()) + " from " + stream.peer() + ": "
-                        + Rates.count(stream.packets()) + " packets, " + Rates.octets(stream.octets()) + ", "
-                        + faults(stream.lost(), stream.reordered(), stream.duplicates(), stream.corrupt()));
+                output.line(line(stream));
             }
         }
         output.line("received " + Rates.count(report.packets()) + " packets, " + Rates.octets(report.octets())
@@ -266,6 +264,12 @@ final class ReceiveCommand implements Callable<Integer> {
         }
         report.brokenConnections().forEach(connection -> output.message("receive: " + connection));
         output.json(report);
+    }
+
+    static String line(StreamReport stream) {
+        return "stream " + Integer.toUnsignedString(stream.streamId()) + " from " + stream.peer() + ": "
+                + Rates.count(stream.packets()) + " packets, " + Rates.octets(stream.octets()) + ", "
+                + faults(stream.lost(), stream.reordered(), stream.duplicates(), stream.corrupt());
     }
 
     private static String faults(long lost, long reordered, long duplicates, long corrupt) {

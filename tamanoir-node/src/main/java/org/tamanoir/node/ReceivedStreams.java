@@ -2,9 +2,12 @@ package org.tamanoir.node;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.client.LoadPattern;
@@ -28,7 +31,7 @@ final class ReceivedStreams {
     private final List<StreamCounts> all = new ArrayList<>();
     private final List<StreamCounts> openUdp = new ArrayList<>();
     private final List<String> brokenConnections = new ArrayList<>();
-    private int ended;
+    private final Set<StreamCounts> ended = new LinkedHashSet<>();
     private volatile @Nullable IOException failure;
     private volatile long lastNs;
 
@@ -94,7 +97,7 @@ final class ReceivedStreams {
             StreamCounts stream = streams.get(key);
             if (stream == null) {
                 last = null;
-                peerText = peer.transport() + " " + Rates.hostPort(peer.address());
+                peerText = peer.transport() + " " + Endpoint.toString(peer.address());
                 stream = open(lastStreamId, peerText, udp, pattern, nowNs);
                 streams.put(key, stream);
             }
@@ -138,7 +141,7 @@ final class ReceivedStreams {
                     failure = e;
                 }
             }
-            end(streams.size(), udp, fault == null ? null : (peerText.isEmpty() ? "a peer" : peerText) + ": " + fault);
+            end(streams.values(), fault == null ? null : (peerText.isEmpty() ? "a peer" : peerText) + ": " + fault);
         }
     }
 
@@ -161,22 +164,19 @@ final class ReceivedStreams {
         }
     }
 
-    private synchronized void end(int streams, boolean udp, @Nullable String fault) {
-        if (!udp) {
-            ended += streams;
-        }
+    private synchronized void end(Collection<StreamCounts> streams, @Nullable String fault) {
+        ended.addAll(streams);
+        openUdp.removeAll(streams);
         if (fault != null) {
             brokenConnections.add(fault);
         }
     }
 
     /** Streams that have ended: over TCP with their connection, over UDP when they were silent for this long. */
-    synchronized int ended(long udpSilenceNs) {
+    synchronized List<StreamCounts> ended(long udpSilenceNs) {
         long nowNs = System.nanoTime();
-        int before = openUdp.size();
-        openUdp.removeIf(stream -> nowNs - stream.lastNs() >= udpSilenceNs);
-        ended += before - openUdp.size();
-        return ended;
+        openUdp.removeIf(stream -> nowNs - stream.lastNs() >= udpSilenceNs && ended.add(stream));
+        return List.copyOf(ended);
     }
 
     /** When the last packets came, in the time of {@link System#nanoTime}; 0 before the first. */

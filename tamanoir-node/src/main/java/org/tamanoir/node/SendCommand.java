@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.HdrHistogram.Histogram;
@@ -63,7 +64,7 @@ final class SendCommand implements Callable<Integer> {
             names = "--to",
             paramLabel = "HOST:PORT",
             defaultValue = "127.0.0.1:3322",
-            converter = Rates.HostPort.class,
+            converter = Converters.Address.class,
             description = "the node (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init")
     private InetSocketAddress node;
@@ -86,28 +87,28 @@ final class SendCommand implements Callable<Integer> {
     @Option(
             names = "--rate",
             paramLabel = "N",
-            converter = Rates.Number.class,
+            converter = Converters.Rate.class,
             description = "packets a second, all streams together; 20k, 1.5M (default: no limit)")
     private @Nullable Double rate;
 
     @Option(
             names = "--bit-rate",
             paramLabel = "N",
-            converter = Rates.Number.class,
+            converter = Converters.Rate.class,
             description = "bits a second, headers included, all streams together; 100M, 1G")
     private @Nullable Double bitRate;
 
     @Option(
             names = "--count",
             paramLabel = "N",
-            converter = Rates.Count.class,
+            converter = Converters.Count.class,
             description = "packets of generated load, all streams together; 10k, 1M")
     private @Nullable Long count;
 
     @Option(
             names = "--duration",
             paramLabel = "T",
-            converter = Rates.Time.class,
+            converter = Converters.Time.class,
             description = "time of generated load; 500ms, 10s, 5m (default: 10s without --count)")
     private @Nullable Duration duration;
 
@@ -121,7 +122,7 @@ final class SendCommand implements Callable<Integer> {
             names = "--wait-reply",
             paramLabel = "T",
             defaultValue = "1s",
-            converter = Rates.Time.class,
+            converter = Converters.Time.class,
             description = "how long --ping waits for an answer (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init")
     private Duration waitReply;
@@ -145,10 +146,9 @@ final class SendCommand implements Callable<Integer> {
             SendReport report =
                     new SendProgress(output, sending, stop, () -> inputs.forEach(SendCommand::close)).run(this::report);
             tell(output, report);
-            return report.isWhole() ? 0 : 1;
+            return report.isWhole() ? Main.OK : Main.FAILED;
         } catch (IOException | IllegalArgumentException e) {
-            output.message("send: " + e.getMessage());
-            return 2;
+            throw new CommandException(Main.USAGE, e);
         } finally {
             sending.forEach(stream -> stream.sender().close());
             inputs.forEach(SendCommand::close);
@@ -187,7 +187,7 @@ final class SendCommand implements Callable<Integer> {
                     + " (these options' header is " + headerOctets + ") to " + largest);
         }
         AnepSender.Settings settings =
-                AnepSender.to(node).typeId(packets.parsedTypeId()).batchOctets(batchOctets());
+                AnepSender.to(node).typeId(packets.typeId).batchOctets(batchOctets());
         for (int i = 0; i < streams; i++) {
             Pacer pacer = new Pacer(packetsPerSecond() / streams, System.nanoTime());
             sending.add(new SendStream(settings, !udp, source(i), pacer));
@@ -217,7 +217,7 @@ final class SendCommand implements Callable<Integer> {
         Duration time = duration != null || count != null ? duration : DEFAULT_LOAD_TIME;
         long maxNs = time == null ? Long.MAX_VALUE / 2 : time.toNanos();
         if (ping) {
-            Packet view = new Packet(packets.parsedTypeId(), PacketSpace.HEAP);
+            Packet view = new Packet(packets.typeId, PacketSpace.HEAP);
             PingStream pinging = new PingStream(batch, view, waitReply, share, maxNs);
             pings.add(pinging);
             return pinging::send;
@@ -260,7 +260,7 @@ final class SendCommand implements Callable<Integer> {
         }
         return new SendReport(
                 udp ? "UDP" : "TCP",
-                Rates.hostPort(node),
+                Endpoint.toString(node),
                 streams,
                 firstStreamId,
                 sentPackets,
@@ -286,7 +286,7 @@ final class SendCommand implements Callable<Integer> {
 
     private static void tell(Output output, SendReport report) {
         output.line("sent " + Rates.count(report.packets()) + " packets, " + Rates.octets(report.octets()) + " over "
-                + report.transport() + " in " + String.format(java.util.Locale.ROOT, "%.2f", report.seconds()) + " s: "
+                + report.transport() + " in " + String.format(Locale.ROOT, "%.2f", report.seconds()) + " s: "
                 + Rates.packetRate(report.packets(), report.seconds()) + ", "
                 + Rates.octetRate(report.octets(), report.seconds())
                 + (report.replies() > 0 ? ", " + Rates.count(report.replies()) + " answers" : "")

@@ -1,16 +1,11 @@
 package org.tamanoir.node;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.PacketBuilder;
 import picocli.CommandLine.Option;
 
 /** What stands in each packet that {@code send} makes. Thread contract: filled in by picocli, then only read. */
 final class SendOptions {
-    private static final String SHIPPED_SERVICES = "org.tamanoir.services.";
-
     @Option(
             names = "--destination",
             paramLabel = "ADDR[:PORT]",
@@ -55,8 +50,9 @@ final class SendOptions {
             names = "--type-id",
             paramLabel = "ID",
             defaultValue = "0x544D",
+            converter = Converters.TypeId.class,
             description = "the execution environment that the packets are for (default: ${DEFAULT-VALUE})")
-    String typeId = "";
+    int typeId;
 
     @Option(names = "--stream-id", paramLabel = "ID", description = "id of the first stream (default: a random one)")
     @Nullable
@@ -64,15 +60,15 @@ final class SendOptions {
 
     /** @throws IllegalArgumentException in one line, for a value that no packet can carry */
     PacketBuilder newBuilder(int stream) {
-        PacketBuilder builder = new PacketBuilder().typeId(parsedTypeId());
+        PacketBuilder builder = new PacketBuilder().typeId(typeId);
         if (source != null) {
-            builder.source(address(source));
+            builder.source(new Endpoint(source, 0).address());
         }
         if (destination != null) {
             addDestination(builder, destination);
         }
         if (service != null) {
-            builder.service(qualified(service));
+            builder.service(Settings.serviceName(service));
         }
         if (classOfService != null || dropPrecedence != 0) {
             builder.classOfService(classOfService == null ? 0 : classOfService, dropPrecedence);
@@ -84,45 +80,11 @@ final class SendOptions {
         return checksum ? builder.checksum() : builder;
     }
 
-    int parsedTypeId() {
-        return parseTypeId(typeId);
-    }
-
-    static int parseTypeId(String text) {
-        try {
-            return Integer.decode(text);
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(
-                    "--type-id '" + text + "': write 1 to 65535, or 0x and hexadecimal digits, as in 0x"
-                            + Integer.toHexString(Anep.DEFAULT_TYPE_ID),
-                    e);
-        }
-    }
-
-    static String qualified(String name) {
-        int version = name.indexOf(':');
-        String plain = version < 0 ? name : name.substring(0, version);
-        return plain.indexOf('.') < 0 ? SHIPPED_SERVICES + name : name;
-    }
-
     private static void addDestination(PacketBuilder builder, String text) {
-        int colon = text.lastIndexOf(':');
-        boolean hasPort = colon >= 0 && (text.indexOf(':') == colon || text.charAt(colon - 1) == ']');
-        String host = hasPort ? text.substring(0, colon) : text;
-        if (host.startsWith("[") && host.endsWith("]")) {
-            host = host.substring(1, host.length() - 1);
-        }
-        builder.destination(address(host));
-        if (hasPort) {
-            builder.destinationPort(Rates.parsePort(text.substring(colon + 1)));
-        }
-    }
-
-    private static InetAddress address(String host) {
-        try {
-            return InetAddress.getByName(host);
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException("unknown host '" + host + "': check the name", e);
+        Endpoint endpoint = Endpoint.parse(text, 1);
+        builder.destination(endpoint.address());
+        if (endpoint.port() != Endpoint.NO_PORT) {
+            builder.destinationPort(endpoint.port());
         }
     }
 }

@@ -27,13 +27,18 @@ final class SendProgress {
 
     SendReport run(Reporter reporter) {
         long startNs = System.nanoTime();
+        Progress progress = new Progress(
+                output,
+                "",
+                () -> sum(stream -> stream.sender().sentPackets()),
+                () -> sum(stream -> stream.sender().sentOctets()));
         List<Thread> threads = streams.stream()
                 .map(stream -> new Thread(stream, "send " + streams.indexOf(stream)))
                 .toList();
         threads.forEach(Thread::start);
         try {
             for (Thread thread : threads) {
-                await(thread, startNs);
+                await(thread, progress);
             }
         } catch (InterruptedException e) {
             streams.forEach(SendStream::stop);
@@ -49,34 +54,14 @@ final class SendProgress {
         return reporter.report(streams, (lastNs - startNs) / 1e9);
     }
 
-    private void await(Thread thread, long startNs) throws InterruptedException {
-        long lastNs = System.nanoTime();
-        long lastPackets = 0;
-        long lastOctets = 0;
+    private void await(Thread thread, Progress progress) throws InterruptedException {
         while (thread.isAlive()) {
-            thread.join(Output.PROGRESS_NS / 1_000_000);
+            thread.join(Progress.INTERVAL_NS / 1_000_000);
             if (stop.isStopped()) {
                 streams.forEach(SendStream::stop);
                 onStop.run();
             }
-            if (!output.showsProgress() || !thread.isAlive()) {
-                continue;
-            }
-            long nowNs = System.nanoTime();
-            long packets = sum(stream -> stream.sender().sentPackets());
-            long octets = sum(stream -> stream.sender().sentOctets());
-            double seconds = (nowNs - lastNs) / 1e9;
-            output.progress(String.format(
-                    java.util.Locale.ROOT,
-                    "%.1f s  %s packets  %s  %s  %s",
-                    (nowNs - startNs) / 1e9,
-                    Rates.count(packets),
-                    Rates.octets(octets),
-                    Rates.packetRate(packets - lastPackets, seconds),
-                    Rates.octetRate(octets - lastOctets, seconds)));
-            lastNs = nowNs;
-            lastPackets = packets;
-            lastOctets = octets;
+            progress.show();
         }
     }
 

@@ -26,8 +26,15 @@ final class StreamOutput {
         this.window = byNumber ? new ReorderWindow(this::append) : null;
     }
 
-    /** @param sequence below 0 for a packet without a number, which goes behind all that was written */
-    void write(Packet packet, long sequence) throws IOException {
+    /**
+     * @param sequence below 0 for a packet without a number, which goes behind all that was written
+     * @param repeated the number came before: over TCP services number so what they had to cut, over UDP it is a
+     *     duplicate
+     */
+    void write(Packet packet, long sequence, boolean repeated) throws IOException {
+        if (repeated && window != null) {
+            return;
+        }
         if (viewOf != packet.buffer()) {
             viewOf = packet.buffer();
             view = viewOf.duplicate();

@@ -1,6 +1,5 @@
 package org.tamanoir.node;
 
-import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -8,39 +7,32 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
 
-/** Lines for people; on a terminal rates go to standard error, each line over the one before. */
+/** Lines for people; on a terminal rates are progress, each line over the one before. */
 final class TextReport implements NodeReport {
-    private static final String ERASE_LINE = "\r\u001B[K";
+    private final Output output;
 
-    private final PrintWriter out;
-    private final @Nullable PrintWriter terminal;
-
-    /** @param terminal null = none, so that rates are lines like others */
-    TextReport(PrintWriter out, @Nullable PrintWriter terminal) {
-        this.out = out;
-        this.terminal = terminal;
+    TextReport(Output output) {
+        this.output = output;
     }
 
     @Override
     public void started(
             List<String> tcp, List<String> udp, String transport, Collection<ServiceDefinition> services, int routes) {
-        tcp.forEach(address -> out.println("listening on tcp " + address));
-        udp.forEach(address -> out.println("listening on udp " + address));
-        out.println("transport: " + transport);
-        out.println("services: "
+        tcp.forEach(address -> output.line("listening on tcp " + address));
+        udp.forEach(address -> output.line("listening on udp " + address));
+        output.line("transport: " + transport);
+        output.line("services: "
                 + (services.isEmpty()
                         ? "none"
                         : services.stream()
                                 .map(ServiceDefinition::name)
                                 .sorted()
                                 .collect(Collectors.joining(", "))));
-        out.println("routes: " + (routes == 0 ? "none, so nothing leaves; add one with --route" : routes));
-        out.flush();
+        output.line("routes: " + (routes == 0 ? "none, so nothing leaves; add one with --route" : routes));
     }
 
     @Override
@@ -54,27 +46,30 @@ final class TextReport implements NodeReport {
                 interval.octetsOutPerSecond() / 1e6,
                 interval.streams(),
                 drops(interval.to()));
-        if (terminal != null) {
-            terminal.print(ERASE_LINE + line);
-            terminal.flush();
+        if (output.showsProgress()) {
+            output.progress(line);
         } else {
-            println(line);
+            output.line(line);
         }
     }
 
     @Override
     public void stopping(int streams, Duration drainTimeout) {
-        println(String.format(
+        output.line(String.format(
                 Locale.ROOT, "stopping: %d streams have %s to finish", streams, Quantity.toString(drainTimeout)));
     }
 
     @Override
     public void stopped(TrafficSnapshot total, int cutStreams) {
+        output.line("stopped: " + balance(total) + "; streams cut: " + cutStreams);
+    }
+
+    /** What came in is what left, ended here and is still here: in one line, and what of it does not add up. */
+    static String balance(TrafficSnapshot total) {
         long unaccounted = NodeReport.unaccounted(total);
-        println(String.format(
+        return String.format(
                 Locale.ROOT,
-                "stopped: %,d in + %,d made = %,d out + %,d dropped + %,d held%s; %.1f MB in, %.1f MB out; %s; "
-                        + "streams cut: %d",
+                "%,d in + %,d made = %,d out + %,d dropped + %,d held%s; %.1f MB in, %.1f MB out; %s",
                 total.packetsIn(),
                 total.packetsMade(),
                 total.packetsOut(),
@@ -83,17 +78,7 @@ final class TextReport implements NodeReport {
                 unaccounted == 0 ? "" : " + " + unaccounted + " UNACCOUNTED FOR",
                 total.octetsIn() / 1e6,
                 total.octetsOut() / 1e6,
-                drops(total),
-                cutStreams));
-    }
-
-    private void println(String line) {
-        if (terminal != null) {
-            terminal.print(ERASE_LINE);
-            terminal.flush();
-        }
-        out.println(line);
-        out.flush();
+                drops(total));
     }
 
     private static String drops(TrafficSnapshot traffic) {

@@ -119,7 +119,10 @@ class NodeProcessTest {
         Settings settings = new Settings(problems);
         new Overrides(settings).listen(List.of("0"), List.of(), List.of());
         StringWriter text = new StringWriter();
-        NodeProcess node = new NodeProcess(settings.build(), new TextReport(new PrintWriter(text), null), null);
+        NodeProcess node = new NodeProcess(
+                settings.build(),
+                new TextReport(new Output(new PrintWriter(text), new PrintWriter(text), false, false)),
+                null);
         node.stop();
         node.stop();
         assertThat(text.toString().lines())

@@ -34,9 +34,13 @@ class NodeReportTest {
 
     private final StringWriter text = new StringWriter();
 
+    private Output output(boolean json) {
+        return new Output(new PrintWriter(text), new PrintWriter(text), json, false);
+    }
+
     @Test
     void peopleReadLines() {
-        all(new TextReport(new PrintWriter(text), null));
+        all(new TextReport(output(false)));
         assertThat(text.toString().lines())
                 .containsExactly(
                         "listening on tcp 127.0.0.1:1",
@@ -54,7 +58,7 @@ class NodeReportTest {
     @Test
     void onATerminalRatesAreWrittenOverEachOther() {
         StringWriter terminal = new StringWriter();
-        NodeReport report = new TextReport(new PrintWriter(text), new PrintWriter(terminal));
+        NodeReport report = new TextReport(new Output(new PrintWriter(text), new PrintWriter(terminal), false, true));
         report.rates(INTERVAL);
         report.rates(INTERVAL);
         report.stopped(NOTHING, 0);
@@ -65,13 +69,13 @@ class NodeReportTest {
 
     @Test
     void packetsThatWereLostCountOfShow() {
-        new TextReport(new PrintWriter(text), null).stopped(new TrafficSnapshot(3, 0, 0, 1, 0, 0, Map.of(), 0), 0);
+        new TextReport(output(false)).stopped(new TrafficSnapshot(3, 0, 0, 1, 0, 0, Map.of(), 0), 0);
         assertThat(text.toString()).contains("3 in + 0 made = 1 out + 0 dropped + 0 held + 2 UNACCOUNTED FOR;");
     }
 
     @Test
     void programsReadAnObjectPerLine() {
-        all(new JsonReport(new PrintWriter(text)));
+        all(new JsonReport(output(true)));
         JsonMapper mapper = new JsonMapper();
         List<JsonNode> lines = text.toString().lines().map(mapper::readTree).toList();
         assertThat(lines)

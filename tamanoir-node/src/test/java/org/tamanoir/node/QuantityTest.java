@@ -35,6 +35,26 @@ class QuantityTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"100M,100000000", "2.5k,2500", "7,7", "0.5,0.5", "1G,1000000000"})
+    void ratesHaveDecimalPrefixes(String text, double rate) {
+        assertThat(Quantity.rate(text)).isEqualTo(rate);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "k", "-1", "0", "1T", "1e3", "1 M", "1K", "1KiB"})
+    void whatIsNoRateIsRefused(String text) {
+        assertThatThrownBy(() -> Quantity.rate(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("'" + text + "' is no number");
+    }
+
+    @Test
+    void countsAreWhole() {
+        assertThat(Quantity.count("1.5k")).isEqualTo(1_500);
+        assertThatThrownBy(() -> Quantity.count("1.5")).hasMessage("'1.5' is no whole number of 1 or more");
+    }
+
+    @ParameterizedTest
     @CsvSource({"4k,4096", "64KiB,65536", "1MiB,1048576", "2M,2097152", "1G,1073741824", "1GiB,1073741824", "17,17"})
     void sizesArePowersOf1024(String text, long octets) {
         assertThat(Quantity.octets(text, 0, Long.MAX_VALUE)).isEqualTo(octets);

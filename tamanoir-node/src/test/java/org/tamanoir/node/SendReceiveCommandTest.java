@@ -30,7 +30,6 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.LoadPattern;
-import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -47,10 +46,10 @@ class SendReceiveCommandTest {
         final StringWriter err = new StringWriter();
         final CompletableFuture<Integer> exit;
 
-        Run(Object command, String... arguments) {
-            CommandLine line =
-                    new CommandLine(command).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-            exit = CompletableFuture.supplyAsync(() -> line.execute(arguments), task -> new Thread(task).start());
+        Run(String... arguments) {
+            exit = CompletableFuture.supplyAsync(
+                    () -> Main.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments),
+                    task -> new Thread(task).start());
         }
 
         int exitCode() throws Exception {
@@ -72,15 +71,15 @@ class SendReceiveCommandTest {
     }
 
     private static Run receive(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("--listen", "127.0.0.1:0", "--json"));
+        List<String> all = new ArrayList<>(List.of("receive", "--listen", "127.0.0.1:0", "--json"));
         all.addAll(Arrays.asList(arguments));
-        return new Run(new ReceiveCommand(), all.toArray(String[]::new));
+        return new Run(all.toArray(String[]::new));
     }
 
     private static Run send(String to, String... arguments) {
-        List<String> all = new ArrayList<>(List.of("--to", to, "--json"));
+        List<String> all = new ArrayList<>(List.of("send", "--to", to, "--json"));
         all.addAll(Arrays.asList(arguments));
-        return new Run(new SendCommand(), all.toArray(String[]::new));
+        return new Run(all.toArray(String[]::new));
     }
 
     private byte[] randomFile(Path file, int octets) {
@@ -195,7 +194,7 @@ class SendReceiveCommandTest {
     void lostAndCorruptPacketsMakeTheExitCodeOne() throws Exception {
         Run receive = receive("--tcp", "--exit-after-streams", "1");
         LoadPattern pattern = new LoadPattern();
-        try (AnepSender sender = AnepSender.tcp(Rates.parseHostPort(receive.listening()))) {
+        try (AnepSender sender = AnepSender.tcp(Endpoint.listening(receive.listening(), 0))) {
             PacketBuilder builder = new PacketBuilder().stream(5);
             sender.send(builder, pattern.payload(0, 100));
             sender.send(builder, ByteBuffer.allocate(100));
@@ -216,7 +215,13 @@ class SendReceiveCommandTest {
                 .start(() -> (packet, peer) -> peer.reply(packet))) {
             for (String transport : List.of("--tcp", "--udp")) {
                 Run send = send(
-                        Rates.hostPort(echo.address()), transport, "--ping", "--count", "50", "--packet-size", "200");
+                        Endpoint.toString(echo.address()),
+                        transport,
+                        "--ping",
+                        "--count",
+                        "50",
+                        "--packet-size",
+                        "200");
                 assertThat(send.exitCode()).as(send.err.toString()).isZero();
                 assertThat(send.json().get("roundTrip").get("count").asLong()).isEqualTo(50);
                 assertThat(send.json().get("replies").asLong()).isEqualTo(50);
@@ -230,8 +235,8 @@ class SendReceiveCommandTest {
         try (AnepReceiver gone = AnepReceiver.on(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0))
                 .tcp()
                 .start(() -> (packet, peer) -> {})) {
-            nobody = Rates.hostPort(gone.address());
-            Run taken = new Run(new ReceiveCommand(), "--tcp", "--listen", nobody);
+            nobody = Endpoint.toString(gone.address());
+            Run taken = new Run("receive", "--tcp", "--listen", nobody);
             assertThat(taken.exitCode()).isEqualTo(2);
             assertThat(taken.err.toString()).contains("cannot listen on " + nobody);
         }
