@@ -198,6 +198,7 @@ abstract class ServiceInstance implements ServiceHost {
             case FORWARD -> depart(packet);
             case FORWARD_ELSEWHERE -> departElsewhere();
             case REPLY -> {
+                packet.swapEnds();
                 packet.seal();
                 reply(packet);
             }
