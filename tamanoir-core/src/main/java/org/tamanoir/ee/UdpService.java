@@ -69,6 +69,7 @@ final class UdpService extends ServiceInstance {
                 farSide.take();
                 boolean worked = readPorts();
                 worked |= readInbox();
+                departures.refresh();
                 worked |= runDueTasks();
                 departures.flush();
                 memory.recycle();
@@ -335,6 +336,7 @@ final class UdpService extends ServiceInstance {
 
         @Override
         public void take(ByteBuffer memory, int offset, int length) {
+            departures.refresh();
             handleFarPacket(memory, offset, length);
         }
 

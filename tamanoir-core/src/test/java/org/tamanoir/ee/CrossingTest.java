@@ -55,7 +55,7 @@ class CrossingTest {
     }
 
     private static void awaitSize(List<?> list, int size) {
-        UdpTestNode.eventually().untilAsserted(() -> assertThat(list).hasSizeGreaterThanOrEqualTo(size));
+        UdpTestNode.eventually().until(() -> list.size() >= size);
     }
 
     /** Sends datagrams in windows to the node, and waits for each window at the receiver. */

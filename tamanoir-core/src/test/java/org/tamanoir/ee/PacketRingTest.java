@@ -233,7 +233,7 @@ class PacketRingTest {
     @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void keepsThePacketsOfEachOfManyProducersWholeAndInOrder() throws Exception {
         int producers = 4;
-        int packets = 20_000;
+        int packets = 10_000;
         PacketRing ring = ring(OCTETS);
         AtomicBoolean running = new AtomicBoolean(true);
         List<Thread> threads = new ArrayList<>();

@@ -341,6 +341,23 @@ class UdpServiceTest {
 
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
+    void timersFollowRoutesThatChangeWhileNothingComesIn(TransportKind kind) throws Exception {
+        try (Bench bench = new Bench(kind)) {
+            PacketBuilder own = UdpTestNode.builder(UdpTestNode.at("10.7.7.7", 7), "", 99);
+            bench.node.service(NAME, (service, packet) -> {
+                service.again(Duration.ofMillis(1), () -> service.send(own.build(ByteBuffer.allocate(5))));
+                return Verdict.CONSUME;
+            });
+            bench.send(bench.packets(bench.builder(), 100).subList(0, 1));
+            UdpTestNode.eventually()
+                    .until(() -> bench.node.environment.traffic().drops().containsKey(DropReason.NO_ROUTE));
+            bench.node.toHost("10.7.0.0/16", bench.receiver.address(), Transport.UDP);
+            assertThat(UdpTestNode.parsed(bench.receiver.next()).streamId()).isEqualTo(99);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
     void packetsForNoServiceAndOfOtherTypesPassOctetForOctet(TransportKind kind) throws Exception {
         try (Bench bench = new Bench(kind)) {
             bench.node.service(NAME, (service, packet) -> Verdict.DROP);
