@@ -12,10 +12,16 @@ import io.netty.channel.epoll.EpollIoOps;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 
 /**
- * Netty's epoll, mended for half-closed connections. When a socket waits for nothing, as one does whose far side has
- * ended while nothing is to be written, Netty 4.2.17 takes it out of the epoll set and does not put it back in: the
- * next wait, for room to write for instance, fails with ENOENT and breaks the connection. Here such a socket is
- * registered anew.
+ * Netty's epoll with two things changed, for connections that are read only when there is room:
+ *
+ * <ul>
+ *   <li>It does not ask for EPOLLRDHUP. On that event Netty reads until the end of the stream, whether reading is
+ *       wanted or not, so that all that the kernel holds of an ended stream, megabytes, would pile up here. The end is
+ *       read where it stands instead, behind the last octet.
+ *   <li>A socket that waits for nothing, as one does whose far side has ended while nothing is to be written, is taken
+ *       out of the epoll set by Netty 4.2.17 and not put back in: the next wait, for room to write for instance, fails
+ *       with ENOENT and breaks the connection. Here it is registered anew.
+ * </ul>
  *
  * <p>Thread contract: the owning thread of the loop; {@link #wakeup} any thread.
  */
@@ -96,7 +102,8 @@ final class EpollHandler implements IoHandler {
         }
 
         @Override
-        public long submit(IoOps ops) {
+        public long submit(IoOps wanted) {
+            EpollIoOps ops = ((EpollIoOps) wanted).without(EpollIoOps.EPOLLRDHUP);
             boolean nothing = ops.equals(EpollIoOps.NONE);
             if (nothing && waits) {
                 waits = false;

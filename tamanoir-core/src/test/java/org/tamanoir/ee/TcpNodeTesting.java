@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
@@ -162,8 +163,12 @@ abstract class TcpNodeTesting {
         }
     }
 
-    /** Octets of direct memory in this process. */
+    /** Octets of direct memory in this process; what Netty takes by Unsafe only Netty counts. */
     static long directOctets() {
+        return Math.max(0, PlatformDependent.usedDirectMemory()) + byBuffersOfTheJdk();
+    }
+
+    private static long byBuffersOfTheJdk() {
         return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
                 .filter(pool -> pool.getName().equals("direct"))
                 .mapToLong(BufferPoolMXBean::getMemoryUsed)

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.tamanoir.Tiers;
 import org.tamanoir.transport.UdpTesting.Datagram;
 
 /** Slow and narrow links: a JVM in a network namespace of its own, whose loopback device is throttled. */
@@ -80,7 +81,7 @@ class UdpNamespaceTest {
         } catch (IOException e) {
             answer = e.toString();
         }
-        UdpTesting.skipUnless(answer.endsWith("READY\n"), "no network namespace with tc here: " + answer.strip());
+        Tiers.require("namespace", answer.endsWith("READY\n"), "no network namespace with tc here: " + answer.strip());
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         String output = run(link + " && " + java + " -cp '" + System.getProperty("java.class.path") + "' '"
                 + Exchange.class.getName() + "' " + kind + " " + packets + " " + octets + " " + bufferOctets);

@@ -1,7 +1,6 @@
 package org.tamanoir.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -13,6 +12,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.tamanoir.Tiers;
 
 /** What the tests of UDP share: which sockets to try, and a receiver that takes messages apart. */
 final class UdpTesting {
@@ -58,7 +58,7 @@ final class UdpTesting {
     static void assumeNative() {
         boolean works = UdpSockets.resolve(TransportKind.AUTO) == TransportKind.NATIVE;
         String reason = UdpSockets.explain(TransportKind.AUTO);
-        skipUnless(works, reason);
+        Tiers.require("native", works, reason);
     }
 
     static void assumeIpv6() {
@@ -69,14 +69,7 @@ final class UdpTesting {
         } catch (IOException e) {
             works = false;
         }
-        skipUnless(works, "no IPv6 loopback here");
-    }
-
-    static void skipUnless(boolean works, String reason) {
-        if (!works) {
-            System.out.println("skipped: " + reason);
-        }
-        assumeTrue(works, reason);
+        Tiers.require("ipv6", works, "no IPv6 loopback here");
     }
 
     static void add(UdpSender sender, ByteBuffer buffer, int offset, int length, UdpSocket to) {
