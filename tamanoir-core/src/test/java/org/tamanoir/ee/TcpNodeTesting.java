@@ -9,7 +9,13 @@ import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,7 +115,8 @@ abstract class TcpNodeTesting {
     // ---- what is left of it ----------------------------------------------------------------------------------------
 
     @BeforeAll
-    static void listenToLog() {
+    static void listenToLog() throws IOException {
+        openWhatTheJdkKeeps();
         APPENDER.start();
         for (String name : new String[] {"io.netty", "org.tamanoir"}) {
             ((Logger) LoggerFactory.getLogger(name)).addAppender(APPENDER);
@@ -153,6 +160,27 @@ abstract class TcpNodeTesting {
             ((Logger) LoggerFactory.getLogger(name)).detachAppender(APPENDER);
         }
         LOG.clear();
+    }
+
+    /** Some descriptors the JDK opens with a class's first use, to keep them. */
+    private static void openWhatTheJdkKeeps() throws IOException {
+        try (ServerSocketChannel server = ServerSocketChannel.open();
+                Selector selector = Selector.open()) {
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            try (SocketChannel near = SocketChannel.open(server.getLocalAddress());
+                    SocketChannel far = server.accept()) {
+                near.configureBlocking(false);
+                near.register(selector, SelectionKey.OP_READ);
+                far.shutdownOutput();
+                selector.select(1000);
+            }
+        }
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket near = new Socket(server.getInetAddress(), server.getLocalPort());
+                Socket far = server.accept()) {
+            far.shutdownOutput();
+            assertThat(near.getInputStream().read()).isNegative();
+        }
     }
 
     /** Netty reports what was lost to the garbage collector when it allocates next. */
