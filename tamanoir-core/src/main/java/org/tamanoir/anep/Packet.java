@@ -43,8 +43,9 @@ public final class Packet {
      */
     private long shapeHeader = NO_SHAPE;
 
-    private final int[] shapeAt = new int[MAX_SHAPE_WORDS];
-    private final int[] shapeWord = new int[MAX_SHAPE_WORDS];
+    /** Where each word stands behind the packet's start (upper half), and the word (lower half). */
+    private final long[] shape = new long[MAX_SHAPE_WORDS];
+
     private int shapeWords;
     private int shapePresent;
     /** Of the destination identifier; 0 when there is none. */
@@ -93,7 +94,9 @@ public final class Packet {
      */
     public @Nullable DropReason parse(ByteBuffer buffer, int offset, int available) {
         this.length = available;
-        this.reserved = null;
+        if (reserved != null) {
+            reserved = null;
+        }
         if (available < Anep.BASIC_HEADER_OCTETS) {
             return reject(DropReason.SHORT);
         }
@@ -109,7 +112,10 @@ public final class Packet {
         if (packetLength > available) {
             return reject(DropReason.TRUNCATED);
         }
-        this.buffer = buffer;
+        if (this.buffer != buffer) {
+            // Storing a reference costs a collector's barrier, and the packets of a batch share their buffer.
+            this.buffer = buffer;
+        }
         this.offset = offset;
         this.length = packetLength;
         this.trailer = packetLength < available;
@@ -127,15 +133,17 @@ public final class Packet {
 
     /** Whether the options have the types, lengths and schemes of those that were walked last. */
     private boolean hasShape(ByteBuffer buffer, int offset) {
-        for (int i = 0; i < shapeWords; i++) {
-            if (buffer.getInt(offset + shapeAt[i]) != shapeWord[i]) {
+        long[] words = shape;
+        for (int i = 0, end = Math.min(shapeWords, words.length); i < end; i++) {
+            long word = words[i];
+            if (buffer.getInt(offset + (int) (word >>> 32)) != (int) word) {
                 return false;
             }
         }
         return true;
     }
 
-    private @Nullable DropReason walkOptions(ByteBuffer buffer, int start, int end, long shape) {
+    private @Nullable DropReason walkOptions(ByteBuffer buffer, int start, int end, long first48Bits) {
         boolean privateCount = typeId == tamanoirTypeId;
         int found = 0;
         boolean repeated = false;
@@ -195,15 +203,14 @@ public final class Packet {
         repeatedOption = repeated;
         if (!repeated && shapeWords <= MAX_SHAPE_WORDS) {
             shapePresent = found;
-            shapeHeader = shape;
+            shapeHeader = first48Bits;
         }
         return null;
     }
 
     private void remember(int relativeOffset, int word) {
         if (shapeWords < MAX_SHAPE_WORDS) {
-            shapeAt[shapeWords] = relativeOffset;
-            shapeWord[shapeWords] = word;
+            shape[shapeWords] = (long) relativeOffset << 32 | (word & 0xFFFF_FFFFL);
         }
         shapeWords++;
     }

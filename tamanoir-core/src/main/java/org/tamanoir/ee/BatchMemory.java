@@ -19,6 +19,7 @@ final class BatchMemory implements PacketSpace {
     private final BufferPool pool;
     private final Runnable drain;
     private final List<Buffer> full = new ArrayList<>();
+    private @Nullable Packet inHand;
     private @Nullable Buffer arrivals;
     private @Nullable Buffer scratch;
     private int used;
@@ -33,6 +34,11 @@ final class BatchMemory implements PacketSpace {
 
     void arrivals(Buffer buffer) {
         arrivals = buffer;
+    }
+
+    /** The view whose packet is in hand: the memory it lies in stays as it is. */
+    void inHand(Packet packet) {
+        inHand = packet;
     }
 
     /** The buffer that the packet lies in; a packet from elsewhere is copied in first. */
@@ -61,15 +67,30 @@ final class BatchMemory implements PacketSpace {
         Buffer buffer = scratch;
         if (buffer == null || used + octets > buffer.capacity()) {
             if (buffer != null) {
-                // The packet in hand may lie in it: it stays until the batch has left.
                 full.add(buffer);
                 drain.run();
+                giveLeft(buffer);
             }
             buffer = pool.take(BufferPool.LARGE_OCTETS, octets);
             scratch = buffer;
             used = 0;
         }
         return buffer.nio().limit(buffer.capacity()).position(used);
+    }
+
+    /**
+     * Gives back what has left, so that a service may make any number of packets in one call. The packet in hand may
+     * lie in one buffer, and one that is being sent and grows in the last one: these stay.
+     */
+    private void giveLeft(Buffer last) {
+        ByteBuffer held = inHand == null ? null : inHand.buffer();
+        full.removeIf(buffer -> {
+            boolean left = buffer != last && buffer.nio() != held;
+            if (left) {
+                pool.give(buffer);
+            }
+            return left;
+        });
     }
 
     @Override

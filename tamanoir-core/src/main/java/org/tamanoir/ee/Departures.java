@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
@@ -21,6 +22,8 @@ final class Departures {
     /** Destinations whose next hop is remembered; a power of two. */
     private static final int REMEMBERED = 64;
 
+    private static final Hop NOWHERE = Forwarder.refused(0, 0, -1, DropReason.NO_ROUTE);
+
     private final ServiceInstance instance;
     private final Forwarder forwarder;
     private final int initialHopBudget;
@@ -32,13 +35,24 @@ final class Departures {
     private final List<InetSocketAddress> connectionAddresses = new ArrayList<>();
     private final List<UdpDeparture> datagrams = new ArrayList<>();
     private final List<UdpSocket> datagramSockets = new ArrayList<>();
-    private Hop last = Forwarder.refused(0, 0, -1, 0, DropReason.NO_ROUTE);
+    private Hop last = NOWHERE;
+    private int generation;
 
     Departures(ServiceInstance instance, Forwarder forwarder, int initialHopBudget, Traffic traffic) {
         this.instance = instance;
         this.forwarder = forwarder;
         this.initialHopBudget = initialHopBudget;
         this.traffic = traffic;
+    }
+
+    /** Takes note of routes that have changed; after a batch has come in, before its first packet goes. */
+    void refresh() {
+        int now = forwarder.generation();
+        if (now != generation) {
+            generation = now;
+            Arrays.fill(hops, null);
+            last = NOWHERE;
+        }
     }
 
     /**
@@ -111,14 +125,13 @@ final class Departures {
     }
 
     private Hop hop(long high, long low, int port) {
-        int generation = forwarder.generation();
         Hop hop = last;
-        if (hop.isFor(high, low, port, generation)) {
+        if (hop.isFor(high, low, port)) {
             return hop;
         }
         int slot = (int) ((low ^ high ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 58) & (REMEMBERED - 1);
         Hop remembered = hops[slot];
-        if (remembered == null || !remembered.isFor(high, low, port, generation)) {
+        if (remembered == null || !remembered.isFor(high, low, port)) {
             remembered = forwarder.resolve(high, low, port, instance.stream().transport());
             hops[slot] = remembered;
         }
@@ -156,7 +169,7 @@ final class Departures {
     }
 
     private boolean makeRoom() {
-        flush();
+        instance.drain();
         for (int i = 0; i < connections.size(); i++) {
             if (connections.get(i).held() == 0) {
                 connections.get(i).close(DropReason.NEXT_HOP_LOST);

@@ -40,6 +40,19 @@ public record EeConfig(
     public EeConfig {
         tcp = List.copyOf(tcp);
         udp = List.copyOf(udp);
+        requireInside("Type ID", typeId, 1, 0xFFFF);
+        requireInside("streams at once", maxStreams, 1, 1 << 20);
+        requireInside("hop budget", hopBudget, 1, 0xFFFF);
+        requireInside("inbox octets", inboxOctets, PacketRing.MIN_OCTETS, 1 << 30);
+        if (Integer.bitCount(inboxOctets) != 1) {
+            throw new IllegalArgumentException("inbox octets " + inboxOctets + ": must be a power of two");
+        }
+    }
+
+    private static void requireInside(String what, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(what + " " + value + ": must be " + min + " to " + max);
+        }
     }
 
     /** The defaults, with nothing to listen on. */

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.BufferPool;
@@ -310,6 +311,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
         }
     }
 
+    /** Why {@link #udpService} gave none. */
+    synchronized DropReason whyNoInstance() {
+        return stopping ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT;
+    }
+
     private boolean startOrEnd(ServiceInstance instance) {
         try {
             instance.start();
@@ -333,6 +339,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
             instance.traffic.addTo(endedTraffic);
             if (instance instanceof TcpStream) {
                 streams--;
+            } else if (instance instanceof UdpService) {
+                udpServices.remove(instance.definition(), instance);
             }
             notifyAll();
         }

@@ -39,18 +39,17 @@ final class Forwarder {
 
     /** Looks a destination up; {@code arrival} is how packets came, for routes that do not change that. */
     Hop resolve(long high, long low, int port, StreamInfo.Transport arrival) {
-        int generation = routes.generation();
         NextHop next = routes.lookup(high, low);
         if (next == null) {
-            return refused(high, low, port, generation, DropReason.NO_ROUTE);
+            return refused(high, low, port, DropReason.NO_ROUTE);
         }
         InetAddress address = next.address() == null ? toAddress(high, low) : next.address();
         int nextPort = next.port() != 0 ? next.port() : port != 0 ? port : Anep.DEFAULT_PORT;
         boolean isUdp = next.transport() == NextHop.Transport.UDP
                 || (next.transport() == NextHop.Transport.SAME && arrival == StreamInfo.Transport.UDP);
         InetSocketAddress target = new InetSocketAddress(address, nextPort);
-        if (isOwn(target, isUdp ? ownUdp : ownTcp)) {
-            return refused(high, low, port, generation, DropReason.LOCAL);
+        if (isUdp ? isOwn(target, ownUdp, false) : isOwn(target, ownTcp, true)) {
+            return refused(high, low, port, DropReason.LOCAL);
         }
         byte[] octets = address.getAddress();
         boolean isIpv6 = octets.length == 16;
@@ -59,7 +58,6 @@ final class Forwarder {
                 high,
                 low,
                 port,
-                generation,
                 null,
                 target,
                 next.kind() == NextHop.Kind.ACTIVE_NODE,
@@ -69,18 +67,26 @@ final class Forwarder {
                 !isUdp ? Anep.MAX_PACKET_OCTETS : isIpv6 ? MAX_DATAGRAM_OCTETS_IPV6 : Anep.MAX_DATAGRAM_OCTETS);
     }
 
-    static Hop refused(long high, long low, int port, int generation, DropReason reason) {
-        return new Hop(high, low, port, generation, reason, null, false, false, 0, 0, 0);
+    static Hop refused(long high, long low, int port, DropReason reason) {
+        return new Hop(high, low, port, reason, null, false, false, 0, 0, 0);
     }
 
-    private static boolean isOwn(InetSocketAddress target, Set<InetSocketAddress> own) {
+    /**
+     * @param dualStack whether a socket on [::] takes IPv4 as well
+     */
+    private static boolean isOwn(InetSocketAddress target, Set<InetSocketAddress> own, boolean dualStack) {
         if (own.contains(target)) {
             return true;
         }
+        InetAddress to = target.getAddress();
         for (InetSocketAddress address : own) {
-            if (address.getPort() == target.getPort()
-                    && address.getAddress().isAnyLocalAddress()
-                    && isOfThisHost(target.getAddress())) {
+            InetAddress at = address.getAddress();
+            boolean sameFamily = at.getClass() == to.getClass() || (dualStack && at instanceof Inet6Address);
+            if (address.getPort() != target.getPort() || !sameFamily) {
+                continue;
+            }
+            // To send to the unspecified address is to send to the loopback one.
+            if (to.isAnyLocalAddress() ? at.isLoopbackAddress() : at.isAnyLocalAddress() && isOfThisHost(to)) {
                 return true;
             }
         }
@@ -89,9 +95,7 @@ final class Forwarder {
 
     private static boolean isOfThisHost(InetAddress address) {
         try {
-            return address.isLoopbackAddress()
-                    || address.isAnyLocalAddress()
-                    || NetworkInterface.getByInetAddress(address) != null;
+            return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
         } catch (SocketException e) {
             return false;
         }

@@ -13,8 +13,6 @@ final class Hop {
     final long destinationHigh;
     final long destinationLow;
     final int destinationPort;
-    /** Of the routing table that decided. */
-    final int generation;
     /** Why packets cannot go there; null when they can. */
     final @Nullable DropReason refusal;
 
@@ -33,7 +31,6 @@ final class Hop {
             long destinationHigh,
             long destinationLow,
             int destinationPort,
-            int generation,
             @Nullable DropReason refusal,
             @Nullable InetSocketAddress address,
             boolean isActiveNode,
@@ -44,7 +41,6 @@ final class Hop {
         this.destinationHigh = destinationHigh;
         this.destinationLow = destinationLow;
         this.destinationPort = destinationPort;
-        this.generation = generation;
         this.refusal = refusal;
         this.address = address;
         this.isActiveNode = isActiveNode;
@@ -54,11 +50,8 @@ final class Hop {
         this.maxOctets = maxOctets;
     }
 
-    boolean isFor(long high, long low, int port, int generation) {
-        return destinationLow == low
-                && destinationHigh == high
-                && destinationPort == port
-                && this.generation == generation;
+    boolean isFor(long high, long low, int port) {
+        return destinationLow == low && destinationHigh == high && destinationPort == port;
     }
 
     int port() {

@@ -47,6 +47,7 @@ final class PacketRing {
     private long tail;
     private long reading;
     private int record;
+    private boolean closed;
 
     /**
      * @param memory of a power of two octets, at least {@link #MIN_OCTETS}; it stays the caller's
@@ -62,8 +63,15 @@ final class PacketRing {
         mask = octets - 1;
     }
 
-    /** Copies a packet in; false when there is no room. Any thread. */
+    /**
+     * Copies a packet in; false when there is no room, or no more is taken. Any thread.
+     *
+     * @param port of the sender, and in the upper 16 bits what the producer wants to add to it
+     */
     synchronized boolean offer(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
+        if (closed) {
+            return false;
+        }
         int octets = RECORD_HEADER_OCTETS + (length + 7 & ~7);
         long end = tail;
         int index = (int) end & mask;
@@ -84,6 +92,26 @@ final class PacketRing {
         ring.put(index + RECORD_HEADER_OCTETS, buffer, offset, length);
         TAIL.setRelease(this, end + octets);
         return true;
+    }
+
+    /** Takes no more from now on; when this returns no producer writes to the memory. Any thread. */
+    synchronized void close() {
+        closed = true;
+    }
+
+    /** Whether it takes no more. Any thread. */
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** How far it is filled now, for {@link #isPast}. Any thread. */
+    long mark() {
+        return (long) TAIL.getAcquire(this);
+    }
+
+    /** Whether every packet that was in when the mark was made has been moved over. The consumer. */
+    boolean isPast(long mark) {
+        return reading >= mark;
     }
 
     /** Whether nothing waits. The consumer, or a guess for others. */

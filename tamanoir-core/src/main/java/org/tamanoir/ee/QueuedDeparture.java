@@ -50,25 +50,41 @@ final class QueuedDeparture implements Departure {
     /** Takes what the next hop sends back. */
     interface FarPackets {
         void take(ByteBuffer memory, int offset, int length);
+
+        /** The memory of all packets taken is wanted back: none may wait in it any more. */
+        void leaveMemory();
     }
 
-    /** Hands whole packets that the next hop sent back to {@code taker}, who is done with each when it returns. */
+    /** The next hop. */
+    InetSocketAddress address() {
+        return address;
+    }
+
+    /** Hands whole packets that the next hop sent back to {@code taker}. */
     void takeFarPackets(FarPackets taker) {
-        Buffer input = connection.input();
-        if (input == null || connection.end() == connection.start()) {
+        TcpConnection from = connection;
+        Buffer input = from.input();
+        int at = from.start();
+        int end = from.end();
+        if (input == null || end == at) {
             return;
         }
-        int at = connection.start();
+        input.pin(); // A packet on its way out may close this very connection, to make room for another.
         int length;
-        while ((length = Framing.next(input.nio(), at, connection.end())) > 0) {
+        while ((length = Framing.next(input.nio(), at, end)) > 0) {
             taker.take(input.nio(), at, length);
             at += length;
         }
-        connection.consumed(at);
+        taker.leaveMemory();
+        DropReason fault = length == Framing.BROKEN ? Framing.fault(input.nio(), at) : null;
+        input.unpin();
         if (length == Framing.BROKEN) {
-            connection.close();
-        } else {
-            connection.trim();
+            traffic.in(1, end - at);
+            traffic.drop(fault == null ? DropReason.HEADER_LENGTH : fault);
+            from.close();
+        } else if (from.input() == input) {
+            from.consumed(at);
+            from.trim();
         }
     }
 

@@ -39,6 +39,8 @@ import org.tamanoir.transport.UdpSocket;
 final class Reception implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     private static final Duration SWEEP = Duration.ofMillis(500);
+    /** Batches taken from a UDP port when the node stops; see {@link UdpService}. */
+    private static final int LAST_BATCHES = 64;
 
     private final ExecutionEnvironment environment;
     private final IoLoop loop;
@@ -180,6 +182,7 @@ final class Reception implements Runnable {
                 // Its packets are dropped, or passed, one by one: later ones may ask for another service.
                 definition = Transit.DEFINITION;
             }
+            connection.onChange(() -> {}); // From here on it is the stream's.
             environment.openStream(connection, definition);
         }
 
@@ -188,8 +191,7 @@ final class Reception implements Runnable {
             traffic.in(octets);
             traffic.drop(reason);
             connection.consumed(connection.end());
-            connection.close();
-            environment.leave();
+            close();
         }
 
         /** Ends without a header. */
@@ -198,9 +200,14 @@ final class Reception implements Runnable {
             if (octets > 0) {
                 refuse(octets, DropReason.TRUNCATED);
             } else {
-                connection.close();
-                environment.leave();
+                close();
             }
+        }
+
+        private void close() {
+            connection.onChange(() -> {}); // Its end would come as news.
+            connection.close();
+            environment.leave();
         }
     }
 
@@ -209,12 +216,16 @@ final class Reception implements Runnable {
     /** Reads a port from now on. Any thread. */
     void adopt(UdpPort port) {
         loop.execute(() -> {
+            if (stopping) {
+                return;
+            }
             ports.add(port);
             port.watch(loop, () -> read(port));
         });
     }
 
-    private void read(UdpPort port) {
+    /** Reads a batch; false when nothing waited. */
+    private boolean read(UdpPort port) {
         UdpSocket socket = port.socket();
         UdpBatch batch = batches.computeIfAbsent(socket, UdpSocket::newBatch);
         int messages;
@@ -222,7 +233,7 @@ final class Reception implements Runnable {
             messages = socket.receive(batch);
         } catch (IOException e) {
             LOG.warn("UDP {}: {}", socket.localAddress(), e.getMessage());
-            return;
+            return false;
         }
         UdpService only = null;
         for (int message = 0; message < messages; message++) {
@@ -249,6 +260,16 @@ final class Reception implements Runnable {
                 adopt(port);
             }
         }
+        return messages > 0;
+    }
+
+    /** Reads what waits, but no flood without end, then leaves the port alone. */
+    private void readLast(UdpPort port) {
+        int batches = 0;
+        while (batches < LAST_BATCHES && read(port)) {
+            batches++;
+        }
+        port.release();
     }
 
     private @Nullable UdpService deliver(
@@ -269,10 +290,10 @@ final class Reception implements Runnable {
         }
         UdpService service = fault == null ? environment.udpService(definition, socket) : null;
         if (fault == null && service == null) {
-            fault = DropReason.STREAM_LIMIT;
-        } else if (service != null
-                && !service.offer(packet, batch.addressHigh(message), batch.addressLow(message), batch.port(message))) {
-            fault = DropReason.INBOX_FULL;
+            fault = environment.whyNoInstance();
+        } else if (service != null) {
+            fault = service.offer(
+                    packet, socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
         }
         if (fault != null) {
             traffic.drop(fault);
@@ -287,7 +308,7 @@ final class Reception implements Runnable {
 
     // ---- end -------------------------------------------------------------------------------------------------------
 
-    /** Accepts no more. Any thread; returns when it is so. */
+    /** Accepts and reads no more. Any thread; returns when it is so. */
     void closeListeners() {
         CompletableFuture<Void> done = new CompletableFuture<>();
         boolean running = loop.execute(() -> {
@@ -296,6 +317,8 @@ final class Reception implements Runnable {
             listeners.clear();
             newcomers.forEach(Newcomer::leave);
             newcomers.clear();
+            ports.forEach(this::readLast);
+            ports.clear();
             done.complete(null);
         });
         if (running) {

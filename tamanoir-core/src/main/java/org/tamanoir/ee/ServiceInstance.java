@@ -50,6 +50,7 @@ abstract class ServiceInstance implements ServiceHost {
     private @Nullable DropReason parseFault;
     private int timers;
     private boolean initialised;
+    private boolean closing;
     private @Nullable InetSocketAddress elsewhere;
     private volatile boolean cut;
 
@@ -59,12 +60,13 @@ abstract class ServiceInstance implements ServiceHost {
         this.stream = stream;
         this.key = definition == Transit.DEFINITION ? ServiceKey.NONE : definition.key();
         this.service = definition.factory().get();
+        service.attach(this);
         this.loop = environment.newLoop();
         this.memory = new BatchMemory(environment.pool(), this::drain);
         this.departures = new Departures(
                 this, environment.forwarder(), environment.config().hopBudget(), traffic);
         this.packet = new Packet(environment.config().typeId(), memory);
-        service.attach(this);
+        memory.inHand(packet);
         service.setName(name);
         service.setDaemon(true);
     }
@@ -79,7 +81,9 @@ abstract class ServiceInstance implements ServiceHost {
      */
     final int parseNext(ByteBuffer octets, int offset, int limit) {
         DropReason fault = packet.parse(octets, offset, limit - offset);
-        parseFault = fault;
+        if (parseFault != fault) {
+            parseFault = fault;
+        }
         if (fault == null) {
             return packet.length();
         }
@@ -182,6 +186,10 @@ abstract class ServiceInstance implements ServiceHost {
                 failed("process", e);
             }
         }
+        if (verdict == Verdict.FORWARD) {
+            depart(packet);
+            return;
+        }
         if (verdict == null) {
             processFailed();
             return;
@@ -190,6 +198,7 @@ abstract class ServiceInstance implements ServiceHost {
             case FORWARD -> depart(packet);
             case FORWARD_ELSEWHERE -> departElsewhere();
             case REPLY -> {
+                packet.swapEnds();
                 packet.seal();
                 reply(packet);
             }
@@ -275,13 +284,17 @@ abstract class ServiceInstance implements ServiceHost {
 
     final void endOfStream() {
         if (initialised) {
-            guard("endOfStream", service::endOfStream);
+            guardStream("endOfStream", service::endOfStream);
         }
     }
 
     final void closeService() {
-        initialised = false;
+        closing = true;
         guard("close", service::close);
+    }
+
+    final boolean isTaskDue() {
+        return !dueTasks.isEmpty();
     }
 
     /** Runs the tasks that timers have made due; false when there were none. */
@@ -293,7 +306,7 @@ abstract class ServiceInstance implements ServiceHost {
         while ((task = dueTasks.poll()) != null) {
             timers--;
             Runnable due = task;
-            guard("timer", due::run);
+            guardStream("timer", due::run);
         }
         return true;
     }
@@ -305,6 +318,13 @@ abstract class ServiceInstance implements ServiceHost {
         } catch (Throwable e) {
             failed(where, e);
             return false;
+        }
+    }
+
+    /** No packet is at fault here, but the stream may no longer be what it should. */
+    private void guardStream(String where, Step step) {
+        if (!guard(where, step) && definition.failurePolicy() == FailurePolicy.CLOSE) {
+            abort(DropReason.SERVICE_FAILURE, "service " + definition.name() + " failed");
         }
     }
 
@@ -394,6 +414,9 @@ abstract class ServiceInstance implements ServiceHost {
 
     @Override
     public final void emit(Packet made) {
+        if (closing) {
+            throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
+        }
         made.seal();
         ByteBuffer room = memory.reserve(made.length());
         int at = room.position();

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,19 +37,22 @@ abstract class StreamInstance extends ServiceInstance {
 
     /** Runs the loop until the condition holds; false when the time is up or the instance is cut. */
     final boolean await(BooleanSupplier condition, Duration timeout) {
-        long deadline = System.nanoTime() + timeout.toNanos();
-        boolean alarm = false;
-        while (!condition.getAsBoolean()) {
-            if (isCut() || System.nanoTime() - deadline >= 0) {
-                return false;
-            }
-            if (!alarm) {
-                alarm = true;
-                loop.schedule(timeout, () -> {});
-            }
-            loop.run();
+        if (condition.getAsBoolean()) {
+            return true;
         }
-        return true;
+        long deadline = System.nanoTime() + timeout.toNanos();
+        Future<?> alarm = loop.schedule(timeout, () -> {});
+        try {
+            do {
+                if (isCut() || System.nanoTime() - deadline >= 0) {
+                    return false;
+                }
+                loop.run();
+            } while (!condition.getAsBoolean());
+            return true;
+        } finally {
+            alarm.cancel(false);
+        }
     }
 
     /** Waits for {@code delay}; false when the instance is cut. */
@@ -60,6 +64,9 @@ abstract class StreamInstance extends ServiceInstance {
     @Override
     @Nullable
     Departure connect(InetSocketAddress address) {
+        if (aborted != null) {
+            return null; // A service that sends on would wait for each packet anew.
+        }
         Duration timeout = environment().config().connectTimeout();
         long deadline = System.nanoTime() + timeout.toNanos();
         holdInput();
@@ -117,7 +124,8 @@ abstract class StreamInstance extends ServiceInstance {
         return drained;
     }
 
-    private long pendingOctets() {
+    /** Octets on their way that have not been taken yet: while this changes, someone takes. */
+    long pendingOctets() {
         long octets = 0;
         for (Departure departure : departures.connections()) {
             octets += ((TcpDeparture) departure).connection().pendingOctets();

@@ -29,6 +29,8 @@ final class TcpBranch extends StreamInstance {
     private boolean freed;
     private volatile boolean inputEnded;
     private volatile boolean ended;
+    private boolean over;
+    private boolean abandoned;
 
     TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, TcpStream trunk) {
         super(
@@ -51,6 +53,7 @@ final class TcpBranch extends StreamInstance {
         try {
             initialise();
             while (!isCut() && aborted() == null) {
+                departures.refresh();
                 boolean worked = runDueTasks();
                 worked |= handleBatch();
                 relayReplies();
@@ -77,6 +80,7 @@ final class TcpBranch extends StreamInstance {
         int packets = 0;
         while (packets < BATCH_PACKETS && aborted() == null && inbox.next()) {
             packets++;
+            departures.refresh();
             handleTaken(inbox.memory().nio(), inbox.offset(), inbox.length());
         }
         drain();
@@ -124,11 +128,16 @@ final class TcpBranch extends StreamInstance {
         closeService();
         departures.close(reason);
         memory.recycle();
+        synchronized (this) {
+            over = true;
+            if (abandoned) {
+                free(traffic);
+            }
+        }
+        trunk.loop.execute(() -> trunk.ended(this));
         publish();
         loop.close();
         environment().ended(this);
-        // If the stream has ended before, it has freed the rings too.
-        trunk.loop.execute(() -> trunk.ended(this));
     }
 
     // ---- the stream's side -----------------------------------------------------------------------------------------
@@ -150,16 +159,24 @@ final class TcpBranch extends StreamInstance {
         loop.wakeup();
     }
 
-    /** Frees the rings; answers still in them are dropped. The stream's thread, when this one has ended. */
-    void free(TcpStream stream) {
+    /** Frees the rings once it is over; answers still in them are dropped and counted here. */
+    synchronized void free(Traffic counts) {
         if (!freed) {
             freed = true;
             while (answers.next()) {
-                stream.traffic.taken();
-                stream.traffic.drop(DropReason.PEER_GONE);
+                counts.taken();
+                counts.drop(DropReason.PEER_GONE);
             }
             environment().pool().give(inboxMemory);
             environment().pool().give(answersMemory);
+        }
+    }
+
+    /** The stream ends. A service that does not return still uses the rings: they are freed when it does. */
+    synchronized void abandon(Traffic counts) {
+        abandoned = true;
+        if (over) {
+            free(counts);
         }
     }
 

@@ -75,16 +75,21 @@ final class TcpDeparture implements Departure {
 
     @Override
     public void close(DropReason reason) {
-        if (closed) {
-            return;
-        }
-        closed = true;
         if (heldPackets > 0) {
+            reset(reason);
+        } else if (!closed) {
+            closed = true;
+            connection.close();
+        }
+    }
+
+    /** The same, and tells the far side that octets are missing. */
+    void reset(DropReason reason) {
+        if (!closed) {
+            closed = true;
             traffic.drop(reason, heldPackets);
             heldPackets = 0;
             connection.reset();
-        } else {
-            connection.close();
         }
     }
 }

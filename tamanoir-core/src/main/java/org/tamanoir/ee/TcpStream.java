@@ -36,6 +36,7 @@ final class TcpStream extends StreamInstance {
     private final TcpDeparture back;
     private final List<TcpBranch> branches = new ArrayList<>();
     private State state = State.OPEN;
+    private boolean broken;
     private boolean answering;
     private boolean watchingPartial;
     private boolean partialExpired;
@@ -56,13 +57,17 @@ final class TcpStream extends StreamInstance {
         try {
             initialise();
             while (state != State.ENDED) {
+                State before = state;
                 step();
-                if (state != State.ENDED) {
+                if (state != before || (state == State.OPEN && isTaskDue())) {
+                    loop.poll(); // What came while the step waited for something else would wait for the next event.
+                } else {
                     loop.run();
                 }
             }
         } catch (Throwable e) {
             LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
+            abort(DropReason.SERVICE_FAILURE, "a fault of the node");
         } finally {
             finish();
         }
@@ -70,10 +75,11 @@ final class TcpStream extends StreamInstance {
 
     /** Serves whatever has become possible. */
     private void step() {
-        if (runDueTasks()) {
-            departures.flush();
-        }
+        departures.refresh();
         if (state == State.OPEN) {
+            if (runDueTasks()) {
+                departures.flush();
+            }
             forward();
         }
         relayReplies();
@@ -86,7 +92,7 @@ final class TcpStream extends StreamInstance {
             watchStall();
         } else if (state == State.ENDING && branches.isEmpty()) {
             shutdownDepartures();
-            if (isBackClear() && (repliesEnded() || inbound.failure() != null)) {
+            if (isBackClear() && (repliesEnded() || broken || inbound.failure() != null)) {
                 state = State.ENDED;
             } else {
                 watchLinger();
@@ -114,7 +120,7 @@ final class TcpStream extends StreamInstance {
         } else {
             watchStall();
         }
-        inbound.wantInput(ready);
+        inbound.wantInput(ready && state == State.OPEN);
     }
 
     private @Nullable Buffer walk(Buffer first) {
@@ -130,7 +136,10 @@ final class TcpStream extends StreamInstance {
             inbound.consumed(at);
             handleParsed();
             if (inbound.input() != input) {
-                // While the service waited, the end of the stream was read, and what is left moved.
+                // While the service waited, the end of the stream was read, and what is left moved. What leaves from
+                // the old place keeps it once it is written.
+                departures.flush();
+                back.flush();
                 input.unpin();
                 input = inbound.input();
                 if (input == null) {
@@ -158,6 +167,7 @@ final class TcpStream extends StreamInstance {
         traffic.drop(reason);
         inbound.consumed(inbound.end());
         LOG.info("{}: not an ANEP packet ({}): connection closed", thread().getName(), reason);
+        broken = true;
         departures.flush();
         endInput();
     }
@@ -291,7 +301,7 @@ final class TcpStream extends StreamInstance {
     /** A branch has ended: everything it had is with the next hops or counted. */
     void ended(TcpBranch branch) {
         branches.remove(branch);
-        branch.free(this);
+        branch.free(traffic);
     }
 
     private @Nullable TcpBranch branch(ServiceDefinition other) {
@@ -319,7 +329,8 @@ final class TcpStream extends StreamInstance {
         long before = traffic.packetsIn();
         loop.schedule(environment().config().firstPacketTimeout(), () -> {
             watchingPartial = false;
-            partialExpired = traffic.packetsIn() == before;
+            // While it is not read the sender is not late.
+            partialExpired = settled() && traffic.packetsIn() == before;
         });
     }
 
@@ -337,18 +348,20 @@ final class TcpStream extends StreamInstance {
             return;
         }
         stallWatched = true;
-        long before = progress();
+        long packetsBefore = traffic.packetsOut();
+        long octetsBefore = pendingOctets();
         Duration stall = environment().config().stallTimeout();
         loop.schedule(stall, () -> {
             stallWatched = false;
-            if (!settled() && progress() == before) {
+            if (!settled() && traffic.packetsOut() == packetsBefore && pendingOctets() == octetsBefore) {
                 abort(DropReason.NEXT_HOP_STALLED, "nothing was taken for " + stall.toSeconds() + " s");
             }
         });
     }
 
-    private long progress() {
-        return traffic.packetsOut() + inbound.pendingOctets();
+    @Override
+    long pendingOctets() {
+        return super.pendingOctets() + inbound.pendingOctets();
     }
 
     private void watchLinger() {
@@ -378,12 +391,11 @@ final class TcpStream extends StreamInstance {
             branch.cut();
         }
         environment().join(branches);
-        branches.forEach(branch -> branch.free(this));
+        branches.forEach(branch -> branch.abandon(traffic));
         closeService();
         departures.close(reason);
         if (aborted() != null || isCut()) {
-            back.close(isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
-            inbound.reset();
+            back.reset(isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
         } else {
             inbound.shutdownOutput();
             back.close(DropReason.PEER_GONE);

@@ -2,10 +2,12 @@ package org.tamanoir.ee;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,15 +33,22 @@ final class UdpService extends ServiceInstance {
     private static final int FULL_MESSAGES = 16;
     /** Batches between looks at timers and at the end, under a flood. */
     private static final int BATCHES_PER_POLL = 8;
+    /** Batches taken from the ports after the end was asked for: what waits there, but no flood without end. */
+    private static final int LAST_BATCHES = 64;
 
     private final Buffer inboxMemory;
     private final PacketRing inbox;
     private final List<Reading> ports = new ArrayList<>();
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
+    /** Sockets that packets in the inbox came through, by the index that stands beside the sender's port. */
+    private final CopyOnWriteArrayList<UdpSocket> arrivalSockets = new CopyOnWriteArrayList<>();
+
+    private final FarSide farSide = new FarSide();
     private UdpSocket arrivalSocket;
     private long peerHigh;
     private long peerLow;
     private int peerPort;
+    private int lastBatches;
     private volatile boolean ending;
 
     UdpService(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, UdpSocket first) {
@@ -57,10 +66,11 @@ final class UdpService extends ServiceInstance {
             initialise();
             int batch = 0;
             while (!isCut()) {
+                farSide.take();
                 boolean worked = readPorts();
                 worked |= readInbox();
+                departures.refresh();
                 worked |= runDueTasks();
-                takeFarPackets();
                 departures.flush();
                 memory.recycle();
                 publish();
@@ -75,10 +85,21 @@ final class UdpService extends ServiceInstance {
                 }
             }
             endOfStream();
+            drainQueues();
         } catch (Throwable e) {
             LOG.error("{}: ends by a fault of the node", thread().getName(), e);
         } finally {
             finish();
+        }
+    }
+
+    /** Waits until TCP next hops have taken what is queued for them, or are lost, or the instance is cut. */
+    private void drainQueues() {
+        departures.flush();
+        while (!isCut() && departures.held() > 0) {
+            publish();
+            loop.run();
+            departures.flush();
         }
     }
 
@@ -88,37 +109,62 @@ final class UdpService extends ServiceInstance {
     private static final class Reading {
         final UdpPort port;
         final UdpBatch batch;
+        /** What came through the inbox before is older than what waits in the port. */
+        final long afterInbox;
+
         boolean readable = true;
 
-        Reading(UdpPort port, UdpBatch batch) {
+        Reading(UdpPort port, UdpBatch batch, long afterInbox) {
             this.port = port;
             this.batch = batch;
+            this.afterInbox = afterInbox;
         }
     }
 
     /** Takes a port over, to read it from now on. This loop's thread. */
     void adopt(UdpPort port) {
+        if (inbox.isClosed()) {
+            giveUp(port);
+            return;
+        }
         UdpBatch batch = batches.computeIfAbsent(port.socket(), UdpSocket::newBatch);
-        Reading reading = new Reading(port, batch);
+        Reading reading = new Reading(port, batch, inbox.mark());
         ports.add(reading);
         port.watch(loop, () -> reading.readable = true);
     }
 
     private boolean readPorts() {
+        if (ending && !beginLastBatch()) {
+            return false;
+        }
         boolean worked = false;
         for (int i = 0; i < ports.size(); i++) {
             Reading reading = ports.get(i);
-            if (reading.readable) {
+            if (reading.readable && inbox.isPast(reading.afterInbox)) {
                 worked |= read(reading);
-                Reception reception = environment().reception();
-                if (reading.port.isShared() && reception != null) {
+                if (reading.port.isShared() && environment().reception() != null) {
                     ports.remove(i--);
-                    reading.port.release();
-                    reception.adopt(reading.port);
+                    giveUp(reading.port);
                 }
             }
         }
         return worked;
+    }
+
+    private boolean beginLastBatch() {
+        if (lastBatches == 0) {
+            ports.forEach(reading -> reading.readable = true);
+        }
+        return lastBatches++ < LAST_BATCHES;
+    }
+
+    /** Lets the reception read the port, unless the node stops. */
+    private void giveUp(UdpPort port) {
+        port.release();
+        Reception reception = environment().reception();
+        if (reception != null) {
+            reception.adopt(port);
+        }
     }
 
     private boolean read(Reading reading) {
@@ -130,10 +176,11 @@ final class UdpService extends ServiceInstance {
             messages = 0;
         }
         // Level-triggered: where more waits, the next run of the loop says so again.
-        reading.readable = messages >= FULL_MESSAGES;
+        reading.readable = messages >= FULL_MESSAGES || (ending && messages > 0);
         if (messages == 0) {
             return false;
         }
+        departures.refresh();
         arrivalSocket = reading.port.socket();
         UdpBatch batch = reading.batch;
         for (int message = 0; message < messages; message++) {
@@ -144,7 +191,11 @@ final class UdpService extends ServiceInstance {
             int end = batch.end(message);
             int start = batch.start(message);
             do {
-                handle(batch.buffer(), start, Math.min(segment, end - start));
+                try {
+                    handle(batch.buffer(), start, Math.min(segment, end - start));
+                } catch (RuntimeException e) {
+                    unfit(e);
+                }
                 start += segment;
             } while (start < end);
         }
@@ -156,10 +207,16 @@ final class UdpService extends ServiceInstance {
         int packets = 0;
         while (packets < BATCH_PACKETS && inbox.next()) {
             packets++;
+            departures.refresh();
             peerHigh = inbox.addressHigh();
             peerLow = inbox.addressLow();
-            peerPort = inbox.port();
-            handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
+            peerPort = inbox.port() & 0xFFFF;
+            arrivalSocket = arrivalSockets.get(inbox.port() >>> 16);
+            try {
+                handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
+            } catch (RuntimeException e) {
+                unfit(e);
+            }
         }
         if (packets > 0) {
             departures.flush();
@@ -168,13 +225,35 @@ final class UdpService extends ServiceInstance {
         return packets > 0;
     }
 
-    /** Puts a packet into the inbox; false when it is full. Any thread. */
-    boolean offer(Packet packet, long high, long low, int port) {
-        if (!inbox.offer(packet.buffer(), packet.offset(), packet.length(), high, low, port)) {
-            return false;
+    /** A service can leave a packet in a state that cannot be sent; the next one is another sender's. */
+    private void unfit(RuntimeException fault) {
+        traffic.drop(DropReason.SERVICE_FAILURE);
+        environment().failures().failed(definition().name(), "a packet it processed", fault, "packet dropped");
+    }
+
+    /**
+     * Puts a packet into the inbox. Any thread.
+     *
+     * @param arrival the socket that it came through
+     * @return null, or why it was not taken
+     */
+    @Nullable
+    DropReason offer(Packet packet, UdpSocket arrival, long high, long low, int port) {
+        int portAndArrival = arrivalIndex(arrival) << 16 | port;
+        if (!inbox.offer(packet.buffer(), packet.offset(), packet.length(), high, low, portAndArrival)) {
+            return inbox.isClosed() ? DropReason.SHUTDOWN : DropReason.INBOX_FULL;
         }
         loop.wakeup();
-        return true;
+        return null;
+    }
+
+    private int arrivalIndex(UdpSocket arrival) {
+        int index = arrivalSockets.indexOf(arrival);
+        if (index < 0) {
+            arrivalSockets.addIfAbsent(arrival);
+            index = arrivalSockets.indexOf(arrival);
+        }
+        return index;
     }
 
     /** Handles what is there, then ends. Any thread. */
@@ -203,12 +282,13 @@ final class UdpService extends ServiceInstance {
             }
         }
         UdpService instance = environment().udpService(other, arrivalSocket);
-        if (instance == null) {
-            traffic.drop(DropReason.STREAM_LIMIT);
-        } else if (instance.offer(packet, peerHigh, peerLow, peerPort)) {
+        DropReason reason = instance == null
+                ? environment().whyNoInstance()
+                : instance.offer(packet, arrivalSocket, peerHigh, peerLow, peerPort);
+        if (reason == null) {
             traffic.handed();
         } else {
-            traffic.drop(DropReason.INBOX_FULL);
+            traffic.drop(reason);
         }
     }
 
@@ -226,6 +306,10 @@ final class UdpService extends ServiceInstance {
 
     @Override
     boolean cameFrom(Hop hop) {
+        InetSocketAddress far = farSide.address;
+        if (far != null) {
+            return !hop.isUdp && far.equals(hop.address);
+        }
         return hop.isUdp && hop.low == peerLow && hop.high == peerHigh && hop.port() == peerPort;
     }
 
@@ -235,17 +319,37 @@ final class UdpService extends ServiceInstance {
     }
 
     /** What TCP next hops send back belongs to no one flow: it goes where its destination says. */
-    private void takeFarPackets() {
-        for (Departure departure : departures.connections()) {
-            ((QueuedDeparture) departure).takeFarPackets(this::handleFarPacket);
+    private final class FarSide implements QueuedDeparture.FarPackets {
+        /** The next hop that sent the packet in hand; null when a datagram brought it. */
+        @Nullable
+        InetSocketAddress address;
+
+        void take() {
+            List<Departure> connections = departures.connections();
+            for (int i = 0; i < connections.size(); i++) { // On their way packets may open and close connections.
+                QueuedDeparture from = (QueuedDeparture) connections.get(i);
+                address = from.address();
+                from.takeFarPackets(this);
+            }
+            address = null;
+        }
+
+        @Override
+        public void take(ByteBuffer memory, int offset, int length) {
+            departures.refresh();
+            handleFarPacket(memory, offset, length);
+        }
+
+        @Override
+        public void leaveMemory() {
+            departures.flush();
         }
     }
 
     private void finish() {
-        for (Reading reading : ports) {
-            reading.port.release();
-        }
-        DropReason reason = DropReason.SHUTDOWN;
+        inbox.close();
+        ports.forEach(reading -> giveUp(reading.port));
+        DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
         while (inbox.next()) {
             traffic.taken();
             traffic.drop(reason);

@@ -3,7 +3,10 @@ package org.tamanoir.service;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** A count that one thread, the service's, writes and any thread reads. */
+/**
+ * A count that one thread, the service's, writes and any thread reads. What was written becomes visible with the
+ * batch at the latest.
+ */
 public final class Counter {
     private static final VarHandle VALUE;
 
@@ -30,12 +33,12 @@ public final class Counter {
 
     /** Adds {@code amount}; only the owning thread may call. */
     public void add(long amount) {
-        VALUE.setOpaque(this, value + amount);
+        value += amount;
     }
 
     /** Sets the value, for gauges; only the owning thread may call. */
     public void set(long amount) {
-        VALUE.setOpaque(this, amount);
+        value = amount;
     }
 
     /** The value now; any thread may call. */

@@ -75,12 +75,6 @@ public abstract class Service extends Thread {
         return Verdict.DROP;
     }
 
-    /** Sends the packet back to where it came from, with source and destination swapped if it has both. */
-    protected final Verdict reply(Packet packet) {
-        packet.swapEnds();
-        return Verdict.REPLY;
-    }
-
     /**
      * Sends a packet of the service's own along its route, behind what was sent before. May wait for the next hop
      * to take it. The packet is the caller's again when this returns.

@@ -6,7 +6,7 @@ public enum Verdict {
     FORWARD,
     /** It goes on along the route of another address: {@link Service#forwardTo}. */
     FORWARD_ELSEWHERE,
-    /** It goes back to where it came from: {@link Service#reply}. */
+    /** It goes back to where it came from, with source and destination identifiers swapped if it has both. */
     REPLY,
     /** It ends here for the reason that the service gave: {@link Service#drop}. */
     DROP,

@@ -4,10 +4,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultChannelPromise;
-import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ManualIoEventLoop;
-import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
@@ -17,8 +15,10 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The sockets, tasks and timers of one thread, which drives them itself: {@link #run} waits for something to
@@ -31,7 +31,7 @@ public final class IoLoop implements AutoCloseable {
     /** Events that one wait can report; a stream's thread has few sockets. */
     private static final int EVENTS = 64;
 
-    private final ManualIoEventLoop loop;
+    private final Loop loop;
     private final boolean isNative;
     private final BufferPool pool;
 
@@ -43,10 +43,8 @@ public final class IoLoop implements AutoCloseable {
     public IoLoop(TransportKind kind, BufferPool pool) {
         this.isNative = kind == TransportKind.NATIVE;
         this.pool = pool;
-        IoHandlerFactory factory = isNative
-                ? EpollIoHandler.newFactory(EVENTS, DefaultSelectStrategyFactory.INSTANCE)
-                : NioIoHandler.newFactory();
-        this.loop = new ManualIoEventLoop(null, factory);
+        IoHandlerFactory factory = isNative ? EpollHandler.newFactory(EVENTS) : NioIoHandler.newFactory();
+        this.loop = new Loop(factory);
     }
 
     /** Makes the calling thread the owner, once. */
@@ -61,6 +59,10 @@ public final class IoLoop implements AutoCloseable {
     /** Waits until a connection, a task, a timer or a {@link #wakeup} needs the thread, and serves it. */
     public void run() {
         loop.run(0);
+        if (loop.woken.get()) {
+            // Read and written in one step: whoever woke the loop has said before what for.
+            loop.woken.getAndSet(false);
+        }
     }
 
     /** Serves what is ready, without waiting. */
@@ -68,9 +70,24 @@ public final class IoLoop implements AutoCloseable {
         loop.runNow();
     }
 
-    /** Makes a waiting {@link #run} return. */
+    /** Makes a waiting {@link #run}, or else the next one, return. */
     public void wakeup() {
+        loop.woken.set(true);
         loop.wakeup();
+    }
+
+    /** Netty forgets a wake-up that comes between two runs, and with it what the caller put into a queue before. */
+    private static final class Loop extends ManualIoEventLoop {
+        final AtomicBoolean woken = new AtomicBoolean();
+
+        Loop(IoHandlerFactory factory) {
+            super(null, factory);
+        }
+
+        @Override
+        protected boolean canBlock() {
+            return !woken.get();
+        }
     }
 
     /**
@@ -87,9 +104,9 @@ public final class IoLoop implements AutoCloseable {
         }
     }
 
-    /** Runs {@code task} on the owning thread after {@code delay}. */
-    public void schedule(Duration delay, Runnable task) {
-        loop.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    /** Runs {@code task} on the owning thread after {@code delay}, unless it is cancelled before. */
+    public Future<?> schedule(Duration delay, Runnable task) {
+        return loop.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Begins to connect; {@link TcpConnection#isConnected} or {@link TcpConnection#failure} tells the outcome. */

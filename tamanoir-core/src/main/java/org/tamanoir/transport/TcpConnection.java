@@ -40,7 +40,11 @@ public final class TcpConnection {
     private int nextReadOctets = BufferPool.SMALL_OCTETS;
     private int quietReads;
     private boolean wanted = true;
+    /** The input is full and nobody has made room yet. */
     private boolean full;
+    /** It was read into all the same, so reading stopped: octets pile up at the sender, not here. */
+    private boolean paused;
+
     private boolean connected;
     private boolean inputEnded;
     private boolean outputShut;
@@ -151,12 +155,13 @@ public final class TcpConnection {
         }
         if (full && (input == null || start > 0 || end < input.capacity())) {
             full = false;
+            paused = false;
             applyAutoRead();
         }
     }
 
     private void applyAutoRead() {
-        boolean read = wanted && !full;
+        boolean read = wanted && !paused;
         if (channel.config().isAutoRead() != read) {
             channel.config().setAutoRead(read);
         }
@@ -174,10 +179,10 @@ public final class TcpConnection {
         channel.flush();
     }
 
-    /** Whether the operating system has taken all that was written. */
+    /** Whether the operating system has taken all that was written; never so when the connection is closed. */
     public boolean isDrained() {
         ChannelOutboundBuffer pending = channel.unsafe().outboundBuffer();
-        return pending == null || pending.isEmpty();
+        return pending != null && pending.isEmpty();
     }
 
     /** Octets written that the operating system has not taken yet. */
@@ -300,9 +305,10 @@ public final class TcpConnection {
             end = memory.writerIndex();
             memory.release();
             arrived(end - before, memory.capacity() - before);
-            if (memory.capacity() - (end - start) < MIN_ROOM_OCTETS) {
-                // Part of a packet may fill a small buffer, and a larger one follows; a large one waits for its user.
-                full = memory.capacity() >= BufferPool.LARGE_OCTETS;
+            if (memory.capacity() >= BufferPool.LARGE_OCTETS && memory.capacity() - (end - start) < MIN_ROOM_OCTETS) {
+                // Usually the user makes room before the next read; when one came in between, reading stops.
+                paused = full;
+                full = true;
                 applyAutoRead();
             }
             listener.run();

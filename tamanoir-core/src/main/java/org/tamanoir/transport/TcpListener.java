@@ -39,8 +39,9 @@ public final class TcpListener {
             public void channelRead(ChannelHandlerContext context, Object message) {
                 SocketChannel child = (SocketChannel) message;
                 TcpConnection connection = new TcpConnection(child, loop.pool(), child.remoteAddress());
-                accepted.accept(connection);
+                // Before its user may close it; it reads in a later step of the loop.
                 loop.register(child);
+                accepted.accept(connection);
             }
 
             @Override

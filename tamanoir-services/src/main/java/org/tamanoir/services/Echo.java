@@ -34,6 +34,6 @@ public final class Echo extends Service {
         }
         packets.add(1);
         octets.add(packet.length());
-        return reply(packet);
+        return Verdict.REPLY;
     }
 }

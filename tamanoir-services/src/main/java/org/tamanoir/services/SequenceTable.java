@@ -38,6 +38,9 @@ final class SequenceTable {
     private final Counter streams;
     private final Counter untracked;
 
+    /** Packets number from 0 up. */
+    private static final long NOTHING_EXPECTED = -1;
+
     private int[] ids = new int[FIRST_SLOTS];
     private long[] newest = new long[FIRST_SLOTS];
     /** Bit i: newest - i was seen. 0 marks a free slot, since bit 0 is set in every other. */
@@ -48,7 +51,11 @@ final class SequenceTable {
     private long[] probe = new long[FIRST_SLOTS];
 
     private int size;
-    private int lastSlot;
+    /** The stream of the last packet, and the number that its next one has if it comes in order. */
+    private int expectedId;
+
+    private long expected = NOTHING_EXPECTED;
+    private int settledSlot;
 
     SequenceTable(Function<String, Counter> counters) {
         lost = counters.apply("lost");
@@ -62,21 +69,39 @@ final class SequenceTable {
 
     /** Takes note of one packet. */
     void see(int id, long sequence) {
-        int slot = lastSlot;
-        if (ids[slot] != id || window[slot] == 0) {
-            slot = find(id);
-            if (window[slot] == 0) {
-                begin(slot, id, sequence);
+        if (sequence == expected && id == expectedId) {
+            expected = sequence + 1;
+            return;
+        }
+        settle();
+        int slot = find(id);
+        if (window[slot] == 0) {
+            if (size == MAX_STREAMS) {
+                untracked.add(1);
                 return;
             }
-            lastSlot = slot;
-        }
-        long step = sequence - newest[slot];
-        if (step == 1) {
-            newest[slot] = sequence;
-            window[slot] = window[slot] << 1 | 1;
+            slot = begin(slot, id, sequence);
         } else {
-            outOfOrder(slot, sequence, step);
+            long step = sequence - newest[slot];
+            if (step == 1) {
+                newest[slot] = sequence;
+                window[slot] = window[slot] << 1 | 1;
+            } else {
+                outOfOrder(slot, sequence, step);
+            }
+        }
+        settledSlot = slot;
+        expectedId = id;
+        expected = newest[slot] + 1;
+    }
+
+    /** Writes down the packets that came in order since the last one that did not: the common case is two compares. */
+    private void settle() {
+        int slot = settledSlot;
+        long inOrder = expected - 1 - newest[slot];
+        if (inOrder > 0) {
+            newest[slot] += inOrder;
+            window[slot] = inOrder < WINDOW ? window[slot] << inOrder | (1L << inOrder) - 1 : -1;
         }
     }
 
@@ -108,11 +133,8 @@ final class SequenceTable {
         }
     }
 
-    private void begin(int slot, int id, long sequence) {
-        if (size == MAX_STREAMS) {
-            untracked.add(1);
-            return;
-        }
+    private int begin(int free, int id, long sequence) {
+        int slot = free;
         if (2 * (size + 1) > ids.length) {
             grow();
             slot = find(id);
@@ -123,7 +145,7 @@ final class SequenceTable {
         newest[slot] = sequence;
         first[slot] = sequence;
         window[slot] = 1;
-        lastSlot = slot;
+        return slot;
     }
 
     /** The slot that holds the stream, or the free one where it belongs. */

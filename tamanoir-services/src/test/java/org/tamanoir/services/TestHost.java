@@ -214,6 +214,9 @@ final class TestHost implements ServiceHost {
                 assertThat(dropReason).as("reason for a drop").isNotNull();
                 drops.add(String.valueOf(dropReason));
             } else {
+                if (verdict == Verdict.REPLY) {
+                    view.swapEnds();
+                }
                 out.add(new Out(verdict, false, view.copy()));
             }
         } finally {

@@ -1,0 +1,194 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.client.AnepSender;
+import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSockets;
+
+/**
+ * Starts nodes and ends them. After each test every node has conserved its packets and nothing is left of it: no
+ * thread, no descriptor, and after the class no memory.
+ */
+abstract class TcpNodeTesting {
+    private static final long MEMORY_SLACK_OCTETS = 1 << 20;
+    private static final List<String> LOG = new CopyOnWriteArrayList<>();
+    private static final AppenderBase<ILoggingEvent> APPENDER = new AppenderBase<>() {
+        @Override
+        protected void append(ILoggingEvent event) {
+            LOG.add(event.getFormattedMessage());
+        }
+    };
+    private static long directBefore;
+
+    final TestNode.Settings settings = new TestNode.Settings();
+    private final List<TestNode> nodes = new ArrayList<>();
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private long descriptorsBefore;
+
+    static Stream<TransportKind> kinds() {
+        return UdpSockets.resolve(TransportKind.AUTO) == TransportKind.NATIVE
+                ? Stream.of(TransportKind.NATIVE, TransportKind.NIO)
+                : Stream.of(TransportKind.NIO);
+    }
+
+    // ---- what tests open ---------------------------------------------------------------------------------------
+
+    final TestNode node(ServiceDefinition... services) throws IOException {
+        TestNode node = TestNode.start(settings, services);
+        nodes.add(node);
+        return node;
+    }
+
+    final TestSink sink() throws IOException {
+        return keep(TestSink.open());
+    }
+
+    final TestSink echoSink() throws IOException {
+        return keep(TestSink.openEcho());
+    }
+
+    final AnepSender sender(TestNode node) throws IOException {
+        return keep(AnepSender.tcp(node.address()));
+    }
+
+    final SocketChannel connect(TestNode node) throws IOException {
+        return keep(SocketChannel.open(node.address()));
+    }
+
+    final <T extends AutoCloseable> T keep(T resource) {
+        opened.push(resource);
+        return resource;
+    }
+
+    /** A port of the loopback that nobody listens on. */
+    static InetSocketAddress nobody() throws IOException {
+        try (TestSink sink = TestSink.open()) {
+            return sink.address();
+        }
+    }
+
+    /** What the node and the transport logged in this test. */
+    static List<String> log() {
+        return LOG;
+    }
+
+    /** Names of the threads that belong to nodes. */
+    static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("tcp ") || name.startsWith("udp ") || name.equals("reception"))
+                .sorted()
+                .toList();
+    }
+
+    // ---- what is left of it ----------------------------------------------------------------------------------------
+
+    @BeforeAll
+    static void listenToLog() {
+        APPENDER.start();
+        for (String name : new String[] {"io.netty", "org.tamanoir"}) {
+            ((Logger) LoggerFactory.getLogger(name)).addAppender(APPENDER);
+        }
+        collectGarbage();
+        directBefore = directOctets();
+    }
+
+    @BeforeEach
+    final void countDescriptors() {
+        LOG.removeIf(line -> !line.contains("LEAK"));
+        descriptorsBefore = descriptors();
+    }
+
+    @AfterEach
+    final void leaveNothing() throws Exception {
+        while (!opened.isEmpty()) {
+            opened.pop().close();
+        }
+        List<Integer> cut = nodes.stream()
+                .map(node -> node.environment.stop(TestServices.PATIENCE))
+                .toList();
+        assertThat(cut).allMatch(streams -> streams == 0);
+        for (TestNode node : nodes) {
+            node.assertConserved();
+            assertThat(node.environment.streams().open()).isZero();
+        }
+        TestServices.eventually().untilAsserted(() -> assertThat(threads()).isEmpty());
+        TestServices.eventually().until(() -> descriptors() <= descriptorsBefore);
+        assertThat(LOG).noneMatch(line -> line.contains("fault of the node"));
+    }
+
+    @AfterAll
+    static void leaveNoMemory() {
+        TestServices.eventually().pollInterval(Duration.ofMillis(50)).until(() -> {
+            collectGarbage();
+            return directOctets() <= directBefore + MEMORY_SLACK_OCTETS;
+        });
+        assertThat(LOG).noneMatch(line -> line.contains("LEAK"));
+        for (String name : new String[] {"io.netty", "org.tamanoir"}) {
+            ((Logger) LoggerFactory.getLogger(name)).detachAppender(APPENDER);
+        }
+        LOG.clear();
+    }
+
+    /** Netty reports what was lost to the garbage collector when it allocates next. */
+    private static void collectGarbage() {
+        System.gc();
+        try (BufferPool pool = new BufferPool(1)) {
+            pool.give(pool.take(BufferPool.SMALL_OCTETS, 1));
+        }
+    }
+
+    /** Octets of direct memory in this process. */
+    static long directOctets() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
+    }
+
+    /** Sockets and event descriptors of this process; 0 where that cannot be told. */
+    static long descriptors() {
+        Path own = Path.of("/proc/self/fd");
+        if (!Files.isDirectory(own)) {
+            return 0;
+        }
+        try (Stream<Path> all = Files.list(own)) {
+            return all.filter(TcpNodeTesting::isSocketOrEvents).count();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static boolean isSocketOrEvents(Path descriptor) {
+        try {
+            String target = Files.readSymbolicLink(descriptor).toString();
+            return target.startsWith("socket:") || target.startsWith("anon_inode:");
+        } catch (IOException e) {
+            return false; // Closed since it was listed.
+        }
+    }
+}

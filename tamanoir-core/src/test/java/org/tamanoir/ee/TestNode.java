@@ -1,0 +1,129 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.Route;
+import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.transport.TransportKind;
+
+/** A node that listens on a free TCP port of the loopback, and what tests ask of it. */
+final class TestNode {
+    final RoutingTable routes = new RoutingTable();
+    final ServiceCatalog services = new ServiceCatalog();
+    final ExecutionEnvironment environment;
+
+    private TestNode(EeConfig config) {
+        environment = new ExecutionEnvironment(config, routes, services);
+    }
+
+    /** Settings with short times where a test would have to wait for them; the setters change this object. */
+    static final class Settings {
+        TransportKind transport = TransportKind.AUTO;
+        FailurePolicy unknownService = FailurePolicy.DROP;
+        InetSocketAddress listen = new InetSocketAddress("127.0.0.1", 0);
+        int maxStreams = 4096;
+        int hopBudget = 32;
+        Duration firstPacketTimeout = Duration.ofSeconds(20);
+        Duration connectTimeout = Duration.ofSeconds(5);
+        Duration stallTimeout = Duration.ofSeconds(20);
+        Duration lingerTimeout = Duration.ofSeconds(10);
+
+        EeConfig config() {
+            return new EeConfig(
+                    List.of(listen),
+                    List.of(),
+                    Anep.DEFAULT_TYPE_ID,
+                    transport,
+                    unknownService,
+                    maxStreams,
+                    hopBudget,
+                    1 << 18,
+                    firstPacketTimeout,
+                    connectTimeout,
+                    stallTimeout,
+                    lingerTimeout);
+        }
+    }
+
+    static TestNode start(Settings settings, ServiceDefinition... definitions) throws IOException {
+        TestNode node = new TestNode(settings.config());
+        List.of(definitions).forEach(node.services::add);
+        node.environment.start();
+        return node;
+    }
+
+    InetSocketAddress address() {
+        return environment.tcpAddresses().get(0);
+    }
+
+    TestNode route(String prefix, @Nullable InetSocketAddress next, NextHop.Kind kind) {
+        routes.add(new Route(
+                Prefix.parse(prefix),
+                new NextHop(
+                        next == null ? null : next.getAddress(),
+                        next == null ? 0 : next.getPort(),
+                        NextHop.Transport.SAME,
+                        kind)));
+        return this;
+    }
+
+    /** Everything that has a route goes to this host. */
+    TestNode toHost(InetSocketAddress next) {
+        return route("0.0.0.0/0", next, NextHop.Kind.HOST);
+    }
+
+    /** Everything that has a route goes to this node. */
+    TestNode toNode(TestNode next) {
+        return route("0.0.0.0/0", next.address(), NextHop.Kind.ACTIVE_NODE);
+    }
+
+    TrafficSnapshot traffic() {
+        return environment.traffic();
+    }
+
+    long dropped(DropReason reason) {
+        return traffic().drops().getOrDefault(reason, 0L);
+    }
+
+    /** Waits until no stream is left. */
+    TestNode settle() {
+        TestServices.eventually().until(() -> environment.streams().open() == 0);
+        return this;
+    }
+
+    /** No packet is forgotten: all that came in, or was made, left or ended for these reasons. */
+    void assertDrops(Map<DropReason, Long> expected) {
+        Map<DropReason, Long> drops = expected.isEmpty() ? Map.of() : new EnumMap<>(expected);
+        TestServices.eventually()
+                .untilAsserted(() -> assertThat(traffic().drops()).isEqualTo(drops));
+        settle();
+        assertThat(traffic().drops()).isEqualTo(drops);
+        assertConserved();
+    }
+
+    /** Waits until packets were dropped for this reason and no stream is left. */
+    void settleAfterDrop(DropReason reason) {
+        TestServices.eventually()
+                .until(() -> dropped(reason) > 0 && environment.streams().open() == 0);
+    }
+
+    void assertConserved() {
+        TrafficSnapshot traffic = traffic();
+        assertThat(traffic.held()).describedAs("held: %s", traffic).isZero();
+        assertThat(traffic.packetsIn() + traffic.packetsMade())
+                .describedAs("in and out: %s", traffic)
+                .isEqualTo(traffic.packetsOut() + traffic.dropped());
+    }
+}

@@ -1,0 +1,83 @@
+package org.tamanoir.ee;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
+
+/** Services and packets that tests of nodes share. */
+final class TestServices {
+    /** Nothing in a test takes this long unless it hangs. */
+    static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** Marks each packet in place. */
+    static final ServiceDefinition MARK = define("mark", () -> new Service() {
+        @Override
+        public Verdict process(Packet packet) {
+            packet.setClassOfService(packet.classOfService() + 1);
+            counter("marked").add(1);
+            return Verdict.FORWARD;
+        }
+    });
+
+    /** Sends each packet back. */
+    static final ServiceDefinition ECHO = define("echo", () -> new Service() {
+        @Override
+        public Verdict process(Packet packet) {
+            return Verdict.REPLY;
+        }
+    });
+
+    private TestServices() {}
+
+    static ServiceDefinition define(String name, Supplier<? extends Service> factory) {
+        return define(name, FailurePolicy.DROP, factory);
+    }
+
+    static ServiceDefinition define(String name, FailurePolicy policy, Supplier<? extends Service> factory) {
+        return new ServiceDefinition(name, factory, ServiceConfig.EMPTY, policy);
+    }
+
+    static ConditionFactory eventually() {
+        return Awaitility.await()
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(5))
+                .atMost(PATIENCE);
+    }
+
+    /** Packets for a service, with all options that a node changes in place. */
+    static PacketBuilder packets(String service) {
+        return anonymous().service(service).stream(7);
+    }
+
+    /** Packets that ask for no service. */
+    static PacketBuilder anonymous() {
+        return new PacketBuilder()
+                .source(InetAddress.getLoopbackAddress())
+                .destination(InetAddress.getLoopbackAddress())
+                .classOfService(0, 0)
+                .hopBudget(16);
+    }
+
+    /** A payload that tells its number and its octets' places. */
+    static ByteBuffer payload(int number, int octets) {
+        ByteBuffer payload = ByteBuffer.allocate(octets);
+        for (int i = 0; i < octets; i++) {
+            payload.put(i, (byte) (number * 31 + i ^ i >>> 8));
+        }
+        return payload;
+    }
+
+    /** A payload of 4 octets. */
+    static ByteBuffer number(int number) {
+        return ByteBuffer.allocate(4).putInt(0, number);
+    }
+}

@@ -1,0 +1,140 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSender;
+import org.tamanoir.transport.UdpSocket;
+import org.tamanoir.transport.UdpSockets;
+
+/** A UDP socket of a test that sends and receives. Thread contract: one thread. */
+final class UdpFarEnd implements AutoCloseable {
+    /** In flight at once: a socket's buffer holds some times as much, whatever the kernel adds to each datagram. */
+    private static final int WINDOW_OCTETS = 100_000;
+
+    private static final int WINDOW_PACKETS = 100;
+
+    private final UdpSocket socket;
+    private final UdpBatch batch;
+    private final UdpSender sender;
+    private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 20);
+    private final ArrayDeque<byte[]> arrived = new ArrayDeque<>();
+    private final ArrayDeque<Integer> ports = new ArrayDeque<>();
+    private int lastPort;
+
+    UdpFarEnd(TransportKind kind, String host) throws IOException {
+        socket = UdpSockets.bind(kind, new InetSocketAddress(InetAddress.getByName(host), 0));
+        batch = socket.newBatch();
+        sender = socket.newSender();
+    }
+
+    InetSocketAddress address() {
+        return socket.localAddress();
+    }
+
+    /** Sends datagrams back to back, joined where the kernel does that. */
+    void send(InetSocketAddress to, Collection<byte[]> datagrams) {
+        int at = 0;
+        for (byte[] octets : datagrams) {
+            if (at + octets.length > memory.capacity()) {
+                sender.flush();
+                at = 0;
+            }
+            memory.put(at, octets);
+            sender.add(
+                    memory,
+                    at,
+                    octets.length,
+                    Forwarder.high(to.getAddress()),
+                    Forwarder.low(to.getAddress()),
+                    to.getPort());
+            at += octets.length;
+        }
+        sender.flush();
+        assertThat(sender.failedPackets()).as(sender.lastError()).isZero();
+    }
+
+    void send(InetSocketAddress to, byte[] datagram) {
+        send(to, List.of(datagram));
+    }
+
+    /** The next datagram; fails when none comes in time. */
+    byte[] next() throws IOException {
+        while (arrived.isEmpty()) {
+            assertThat(socket.awaitReadable(UdpTestNode.PATIENCE))
+                    .as("a datagram arrives at %s", address())
+                    .isTrue();
+            receive();
+        }
+        lastPort = ports.remove();
+        return arrived.remove();
+    }
+
+    /** The port that the datagram that {@link #next} gave last came from. */
+    int lastPort() {
+        return lastPort;
+    }
+
+    private void receive() throws IOException {
+        int messages = socket.receive(batch);
+        for (int m = 0; m < messages; m++) {
+            int end = batch.end(m);
+            int start = batch.start(m);
+            do {
+                int octets = Math.min(batch.segmentOctets(m), end - start);
+                byte[] copy = new byte[octets];
+                batch.buffer().get(start, copy);
+                arrived.add(copy);
+                ports.add(batch.port(m));
+                start += Math.max(1, octets);
+            } while (start < end);
+        }
+    }
+
+    /** Forgets what has come so far. */
+    void discard() throws IOException {
+        receive();
+        arrived.clear();
+        ports.clear();
+    }
+
+    /** Whether nothing has come that was not taken. */
+    boolean isQuiet() throws IOException {
+        receive();
+        return arrived.isEmpty();
+    }
+
+    /** Sends datagrams to the node in windows, and returns as many that came to {@code receiver} meanwhile. */
+    List<byte[]> pump(InetSocketAddress node, List<byte[]> datagrams, UdpFarEnd receiver) throws IOException {
+        List<byte[]> received = new ArrayList<>();
+        int next = 0;
+        while (next < datagrams.size()) {
+            int octets = 0;
+            int end = next;
+            do {
+                octets += datagrams.get(end++).length;
+            } while (end < datagrams.size()
+                    && end - next < WINDOW_PACKETS
+                    && octets + datagrams.get(end).length <= WINDOW_OCTETS);
+            send(node, datagrams.subList(next, end));
+            for (; next < end; next++) {
+                received.add(receiver.next());
+            }
+        }
+        return received;
+    }
+
+    @Override
+    public void close() {
+        socket.close();
+    }
+}
