@@ -29,8 +29,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
         },
         footer = {
             "",
-            "Units: k, M and G are powers of 1000 in numbers of packets and in rates, powers of 1024 in sizes of",
-            "memory, where KiB, MiB and GiB mean the same; times have ms, s, m or h.",
+            "Units: k, M and G are powers of 1000 in numbers of packets and in rates, powers of 1024 in sizes of "
+                    + "memory, where KiB, MiB and GiB mean the same; times have ms, s, m or h.",
             "Addresses: HOST:PORT, [V6]:PORT; a port alone means 127.0.0.1, a host alone port 3322.",
             "Help on a command: tamanoir COMMAND --help"
         })
