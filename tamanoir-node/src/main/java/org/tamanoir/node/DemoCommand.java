@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Send a real file across two nodes and check that it arrives octet for octet.",
             "Over TCP through Monitor on both nodes, over TCP through Gzip on the first and Gunzip on the second, and "
-                    + "over UDP through Monitor on both; all on free ports of 127.0.0.1."
+                    + "over UDP through Monitor on both; all on free ports of 127.0.0.1. Rates are those of a Java that "
+                    + "has just started and does all of it in one process."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -120,8 +121,9 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private static void introduce(DemoNetwork network, DemoFile sent, Output output) {
-        output.line("file: " + sent.path() + ", " + Rates.count(sent.octets()) + " octets"
-                + (sent.octets() == DemoFile.MAX_OCTETS ? " of it" : ""));
+        output.line("file: " + sent.path() + ", "
+                + (sent.octets() < sent.fileOctets() ? "the first " + Rates.count(sent.octets()) + " of " : "")
+                + Rates.count(sent.fileOctets()) + " octets");
         output.line("SHA-256: " + sent.sha256());
         output.line("path: sender -> first node " + Endpoint.toString(network.firstAddress()) + " -> second node "
                 + Endpoint.toString(network.secondAddress()) + " -> receiver; sockets: " + network.transport());

@@ -15,11 +15,12 @@ import java.util.stream.Stream;
 /**
  * The beginning of a real file, as much as the demo sends.
  *
+ * @param fileOctets all of the file
  * @param octets at most {@link #MAX_OCTETS}
  * @param content those octets, mapped; use a duplicate
  * @param sha256 of those octets, hexadecimal
  */
-record DemoFile(Path path, long octets, ByteBuffer content, String sha256) {
+record DemoFile(Path path, long fileOctets, long octets, ByteBuffer content, String sha256) {
     static final int MAX_OCTETS = 64 << 20;
 
     /** What comes with every JDK, the largest first, and last the program itself. */
@@ -51,7 +52,7 @@ record DemoFile(Path path, long octets, ByteBuffer content, String sha256) {
             ByteBuffer content = channel.map(FileChannel.MapMode.READ_ONLY, 0, octets);
             MessageDigest digest = newDigest();
             digest.update(content.duplicate());
-            return new DemoFile(path, octets, content, text(digest));
+            return new DemoFile(path, channel.size(), octets, content, text(digest));
         }
     }
 

@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * <p>Thread contract: one thread reads; any may close.
  */
 final class DemoInput implements ReadableByteChannel {
-    private static final long LOSS_NS = 200_000_000;
+    private static final long LOSS_NS = 500_000_000;
     private static final long POLL_NS = 50_000;
 
     private final ByteBuffer content;

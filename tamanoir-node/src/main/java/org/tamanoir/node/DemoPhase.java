@@ -22,7 +22,7 @@ record DemoPhase(String name, boolean tcp, String service, int packetOctets) {
     private static final long UDP_WINDOW_OCTETS = 128 * 1024;
 
     private static final long END_PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
-    private static final long UDP_SILENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long UDP_SILENCE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long POLL_MS = 10;
     private static final int HOP_BUDGET = 8;
 

@@ -27,6 +27,12 @@ import picocli.CommandLine.Spec;
             "0:the configuration is good (--validate)",
             "2:wrong usage or configuration, or the node could not start",
             "130, 143:the node was stopped by Ctrl-C or SIGTERM, in order"
+        },
+        footer = {
+            "",
+            "A node starts a third faster from an archive of its classes. This makes one, and has to be done again "
+                    + "for another jar or Java: java -XX:ArchiveClassesAtExit=node.jsa -jar tamanoir-node.jar demo",
+            "This uses it: export JAVA_TOOL_OPTIONS=-XX:SharedArchiveFile=node.jsa"
         })
 final class NodeCommand implements Callable<Integer> {
     private static final Duration MIN_STATS = Duration.ofMillis(100);

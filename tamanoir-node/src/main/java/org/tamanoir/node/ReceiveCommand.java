@@ -25,9 +25,9 @@ import picocli.CommandLine.Spec;
         description = "Receive streams: verify the load that 'send' generates, or write payloads to a file.",
         footer = {
             "",
-            "Over UDP a file is written in the order of the packets' numbers; a packet that is not there when 4096",
-            "packets or 8 MiB behind it wait counts as lost, and nothing stands in its place. Latency comes from the",
-            "packets' time stamps, which mean something only when sender and receiver run on the same host.",
+            "Over UDP a file is written in the order of the packets' numbers; a packet that is not there when 4096 "
+                    + "packets or 8 MiB behind it wait counts as lost, and nothing stands in its place. Latency comes from the "
+                    + "packets' time stamps, which mean something only when sender and receiver run on the same host.",
             "Exit code: 0 all came whole, 1 loss or corruption, 2 wrong usage or an error of input or output."
         })
 final class ReceiveCommand implements Callable<Integer> {

@@ -122,7 +122,10 @@ class MainTest {
     @Test
     void completionIsAScriptForTheShell() throws Exception {
         assertThat(run("completion")).isZero();
-        assertThat(out.toString()).contains("completion", "--validate", "--max-streams", "native");
+        assertThat(out.toString()).contains("--validate", "--max-streams", "native");
+        assertThat(Main.commandLine().getSubcommands().keySet())
+                .containsExactlyInAnyOrder("node", "send", "receive", "demo", "completion")
+                .allSatisfy(command -> assertThat(out.toString()).contains(" " + command));
         Path bash = Path.of("/bin/bash");
         Assumptions.assumeTrue(Files.isExecutable(bash), "no /bin/bash to check the script's syntax with");
         Path script = Files.writeString(folder.resolve("completion.bash"), out.toString());

@@ -13,8 +13,6 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -43,7 +41,8 @@ class NodeProcessTest {
                 DatagramSocket udpEnd = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
             tcpEnd.setSoTimeout(PATIENCE_MS);
             udpEnd.setSoTimeout(PATIENCE_MS);
-            Process node = start(
+            Process node = Program.start(
+                    "node",
                     "--listen",
                     "0",
                     "--json",
@@ -94,6 +93,49 @@ class NodeProcessTest {
         }
     }
 
+    @Test
+    void aTerminatedNodeLetsOpenStreamsFinish() throws Exception {
+        try (ServerSocket end = new ServerSocket(0, 1, LOOPBACK)) {
+            end.setSoTimeout(PATIENCE_MS);
+            String route = "10.0.2.0/24=127.0.0.1:" + end.getLocalPort() + ",host";
+            Process process = Program.start("node", "--tcp", "0", "--json", "--drain", "15s", "--route", route);
+            try (BufferedReader out = process.inputReader()) {
+                Endpoint node =
+                        Endpoint.parse(json(out.readLine()).get("tcp").get(0).asString(), 1);
+                try (Socket sender = new Socket(node.address(), node.port())) {
+                    sender.getOutputStream().write(PACKET);
+                    try (Socket stream = end.accept()) {
+                        stream.setSoTimeout(PATIENCE_MS);
+                        stream.getInputStream().readNBytes(PACKET.length);
+                        process.toHandle().destroy();
+                        assertThat(event(out, "stopping").get("streams").asInt())
+                                .isEqualTo(1);
+                        sender.getOutputStream().write(PACKET);
+                        sender.shutdownOutput();
+                        assertThat(stream.getInputStream().readAllBytes()).endsWith(PAYLOAD);
+                    }
+                }
+                JsonNode stopped = event(out, "stopped");
+                assertThat(stopped.get("streamsCut").asInt()).isZero();
+                assertThat(stopped.get("packetsIn").asLong()).isEqualTo(2);
+                assertThat(stopped.get("packetsOut").asLong()).isEqualTo(2);
+                assertThat(stopped.get("unaccounted").asLong()).isZero();
+                assertThat(process.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS)).isTrue();
+                assertThat(process.exitValue()).isEqualTo(128 + 15);
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+
+    private static JsonNode event(BufferedReader out, String name) throws IOException {
+        JsonNode event = json(out.readLine());
+        while (!event.get("event").asString().equals(name)) {
+            event = json(out.readLine());
+        }
+        return event;
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"--tcp", "--udp"})
     void anAddressThatIsTakenIsOneLineAndCode2(String option) throws IOException {
@@ -130,19 +172,6 @@ class NodeProcessTest {
                 .last()
                 .asString()
                 .startsWith("stopped: 0 in + 0 made = 0 out + 0 dropped + 0 held;");
-    }
-
-    private static Process start(String... options) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName(),
-                "node"));
-        command.addAll(List.of(options));
-        return new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
     }
 
     private static JsonNode json(String line) {

@@ -171,6 +171,49 @@ class SendReceiveCommandTest {
         assertThat(to).hasBinaryContent(content);
     }
 
+    /** Random octets grow when they are compressed: near 64 KiB a service has to cut what was one packet into two. */
+    @ParameterizedTest
+    @ValueSource(ints = {1_400, 65_535})
+    void whatGzipAndGunzipCutAnewArrivesWhole(int packetOctets) throws Exception {
+        byte[] content = randomFile(folder.resolve("in"), 500_000);
+        Path to = folder.resolve("out");
+        try (DemoNetwork network = new DemoNetwork("auto")) {
+            Run file = receive("--tcp", "-o", to.toString(), "--exit-after-streams", "1");
+            Run load = receive("--tcp", "--exit-after-streams", "1");
+            assertThat(send(
+                                    Endpoint.toString(network.firstAddress()),
+                                    "--service",
+                                    "Gzip",
+                                    "--packet-size",
+                                    String.valueOf(packetOctets),
+                                    "--destination",
+                                    DemoNetwork.DESTINATION + port(file),
+                                    folder.resolve("in").toString())
+                            .exitCode())
+                    .isZero();
+            assertThat(send(
+                                    Endpoint.toString(network.firstAddress()),
+                                    "--service",
+                                    "Gzip",
+                                    "--packet-size",
+                                    "1400",
+                                    "--count",
+                                    "300",
+                                    "--destination",
+                                    DemoNetwork.DESTINATION + port(load))
+                            .exitCode())
+                    .isZero();
+            assertThat(file.exitCode()).as(file.out.toString()).isZero();
+            assertThat(load.exitCode()).as(load.out.toString()).isZero();
+        }
+        assertThat(to).hasBinaryContent(content);
+    }
+
+    private static String port(Run receive) {
+        String address = receive.listening();
+        return address.substring(address.indexOf(':'));
+    }
+
     @Test
     void severalStreamsGoToAFileEach() throws Exception {
         byte[] content = randomFile(folder.resolve("in"), 100_000);

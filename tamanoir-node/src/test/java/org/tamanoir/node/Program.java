@@ -1,0 +1,26 @@
+package org.tamanoir.node;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The program as a process of its own, with this one's class path. */
+final class Program {
+    private Program() {}
+
+    /** Standard error goes where this process's goes. */
+    static Process start(String... arguments) throws IOException {
+        return builder(arguments).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    static ProcessBuilder builder(String... arguments) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command);
+    }
+}
