@@ -55,8 +55,8 @@ public enum DropReason {
     SEND_ERROR,
     /** A reply for a sender whose connection is gone. */
     PEER_GONE,
-    /** More streams than the node allows. */
-    STREAM_LIMIT,
+    /** An instance of the service could not be started: its constructor threw, or no thread was to be had. */
+    NO_INSTANCE,
     /** The node stopped before the packet could leave. */
     SHUTDOWN
 }

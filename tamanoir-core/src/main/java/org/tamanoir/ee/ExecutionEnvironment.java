@@ -35,6 +35,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** How long threads may take to notice that they are cut; a service that does not return takes longer. */
     private static final Duration CUT_PATIENCE = Duration.ofSeconds(3);
+    /** Between attempts to start a service on UDP that could not be started. */
+    private static final Duration UDP_RETRY = Duration.ofSeconds(1);
     /** Large buffers in use at once: 64 MiB. */
     private static final int MAX_LARGE_BUFFERS = 256;
 
@@ -48,6 +50,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Traffic.Sum endedTraffic = new Traffic.Sum();
     private final Set<ServiceInstance> instances = new LinkedHashSet<>();
     private final Map<ServiceDefinition, UdpService> udpServices = new HashMap<>();
+    /** When a service could not be started for UDP, in ns, so that not every packet tries. */
+    private final Map<ServiceDefinition, Long> udpFailures = new HashMap<>();
+
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
     private final List<UdpSocket> udpSockets = new ArrayList<>();
     private final Map<Class<?>, UdpSocket> egressSockets = new HashMap<>();
@@ -296,6 +301,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
         if (known != null || stopping) {
             return known;
         }
+        Long failedNs = udpFailures.get(definition);
+        if (failedNs != null && System.nanoTime() - failedNs < UDP_RETRY.toNanos()) {
+            return null;
+        }
+        udpFailures.put(definition, System.nanoTime());
         try {
             StreamInfo info = new StreamInfo(StreamInfo.Transport.UDP, null, arrival.localAddress());
             UdpService service = new UdpService(this, definition, info, arrival);
@@ -304,6 +314,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 return null;
             }
             udpServices.put(definition, service);
+            udpFailures.remove(definition);
             return service;
         } catch (RuntimeException | Error e) {
             failures.failed(definition.name(), "its constructor", e, "packet dropped");
@@ -313,7 +324,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** Why {@link #udpService} gave none. */
     synchronized DropReason whyNoInstance() {
-        return stopping ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT;
+        return stopping ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE;
     }
 
     private boolean startOrEnd(ServiceInstance instance) {

@@ -275,7 +275,7 @@ final class TcpStream extends StreamInstance {
     void handOver(ServiceDefinition other, Packet packet) {
         TcpBranch branch = branch(other);
         if (branch == null) {
-            traffic.drop(DropReason.STREAM_LIMIT);
+            traffic.drop(DropReason.NO_INSTANCE);
             return;
         }
         boolean taken = branch.offer(packet);

@@ -118,7 +118,7 @@ class UdpMutationTest {
                             DropReason.NO_ROUTE,
                             DropReason.UNKNOWN_SERVICE)
                     .doesNotContainKeys(
-                            DropReason.INBOX_FULL, DropReason.SHUTDOWN, DropReason.SEND_ERROR, DropReason.STREAM_LIMIT);
+                            DropReason.INBOX_FULL, DropReason.SHUTDOWN, DropReason.SEND_ERROR, DropReason.NO_INSTANCE);
             assertThat(node.environment.instances())
                     .allSatisfy(instance -> assertThat(instance.counters()).doesNotContainKey("failures"));
         } catch (AssertionError | RuntimeException e) {
