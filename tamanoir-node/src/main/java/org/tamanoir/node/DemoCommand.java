@@ -168,7 +168,9 @@ final class DemoCommand implements Callable<Integer> {
             ReceiverStatistics statistics = receiver.statistics();
             Progress progress = new Progress(output, "", statistics::packets, statistics::octets);
             Set<StreamCounts> told = new HashSet<>();
-            while (!stop.await(KEEP_POLL_NS)) {
+            boolean stopped = false;
+            while (!stopped) {
+                stopped = stop.await(KEEP_POLL_NS);
                 progress.show();
                 for (StreamCounts stream : streams.ended(UDP_STREAM_SILENCE_NS)) {
                     if (told.add(stream)) {

@@ -10,8 +10,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * One object on one line: records, maps, lists, texts, numbers and booleans. Written here because a library's data
- * binding takes a fifth of a node's start.
+ * One object on one line: records, maps, lists, texts, numbers and booleans. Written here so
+ * that the jar does without a library's data binding, 2 MB of 8.
  */
 final class Json {
     private static final JsonFactory FACTORY = new JsonFactory();

@@ -60,7 +60,7 @@ public final class Main implements Runnable {
         return commandLine(args).setOut(out).setErr(err).execute(args);
     }
 
-    /** With the command alone that the first argument names: to read the others' options takes 60 ms of a start. */
+    /** With the command alone that the first argument names: to read the others' options takes 50 ms of a start. */
     static CommandLine commandLine(String... args) {
         CommandLine root = new CommandLine(new Main());
         List<Class<?>> named = COMMANDS.stream()
