@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 public final class TcpConnection {
     /** Below this much room the input buffer counts as full. */
     private static final int MIN_ROOM_OCTETS = 2048;
+    /** A read of this much is followed by another at once. */
+    private static final int BULK_OCTETS = 32 * 1024;
     /** Reads in a row that would have fitted a small buffer before a stream counts as quiet. */
     private static final int QUIET_READS = 16;
 
@@ -253,7 +255,7 @@ public final class TcpConnection {
         } else if (held == 0 && !buffer.isReferenced()) {
             start = 0;
             end = 0;
-        } else if (buffer.capacity() - end < Math.max(MIN_ROOM_OCTETS, nextReadOctets / 2)) {
+        } else if (!receiver.continuing && buffer.capacity() - end < Math.max(MIN_ROOM_OCTETS, nextReadOctets / 2)) {
             buffer = move(buffer, held);
         }
         input = buffer;
@@ -290,6 +292,7 @@ public final class TcpConnection {
     /** Netty's side: where to read to, and what happened. */
     private final class Receiver extends ChannelInboundHandlerAdapter implements RecvByteBufAllocator.ExtendedHandle {
         private int attemptedOctets;
+        private boolean continuing;
         private int lastOctets;
 
         @Override
@@ -379,15 +382,25 @@ public final class TcpConnection {
 
         @Override
         public boolean continueReading() {
-            return false;
+            // While a large read was copied, the sender has often brought more: fewer and larger batches wake both
+            // ends less often, and waking them is what costs most.
+            Buffer buffer = input;
+            continuing = lastOctets >= BULK_OCTETS
+                    && wanted
+                    && !paused
+                    && buffer != null
+                    && buffer.capacity() - end >= BULK_OCTETS;
+            return continuing;
         }
 
         @Override
         public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
-            return false;
+            return continueReading();
         }
 
         @Override
-        public void readComplete() {}
+        public void readComplete() {
+            continuing = false;
+        }
     }
 }
