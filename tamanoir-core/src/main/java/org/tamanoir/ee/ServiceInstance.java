@@ -4,10 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Map;
 import java.util.Queue;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
@@ -28,9 +25,7 @@ import org.tamanoir.transport.IoLoop;
  * <p>Thread contract: the service's thread, but for what is said to be any thread's.
  */
 abstract class ServiceInstance implements ServiceHost {
-    /** Counters, own drop reasons and timers that one instance may have. */
-    private static final int MAX_NAMES = 64;
-
+    /** Timers that one instance may have waiting. */
     private static final int MAX_TIMERS = 1024;
 
     final Traffic traffic = new Traffic();
@@ -44,8 +39,8 @@ abstract class ServiceInstance implements ServiceHost {
     private final Service service;
     private final long key;
     private final Packet packet;
-    private final ConcurrentHashMap<String, Counter> counters = new ConcurrentHashMap<>();
-    private final ConcurrentHashMap<String, Counter> dropReasons = new ConcurrentHashMap<>();
+    private final NamedCounters counters = new NamedCounters();
+    private final NamedCounters dropReasons = new NamedCounters();
     private final Queue<Runnable> dueTasks = new ArrayDeque<>();
     private @Nullable DropReason parseFault;
     private int timers;
@@ -381,15 +376,7 @@ abstract class ServiceInstance implements ServiceHost {
 
     @Override
     public final Counter counter(String name) {
-        return named(counters, name);
-    }
-
-    private static Counter named(ConcurrentHashMap<String, Counter> known, String name) {
-        Counter counter = known.get(name);
-        if (counter != null) {
-            return counter;
-        }
-        return known.computeIfAbsent(known.size() < MAX_NAMES ? name : "others", Counter::new);
+        return counters.get(name);
     }
 
     @Override
@@ -399,7 +386,7 @@ abstract class ServiceInstance implements ServiceHost {
 
     @Override
     public final void dropping(String reason) {
-        named(dropReasons, reason).add(1);
+        dropReasons.get(reason).add(1);
     }
 
     @Override
@@ -438,12 +425,11 @@ abstract class ServiceInstance implements ServiceHost {
         Traffic.Sum sum = new Traffic.Sum();
         traffic.addTo(sum);
         return new InstanceStatus(
-                definition.name(), service.getName(), stream, sum.ofInstance(), values(counters), values(dropReasons));
-    }
-
-    private static Map<String, Long> values(Map<String, Counter> counters) {
-        Map<String, Long> values = new TreeMap<>();
-        counters.forEach((name, counter) -> values.put(name, counter.get()));
-        return values;
+                definition.name(),
+                service.getName(),
+                stream,
+                sum.ofInstance(),
+                counters.values(),
+                dropReasons.values());
     }
 }

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 public final class TcpConnection {
     /** Below this much room the input buffer counts as full. */
     private static final int MIN_ROOM_OCTETS = 2048;
+    /** Not more than this is moved to a small buffer so that a larger one can be given back. */
+    private static final int LEFTOVER_OCTETS = 4096;
     /** A read of this much is followed by another at once. */
     private static final int BULK_OCTETS = 32 * 1024;
     /** Reads in a row that would have fitted a small buffer before a stream counts as quiet. */
@@ -149,11 +151,23 @@ public final class TcpConnection {
      */
     public void trim() {
         Buffer buffer = input;
-        if (buffer != null && start == end && !buffer.isReferenced()) {
-            pool.give(buffer);
-            input = null;
-            start = 0;
-            end = 0;
+        int held = end - start;
+        if (buffer != null && !buffer.isReferenced()) {
+            if (held == 0) {
+                pool.give(buffer);
+                input = null;
+            } else if (held <= LEFTOVER_OCTETS && buffer.capacity() > BufferPool.SMALL_OCTETS) {
+                // Part of a packet is left of nearly every batch: with a buffer each, streams would push each other
+                // out of the cache, and none would be given back.
+                Buffer small = pool.take(BufferPool.SMALL_OCTETS, held);
+                small.nio().put(0, buffer.nio(), start, held);
+                pool.give(buffer);
+                input = small;
+            }
+            if (input != buffer) {
+                start = 0;
+                end = held;
+            }
         }
         if (full && (input == null || start > 0 || end < input.capacity())) {
             full = false;
