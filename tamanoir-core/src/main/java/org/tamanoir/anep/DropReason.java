@@ -35,6 +35,12 @@ public enum DropReason {
     PACKET_TOO_LONG,
     /** The node does not have the service, and the failure policy says drop or close. */
     UNKNOWN_SERVICE,
+    /** The service's code could not be had, or was refused; the log says why. */
+    DEPLOYMENT_FAILED,
+    /** The service's code is on its way, and the bounded room for packets that wait for it was full (UDP). */
+    DEPLOYMENT_HOLD_FULL,
+    /** The service failed too often, or used too much, and is not run for a while. */
+    QUARANTINED,
     /** The service dropped it; the service's own reason is counted beside it. */
     SERVICE,
     /** The service took it in by design (aggregation, decoding). */

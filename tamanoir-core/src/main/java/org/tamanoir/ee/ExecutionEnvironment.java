@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,6 +69,40 @@ public final class ExecutionEnvironment implements AutoCloseable {
         this.services = services;
         this.kind = UdpSockets.resolve(config.transport());
         this.forwarder = new Forwarder(routes);
+    }
+
+    /** Asks this source for services that the catalog lacks. Before {@link #start}. */
+    public void fetchFrom(ServiceSource source) {
+        throw new UnsupportedOperationException("fetchFrom");
+    }
+
+    /**
+     * Names this node's code server to the next nodes, in previous-active-node options that packets bring along.
+     *
+     * @param codeServer null = none; an unspecified address stands for the one that packets come from
+     */
+    public void advertise(@Nullable InetSocketAddress codeServer) {
+        throw new UnsupportedOperationException("advertise");
+    }
+
+    /** Tells of each TCP stream that ends, on its thread; must not block. Before {@link #start}. */
+    public void onStreamEnd(Consumer<StreamRecord> log) {
+        throw new UnsupportedOperationException("onStreamEnd");
+    }
+
+    /** Looks into the packet path. */
+    public Tap tap() {
+        throw new UnsupportedOperationException("tap");
+    }
+
+    /**
+     * Ends the instances of a service that stands in the catalog no more: UDP instances at once, when they have
+     * handled what has reached them; TCP streams by themselves until the deadline, then they are cut.
+     *
+     * @return TCP streams that were cut
+     */
+    public int retire(ServiceDefinition definition, Duration deadline) {
+        throw new UnsupportedOperationException("retire");
     }
 
     // ---- life ------------------------------------------------------------------------------------------------------
@@ -202,6 +237,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
             instances.forEach(instance -> instance.traffic.addTo(sum));
         }
         return sum.ofNode();
+    }
+
+    /** What crossed the instances of one service since the node's start, those that ended included. */
+    public TrafficSnapshot traffic(ServiceDefinition definition) {
+        throw new UnsupportedOperationException("traffic");
+    }
+
+    /** TCP streams and UDP packets that wait for a service's code now. */
+    public long waitingForCode() {
+        return 0;
     }
 
     /** Instances of services that run now. */

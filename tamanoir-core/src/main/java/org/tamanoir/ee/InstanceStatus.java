@@ -1,12 +1,14 @@
 package org.tamanoir.ee;
 
+import java.time.Instant;
 import java.util.Map;
 import org.tamanoir.service.StreamInfo;
 
 /**
  * A running instance of a service.
  *
- * @param service its name
+ * @param service the service that it runs
+ * @param startedAt when its thread began
  * @param thread its thread's name
  * @param stream what it serves
  * @param traffic what crossed it
@@ -14,7 +16,8 @@ import org.tamanoir.service.StreamInfo;
  * @param dropReasons the service's own reasons for its drops
  */
 public record InstanceStatus(
-        String service,
+        ServiceDefinition service,
+        Instant startedAt,
         String thread,
         StreamInfo stream,
         TrafficSnapshot traffic,

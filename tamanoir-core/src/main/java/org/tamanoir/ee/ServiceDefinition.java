@@ -7,18 +7,36 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 
 /**
- * A service that the node can run.
+ * A service that the node can run: one version of it.
  *
  * @param name {@code org.example.Foo}
+ * @param version empty for services of the class path
  * @param factory makes an instance for each TCP stream, and one for UDP; called on any thread
  * @param config what each instance is initialised with
  * @param failurePolicy what becomes of a packet that made an instance throw
+ * @param life what all its instances did and used
  */
 public record ServiceDefinition(
-        String name, Supplier<? extends Service> factory, ServiceConfig config, FailurePolicy failurePolicy) {
+        String name,
+        String version,
+        Supplier<? extends Service> factory,
+        ServiceConfig config,
+        FailurePolicy failurePolicy,
+        ServiceLife life) {
+
+    /** A service of the class path, without a version and without limits. */
+    public ServiceDefinition(
+            String name, Supplier<? extends Service> factory, ServiceConfig config, FailurePolicy failurePolicy) {
+        this(name, "", factory, config, failurePolicy, new ServiceLife());
+    }
 
     /** The key that packets name the service by. */
     public long key() {
         return ServiceKey.of(name);
+    }
+
+    /** {@code name:version}, or the name alone when there is no version. */
+    public String label() {
+        return version.isEmpty() ? name : name + ":" + version;
     }
 }

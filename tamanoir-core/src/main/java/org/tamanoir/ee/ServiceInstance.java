@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,7 @@ abstract class ServiceInstance implements ServiceHost {
     private final ExecutionEnvironment environment;
     private final ServiceDefinition definition;
     private final StreamInfo stream;
+    private final Instant startedAt = Instant.now();
     private final Service service;
     private final long key;
     private final Packet packet;
@@ -425,7 +427,8 @@ abstract class ServiceInstance implements ServiceHost {
         Traffic.Sum sum = new Traffic.Sum();
         traffic.addTo(sum);
         return new InstanceStatus(
-                definition.name(),
+                definition,
+                startedAt,
                 service.getName(),
                 stream,
                 sum.ofInstance(),

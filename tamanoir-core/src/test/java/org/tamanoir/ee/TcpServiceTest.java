@@ -242,7 +242,7 @@ class TcpServiceTest extends TcpNodeTesting {
                         .extracting(instance -> instance.counters().get("marked"))
                         .containsExactlyInAnyOrder(10L, 20L, 30L));
         assertThat(node.environment.instances()).allSatisfy(instance -> {
-            assertThat(instance.service()).isEqualTo("mark");
+            assertThat(instance.service().name()).isEqualTo("mark");
             assertThat(instance.traffic().packetsIn())
                     .isEqualTo(instance.counters().get("marked"));
         });

@@ -259,7 +259,7 @@ final class UdpTestNode implements AutoCloseable {
 
     InstanceStatus instance(String service) {
         return environment.instances().stream()
-                .filter(instance -> instance.service().equals(service))
+                .filter(instance -> instance.service().name().equals(service))
                 .findFirst()
                 .orElseThrow();
     }

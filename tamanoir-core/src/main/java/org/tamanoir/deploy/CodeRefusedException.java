@@ -1,0 +1,23 @@
+package org.tamanoir.deploy;
+
+/** Code was found and will not be run; the message is one line for the operator. */
+public final class CodeRefusedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final Refusal refusal;
+
+    /**
+     * A refusal.
+     *
+     * @param line which code, what is wrong with it, the value and the bound, the remedy
+     */
+    public CodeRefusedException(Refusal refusal, String line) {
+        super(line);
+        this.refusal = refusal;
+    }
+
+    /** Which kind of refusal. */
+    public Refusal refusal() {
+        return refusal;
+    }
+}

@@ -1,0 +1,30 @@
+package org.tamanoir.deploy;
+
+/**
+ * What all instances of one service version together may use; 0 = no limit.
+ *
+ * @param processors processor seconds per second, 0.5 is half of one processor
+ * @param allocationOctetsPerSecond octets allocated on the heap per second
+ */
+public record ServiceLimits(double processors, long allocationOctetsPerSecond) {
+    /** No limits. */
+    public static final ServiceLimits NONE = new ServiceLimits(0, 0);
+
+    /** Checks that neither is negative. */
+    public ServiceLimits {
+        if (!(processors >= 0 && processors <= 1024) || allocationOctetsPerSecond < 0) {
+            throw new IllegalArgumentException("limits of " + processors + " processors and "
+                    + allocationOctetsPerSecond + " octets a second: must be 0 to 1024, and 0 or more; 0 is no limit");
+        }
+    }
+
+    /** The tighter of both in each respect. */
+    public ServiceLimits and(ServiceLimits other) {
+        return new ServiceLimits(tighter(processors, other.processors), (long)
+                tighter(allocationOctetsPerSecond, other.allocationOctetsPerSecond));
+    }
+
+    private static double tighter(double a, double b) {
+        return a == 0 ? b : b == 0 ? a : Math.min(a, b);
+    }
+}

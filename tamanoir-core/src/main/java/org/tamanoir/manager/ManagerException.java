@@ -1,0 +1,33 @@
+package org.tamanoir.manager;
+
+/** A change that the node does not make; the message is one line with the remedy. */
+public final class ManagerException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    /** Why. */
+    public enum Kind {
+        /** There is no such service, version or route. */
+        NOT_FOUND,
+        /** It cannot be done as the node is now. */
+        CONFLICT,
+        /** The values are wrong. */
+        INVALID,
+        /** Code was found and refused. */
+        REFUSED,
+        /** Code could not be had from any source now. */
+        UNAVAILABLE
+    }
+
+    private final Kind kind;
+
+    /** A failure. */
+    public ManagerException(Kind kind, String line) {
+        super(line);
+        this.kind = kind;
+    }
+
+    /** Why. */
+    public Kind kind() {
+        return kind;
+    }
+}

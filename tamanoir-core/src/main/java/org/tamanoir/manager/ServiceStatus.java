@@ -1,0 +1,55 @@
+package org.tamanoir.manager;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.ee.ServiceLife;
+import org.tamanoir.ee.TrafficSnapshot;
+
+/**
+ * One version of a service on this node.
+ *
+ * @param version empty for services of the class path
+ * @param state what it does
+ * @param current whether the bare name means this version
+ * @param source {@code class path}, {@code cache}, {@code repository URL}, {@code previous node URL}
+ * @param publisherId key id of who signed it; null for the class path, and for unsigned code
+ * @param jarSha256 null for the class path
+ * @param since when it was put into the catalog
+ * @param tcpStreams that it runs now
+ * @param udp whether an instance serves UDP now
+ * @param traffic what crossed all its instances, those that ended included
+ * @param counters its own, summed over the instances that run
+ * @param dropReasons its own reasons for drops, likewise
+ * @param life failures, quarantine, processor time, allocation
+ * @param holders what keeps the classes of a removed version in memory; empty otherwise
+ */
+public record ServiceStatus(
+        String name,
+        String version,
+        State state,
+        boolean current,
+        String source,
+        @Nullable String publisherId,
+        @Nullable String jarSha256,
+        Instant since,
+        int tcpStreams,
+        boolean udp,
+        TrafficSnapshot traffic,
+        Map<String, Long> counters,
+        Map<String, Long> dropReasons,
+        ServiceLife life,
+        List<String> holders) {
+    /** What a version does. */
+    public enum State {
+        /** New streams get it. */
+        RUNNING,
+        /** It failed too often, and is not run for a while. */
+        QUARANTINED,
+        /** No new streams get it; those that run it finish. */
+        DRAINING,
+        /** It was removed, and its classes are still in memory. */
+        UNLOADING
+    }
+}

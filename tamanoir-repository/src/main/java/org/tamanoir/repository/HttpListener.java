@@ -1,0 +1,191 @@
+package org.tamanoir.repository;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
+import io.vertx.core.http.ClientAuth;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.PemKeyCertOptions;
+import io.vertx.core.net.PemTrustOptions;
+import io.vertx.ext.web.Router;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.tls.TlsFiles;
+
+/**
+ * An HTTP/1.1 server on one address, with the bounds that every server here has: connections at once, octets of a
+ * request's head, time for a request, idle time.
+ *
+ * <p>Thread contract: any thread. Routes run on its one event-loop thread and must not block there.
+ */
+public final class HttpListener implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
+    private static final int MAX_CONNECTIONS = 256;
+    private static final int MAX_HEAD_OCTETS = 16 * 1024;
+    private static final int MAX_LINE_OCTETS = 4 * 1024;
+    private static final int IDLE_SECONDS = 60;
+    /** From a connection's begin, or its last answer, to the next whole request head. */
+    private static final long HEAD_MS = 10_000;
+
+    /** For a request with a body, answer included. */
+    private static final long BODY_MS = 300_000;
+
+    private static final long PATIENCE_SECONDS = 10;
+    private static final long NO_TIMER = -1;
+
+    private final Vertx vertx;
+    private final InetSocketAddress address;
+
+    private HttpListener(Vertx vertx, InetSocketAddress address) {
+        this.vertx = vertx;
+        this.address = address;
+    }
+
+    /**
+     * Listens.
+     *
+     * @param what names it in errors, as in {@code admin API}
+     * @param address port 0 takes a free one
+     * @param tls null = plain HTTP
+     * @param routes makes the router
+     * @throws IOException in one line, if the address cannot be had or a TLS file is no good
+     */
+    public static HttpListener start(
+            String what, InetSocketAddress address, @Nullable TlsFiles tls, Function<Vertx, Router> routes)
+            throws IOException {
+        Vertx vertx = Vertx.vertx(new VertxOptions()
+                .setEventLoopPoolSize(1)
+                .setWorkerPoolSize(4)
+                .setInternalBlockingPoolSize(2)
+                .setFileSystemOptions(new FileSystemOptions()
+                        .setClassPathResolvingEnabled(false)
+                        .setFileCachingEnabled(false)));
+        try {
+            if (tls != null) {
+                tls.context(); // Its errors say what to do; Vert.x's do not.
+            }
+            HttpServer server = vertx.createHttpServer(options(address, tls));
+            Router router = routes.apply(vertx);
+            Bounds bounds = new Bounds(vertx);
+            server.connectionHandler(bounds::connected);
+            server.requestHandler(request -> {
+                bounds.begun(request);
+                router.handle(request);
+            });
+            server.listen().toCompletionStage().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            return new HttpListener(vertx, new InetSocketAddress(address.getAddress(), server.actualPort()));
+        } catch (ExecutionException | TimeoutException e) {
+            vertx.close();
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new IOException(
+                    what + ": cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
+                            + cause.getMessage() + "; is the port taken? choose another, or 0 for a free one",
+                    e);
+        } catch (InterruptedException e) {
+            vertx.close();
+            Thread.currentThread().interrupt();
+            throw new IOException(what + ": interrupted at its start", e);
+        } catch (IOException | RuntimeException e) {
+            vertx.close();
+            throw e;
+        }
+    }
+
+    private static HttpServerOptions options(InetSocketAddress address, @Nullable TlsFiles tls) {
+        HttpServerOptions options = new HttpServerOptions()
+                .setHost(address.getAddress().getHostAddress())
+                .setPort(address.getPort())
+                .setIdleTimeout(IDLE_SECONDS)
+                .setMaxHeaderSize(MAX_HEAD_OCTETS)
+                .setMaxInitialLineLength(MAX_LINE_OCTETS)
+                .setHttp2ClearTextEnabled(false)
+                .setUseAlpn(false);
+        if (tls != null && tls.certificate() != null && tls.key() != null) {
+            options.setSsl(true)
+                    .setSslHandshakeTimeout(HEAD_MS)
+                    .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS)
+                    .setKeyCertOptions(new PemKeyCertOptions()
+                            .setCertPath(tls.certificate().toString())
+                            .setKeyPath(tls.key().toString()));
+            if (tls.trust() != null && tls.requireClient()) {
+                options.setClientAuth(ClientAuth.REQUIRED)
+                        .setTrustOptions(
+                                new PemTrustOptions().addCertPath(tls.trust().toString()));
+            }
+        }
+        return options;
+    }
+
+    /** Where it listens, with the real port. */
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    /** Ends, with its connections. Returns when it has, or after {@value #PATIENCE_SECONDS} s. */
+    @Override
+    public void close() {
+        try {
+            vertx.close().toCompletionStage().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.warn("HTTP server on {}: does not end: {}", address, e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Limits of connections in number and of requests in time. The event loop's thread. */
+    private static final class Bounds {
+        private final Vertx vertx;
+        /** The deadline's timer of each connection. */
+        private final Map<HttpConnection, Long> deadlines = new HashMap<>();
+
+        Bounds(Vertx vertx) {
+            this.vertx = vertx;
+        }
+
+        void connected(HttpConnection connection) {
+            if (deadlines.size() >= MAX_CONNECTIONS) {
+                connection.close();
+                return;
+            }
+            deadlines.put(connection, deadline(connection, HEAD_MS));
+            connection.closeHandler(closed -> {
+                Long timer = deadlines.remove(connection);
+                if (timer != null) {
+                    vertx.cancelTimer(timer);
+                }
+            });
+        }
+
+        /** A request's head is whole: its body gets its own time, its answer as much as it takes. */
+        void begun(HttpServerRequest request) {
+            HttpConnection connection = request.connection();
+            set(connection, request.isEnded() ? 0 : BODY_MS);
+            request.response().endHandler(answered -> set(connection, IDLE_SECONDS * 1000L));
+        }
+
+        private void set(HttpConnection connection, long time) {
+            Long timer = deadlines.get(connection);
+            if (timer != null) {
+                vertx.cancelTimer(timer);
+                deadlines.put(connection, time == 0 ? NO_TIMER : deadline(connection, time));
+            }
+        }
+
+        private long deadline(HttpConnection connection, long time) {
+            return vertx.setTimer(time, late -> connection.close());
+        }
+    }
+}
