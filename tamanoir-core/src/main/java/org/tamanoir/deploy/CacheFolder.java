@@ -18,7 +18,6 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -119,7 +118,8 @@ final class CacheFolder {
     }
 
     /** The version of {@link #putNewest}; null if there is none that can be read. */
-    @Nullable String newestOf(String name) {
+    @Nullable
+    String newestOf(String name) {
         try {
             String version = new String(read(newest(name), ServiceId.MAX_VERSION + 1), StandardCharsets.US_ASCII);
             return new ServiceId(name, version.strip()).version();
@@ -158,7 +158,7 @@ final class CacheFolder {
                 write(made.resolve("manifest.sig"), signature);
             }
             Path place = version(id);
-            Files.createDirectories(place.getParent());
+            Files.createDirectories(root.resolve("services").resolve(id.name()));
             if (Files.exists(place, LinkOption.NOFOLLOW_LINKS)) {
                 move(place, old); // A folder cannot be renamed over another one.
             }
@@ -187,7 +187,7 @@ final class CacheFolder {
             return;
         }
         deleteTree(gone);
-        Path name = version(id).getParent();
+        Path name = root.resolve("services").resolve(id.name());
         if (children(name).isEmpty()) {
             deleteTree(name);
         }
@@ -206,8 +206,7 @@ final class CacheFolder {
     }
 
     private static void write(Path file, byte[] octets) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             ByteBuffer left = ByteBuffer.wrap(octets);
             while (left.hasRemaining()) {
                 channel.write(left);
@@ -235,12 +234,7 @@ final class CacheFolder {
 
     /** In hexadecimal. */
     static String sha256(Path file) throws IOException {
-        MessageDigest digest;
-        try {
-            digest = MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
+        MessageDigest digest = Sha256.digest();
         byte[] buffer = new byte[BUFFER_OCTETS];
         try (InputStream in = Files.newInputStream(file)) {
             int octets;

@@ -60,12 +60,14 @@ final class CacheIndex {
         return true;
     }
 
-    @Nullable Held held(ServiceId id) {
+    @Nullable
+    Held held(ServiceId id) {
         return versions.get(id);
     }
 
     /** What a key means, newest versions included. */
-    @Nullable Held byKey(long key) {
+    @Nullable
+    Held byKey(long key) {
         ServiceId id = keys.get(key);
         String name = id == null ? nameKeys.get(key) : null;
         String version = name == null ? null : newest.get(name);
@@ -76,14 +78,16 @@ final class CacheIndex {
     }
 
     /** The highest version of those that are served of the service with this name's key. */
-    @Nullable Held newestServed(long nameKey, Predicate<ServiceId> served) {
+    @Nullable
+    Held newestServed(long nameKey, Predicate<ServiceId> served) {
         return versions.values().stream()
                 .filter(held -> held.id.nameKey() == nameKey && served.test(held.id))
                 .max(Comparator.comparing(held -> held.id.version(), ServiceId.VERSION_ORDER))
                 .orElse(null);
     }
 
-    @Nullable Held withJar(String sha256) {
+    @Nullable
+    Held withJar(String sha256) {
         return versions.values().stream()
                 .filter(held -> held.sha256.equals(sha256))
                 .findAny()
@@ -94,7 +98,8 @@ final class CacheIndex {
         return versions.keySet().stream().sorted(BY_NAME_AND_VERSION).toList();
     }
 
-    @Nullable String newest(String name) {
+    @Nullable
+    String newest(String name) {
         return newest.get(name);
     }
 
@@ -123,7 +128,8 @@ final class CacheIndex {
      * The versions that must go, least recently used first, before so many octets more are within the limit; null
      * when what is pinned alone leaves too little room.
      */
-    @Nullable List<Held> toEvict(long moreOctets, long limitOctets) {
+    @Nullable
+    List<Held> toEvict(long moreOctets, long limitOctets) {
         List<Held> evicted = new ArrayList<>();
         long kept = octets;
         for (Map.Entry<String, Long> jar : jars.entrySet()) {

@@ -144,7 +144,9 @@ public final class CodeCache implements AutoCloseable {
                 index.setNewest(name, version);
             }
         }
-        makeRoom(0);
+        if (writable) {
+            makeRoom(0);
+        }
     }
 
     private @Nullable Held whole(ServiceId id) {
@@ -314,7 +316,8 @@ public final class CodeCache implements AutoCloseable {
     }
 
     /** A jar that is here, whole, under whatever name; null if there is none. */
-    @Nullable Path wholeJar(String sha256) {
+    @Nullable
+    Path wholeJar(String sha256) {
         Held held;
         synchronized (this) {
             held = index.withJar(sha256);
@@ -400,12 +403,17 @@ public final class CodeCache implements AutoCloseable {
             cannotWrite(e);
             held = new Held(id, sha256, manifest.jarOctets(), temporary());
             store(held, octets, signature, Files.exists(jar) ? jar : folder.jar(sha256));
+            if (index.withJar(sha256) == null) {
+                remove(() -> Files.deleteIfExists(folder.jar(sha256)));
+                remove(() -> Files.deleteIfExists(folder.partial(sha256)));
+            }
         }
         index.put(held);
         if (newest) {
             setNewest(id);
         }
-        String publisher = signature == null ? null : Signature.decode(signature).keyId();
+        String publisher =
+                signature == null ? null : Signature.decode(signature).keyId();
         return new ServicePackage(manifest, publisher, held.folder().jar(sha256), source);
     }
 
@@ -490,7 +498,9 @@ public final class CodeCache implements AutoCloseable {
     }
 
     static String oneLine(IOException e) {
-        return e instanceof java.nio.file.FileSystemException ? e.toString().replace("java.nio.file.", "") : "" + e.getMessage();
+        return e instanceof java.nio.file.FileSystemException
+                ? e.toString().replace("java.nio.file.", "")
+                : "" + e.getMessage();
     }
 
     /** Gives the folder free for another process. */
