@@ -155,7 +155,11 @@ final class CodeClient implements AutoCloseable {
                 throw new SourceException("did not end in its time, " + exchange.octets() + " octets came", true);
             }
             if (idleLeftNs <= 0) {
-                throw new SourceException("sent nothing for " + seconds(idleTimeout), true);
+                throw new SourceException(
+                        exchange.isAnswered()
+                                ? "sent nothing for " + seconds(idleTimeout)
+                                : "did not answer within " + seconds(connectTimeout.plus(idleTimeout)),
+                        true);
             }
             try {
                 return future.get(Math.min(leftNs, idleLeftNs), TimeUnit.NANOSECONDS);
@@ -244,6 +248,10 @@ final class CodeClient implements AutoCloseable {
             if (body != null) {
                 body.stop();
             }
+        }
+
+        synchronized boolean isAnswered() {
+            return body != null;
         }
 
         synchronized long octets() {

@@ -60,7 +60,7 @@ class CodeFetcherTest {
                 List.of(mirrors).stream().map(CodeFetcherServer::address).toList();
         CodeFetcher fetcher = new CodeFetcher(
                 new CodeFetcher.Settings(
-                        addresses, Duration.ofSeconds(2), idle, total, 4 << 20, 16 << 20, backOff, backOff, null),
+                        addresses, Duration.ofSeconds(1), idle, total, 4 << 20, 16 << 20, backOff, backOff, null),
                 cache,
                 trust::get);
         open.add(fetcher);
@@ -264,7 +264,7 @@ class CodeFetcherTest {
         assertThat(failure)
                 .hasMessageContaining("repository " + first.address() + " cannot be reached")
                 .hasMessageContaining("repository " + second.address() + " answered 503")
-                .hasMessageContaining("previous node " + previous.address() + " sent nothing for 300 ms");
+                .hasMessageContaining("previous node " + previous.address() + " did not answer within 1300 ms");
         assertThat(failure.getMessage()).doesNotContain("\n");
     }
 
