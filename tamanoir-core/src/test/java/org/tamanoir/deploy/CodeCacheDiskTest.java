@@ -149,7 +149,11 @@ class CodeCacheDiskTest {
         CodeFetcher fetcher = fetcher(cache);
         Manifest old = repository.publish("1.0", 1000);
         fetcher.fetch(old.id().key(), null);
-        assertThat(run("mount", "-o", "remount,ro", mounted.toString())).isZero();
+        // Files that are open for writing forbid to change the mount itself.
+        assertThat(run("mount", "--bind", mounted.toString(), mounted.toString()))
+                .isZero();
+        open.add(() -> run("umount", "-l", mounted.toString()));
+        assertThat(run("mount", "-o", "remount,bind,ro", mounted.toString())).isZero();
 
         Manifest fresh = repository.publish("1.1", 1000);
         assertWhole(fetcher.fetch(fresh.id().nameKey(), null), fresh);
