@@ -108,10 +108,10 @@ public final class RepositoryServer implements AutoCloseable {
         router.get("/health").handler(context -> Answers.json(context, 200, health(tree, settings, mirror)));
         router.get("/api/services").handler(context -> list(context, tree));
         router.put("/api/uploads/:sha256").handler(gate).handler(new UploadHandler(uploads, settings.maxJarOctets));
-        router.post("/api/services/*")
-                .handler(gate)
-                .handler(Gate::requireJson)
-                .handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_OCTETS));
+        // One route each, since within one route Vert.x wants a body handler first.
+        router.post("/api/services/*").handler(gate);
+        router.post("/api/services/*").handler(Gate::requireJson);
+        router.post("/api/services/*").handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_OCTETS));
         router.post("/api/services/:name/:version").handler(publishing::publish);
         router.post("/api/services/:name/:version/yank").handler(publishing::yank);
         router.post("/api/services/:name/:version/unyank").handler(publishing::unyank);
