@@ -92,11 +92,12 @@ public final class Mirror implements AutoCloseable {
         return calls.base();
     }
 
-    Map<String, Object> status() {
-        Map<String, Object> status = new LinkedHashMap<>();
+    Map<String, @Nullable Object> status() {
+        Instant last = lastSync;
+        Map<String, @Nullable Object> status = new LinkedHashMap<>();
         status.put("of", source().toString());
-        status.put("lastSync", String.valueOf(lastSync));
-        status.put("error", String.valueOf(error));
+        status.put("lastSync", last == null ? null : last.toString());
+        status.put("error", error);
         return status;
     }
 
