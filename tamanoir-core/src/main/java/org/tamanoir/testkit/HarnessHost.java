@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,11 @@ final class HarnessHost implements ServiceHost {
     private static final int GUARD_OCTETS = 16;
 
     private static final byte JUNK = (byte) 0xEE;
+    private static final byte[] JUNK_OCTETS = new byte[Anep.MAX_PACKET_OCTETS + 2 * GUARD_OCTETS];
+
+    static {
+        Arrays.fill(JUNK_OCTETS, JUNK);
+    }
 
     /** What the test wants done on the service's thread. */
     record Call(String step, Action action, CountDownLatch done) {
@@ -65,21 +71,19 @@ final class HarnessHost implements ServiceHost {
     private final BlockingQueue<Call> calls = new ArrayBlockingQueue<>(1);
     private final ConcurrentHashMap<String, Counter> counters = new ConcurrentHashMap<>();
     private final HandTimers timers = new HandTimers();
-    private final ByteBuffer received = ByteBuffer.allocateDirect(Anep.MAX_PACKET_OCTETS + 2 * GUARD_OCTETS);
+    private final ByteBuffer received = ByteBuffer.allocateDirect(JUNK_OCTETS.length);
     private final OutputMemory memory = new OutputMemory();
     private final Packet view = new Packet(Anep.DEFAULT_TYPE_ID, memory);
     private @Nullable Thread thread;
     private @Nullable InetSocketAddress elsewhere;
     private String dropReason = NO_REASON;
-    private int given;
+    private volatile int given;
     private boolean closing;
     private volatile boolean ended;
 
     HarnessHost(StreamInfo stream) {
         this.stream = stream;
-        for (int i = 0; i < received.capacity(); i++) {
-            received.put(i, JUNK);
-        }
+        received.put(0, JUNK_OCTETS);
     }
 
     // ---- for the harness ----------------------------------------------------------------------------------------
@@ -99,6 +103,11 @@ final class HarnessHost implements ServiceHost {
         Map<String, Long> values = new TreeMap<>();
         counters.forEach((name, counter) -> values.put(name, counter.get()));
         return values;
+    }
+
+    /** Any thread: packets so far, the one in hand among them. */
+    int given() {
+        return given;
     }
 
     @Override
@@ -144,8 +153,9 @@ final class HarnessHost implements ServiceHost {
     // ---- the way of a packet ------------------------------------------------------------------------------------
 
     /** One packet from junk to junk; its place changes, so that no alignment can be relied on. */
-    void process(Service service, byte[] octets) throws Exception {
-        int offset = GUARD_OCTETS / 2 + given++ % (GUARD_OCTETS / 2);
+    void process(Service service, byte[] octets) {
+        int offset = GUARD_OCTETS / 2 + given % (GUARD_OCTETS / 2);
+        given++;
         received.put(offset, octets);
         DropReason fault = view.parse(received, offset, octets.length);
         if (fault != null) {
@@ -154,12 +164,11 @@ final class HarnessHost implements ServiceHost {
         memory.clear();
         elsewhere = null;
         dropReason = NO_REASON;
-        try {
+        guard(() -> {
             record(service.process(view));
             requireGuards(offset, octets.length);
-        } finally {
-            forget(offset, octets.length);
-        }
+        });
+        forget(offset, octets.length);
     }
 
     private void record(@Nullable Verdict verdict) {
@@ -195,9 +204,7 @@ final class HarnessHost implements ServiceHost {
 
     /** What a service kept of the packet shows junk from now on. */
     private void forget(int offset, int octets) {
-        for (int i = offset - GUARD_OCTETS / 2; i < offset + octets + GUARD_OCTETS / 2; i++) {
-            received.put(i, JUNK);
-        }
+        received.put(offset - GUARD_OCTETS / 2, JUNK_OCTETS, 0, octets + GUARD_OCTETS);
         view.parse(received, offset, 0);
     }
 

@@ -1,6 +1,7 @@
 package org.tamanoir.testkit;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.PacketSpace;
 
@@ -12,7 +13,11 @@ import org.tamanoir.anep.PacketSpace;
  */
 final class OutputMemory implements PacketSpace {
     private static final int OCTETS = 4 * Anep.MAX_PACKET_OCTETS;
-    private static final byte JUNK = (byte) 0xDD;
+    private static final byte[] JUNK = new byte[OCTETS];
+
+    static {
+        Arrays.fill(JUNK, (byte) 0xDD);
+    }
 
     private ByteBuffer memory = ByteBuffer.allocateDirect(OCTETS);
     private int committed;
@@ -27,16 +32,18 @@ final class OutputMemory implements PacketSpace {
 
     /** When the node needs memory itself: what is reserved and not committed is gone. */
     void overwriteReserved() {
-        ByteBuffer all = memory.duplicate().clear();
-        for (int i = committed; i < reservedEnd; i++) {
-            all.put(i, JUNK);
+        if (reservedEnd > committed) {
+            memory.limit(memory.capacity()).put(committed, JUNK, 0, reservedEnd - committed);
         }
     }
 
     @Override
     public ByteBuffer reserve(int octets) {
-        if (committed + octets > memory.capacity()) {
-            memory = ByteBuffer.allocateDirect(Math.max(OCTETS, octets));
+        if (octets > OCTETS) {
+            throw new IllegalArgumentException(octets + " octets: a packet has at most " + Anep.MAX_PACKET_OCTETS);
+        }
+        if (committed + octets > OCTETS) {
+            memory = ByteBuffer.allocateDirect(OCTETS);
             committed = 0;
             reservedEnd = 0;
         }

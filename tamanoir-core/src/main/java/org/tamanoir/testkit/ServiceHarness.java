@@ -65,12 +65,13 @@ public final class ServiceHarness implements AutoCloseable {
     private static final InetSocketAddress SOURCE = address(10, 0, 1, 2, 0);
     private static final InetSocketAddress DESTINATION = address(10, 0, 2, 7, 0);
     private static final int HOP_BUDGET = 16;
+    /** Packets of a list that one call of the service's thread takes. */
+    private static final int BATCH_PACKETS = 64;
 
     private final Service service;
     private final HarnessHost host;
     private final Duration patience;
     private final PacketBuilder textPackets;
-    private int given;
     private boolean streamEnded;
     private boolean closed;
     private boolean failuresSeen;
@@ -144,8 +145,7 @@ public final class ServiceHarness implements AutoCloseable {
     public static ServiceHarness run(
             Service service, Transport transport, Map<String, String> config, List<Packet> packets) {
         try (ServiceHarness harness = start(service, transport, config)) {
-            packets.forEach(harness::send);
-            return harness.endOfStream();
+            return harness.send(packets).endOfStream();
         }
     }
 
@@ -153,10 +153,25 @@ public final class ServiceHarness implements AutoCloseable {
 
     /** Gives the service a copy of a packet. */
     public ServiceHarness send(Packet packet) {
+        return process(List.of(octets(packet)));
+    }
+
+    /** Gives the service copies of packets, which costs less than one by one. */
+    public ServiceHarness send(List<Packet> packets) {
+        for (int from = 0; from < packets.size(); from += BATCH_PACKETS) {
+            int to = Math.min(packets.size(), from + BATCH_PACKETS);
+            process(packets.subList(from, to).stream()
+                    .map(ServiceHarness::octets)
+                    .toList());
+        }
+        return this;
+    }
+
+    private static byte[] octets(Packet packet) {
         packet.seal();
         byte[] octets = new byte[packet.length()];
         packet.buffer().get(packet.offset(), octets);
-        return process(octets);
+        return octets;
     }
 
     /**
@@ -172,7 +187,7 @@ public final class ServiceHarness implements AutoCloseable {
             throw new IllegalArgumentException("a packet of " + octets.length + " octets that a node drops: " + fault
                     + "; build it with PacketBuilder");
         }
-        return process(octets);
+        return process(List.of(octets));
     }
 
     /**
@@ -184,10 +199,9 @@ public final class ServiceHarness implements AutoCloseable {
         return send(textPackets.build(ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8))));
     }
 
-    private ServiceHarness process(byte[] octets) {
+    private ServiceHarness process(List<byte[]> packets) {
         requireOpen("send packets");
-        int number = ++given;
-        call("process, packet " + number, () -> host.process(service, octets));
+        call("process", () -> packets.forEach(packet -> host.process(service, packet)));
         return this;
     }
 
@@ -346,7 +360,9 @@ public final class ServiceHarness implements AutoCloseable {
         Throwable place = new Throwable("where thread " + service.getName() + " is");
         place.setStackTrace(stack);
         AssertionError error = new AssertionError(
-                name() + " did not return from " + step + " within " + patience.toMillis() + " ms"
+                name() + " did not return from " + step
+                        + (step.equals("process") ? ", packet " + host.given() : "") + " within " + patience.toMillis()
+                        + " ms"
                         + (stack.length == 0 ? "" : "; it is at " + stack[0]),
                 place);
         stuck = error;

@@ -103,7 +103,7 @@ class GzipTest {
     void lettingNothingWaitMakesEveryPacketReadableAtOnce() {
         List<Packet> packets = Packets.cut(Packets.full(NAME), Packets.text(new Random(1), 1000), 100);
         ServiceHarness gzip = ServiceHarness.start(new Gzip(), Transport.TCP, Map.of());
-        packets.forEach(gzip::send);
+        gzip.send(packets);
         gzip.endOfStream().close();
         // All but the trailer: Gunzip gives back each packet as it was before.
         ServiceHarness gunzip = ServiceHarness.run(
