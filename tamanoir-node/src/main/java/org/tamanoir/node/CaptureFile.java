@@ -66,7 +66,11 @@ final class CaptureFile implements AutoCloseable {
     CaptureFile(OutputStream out) throws IOException {
         this.out = out;
         ByteBuffer header = ByteBuffer.allocate(FILE_HEADER_OCTETS);
-        header.putInt(MAGIC_NS).putShort((short) 2).putShort((short) 4).putInt(0).putInt(0);
+        header.putInt(MAGIC_NS)
+                .putShort((short) 2)
+                .putShort((short) 4)
+                .putInt(0)
+                .putInt(0);
         header.putInt(SNAPSHOT_OCTETS).putInt(LINKTYPE_WIRESHARK_UPPER_PDU);
         out.write(header.array());
     }
@@ -80,11 +84,7 @@ final class CaptureFile implements AutoCloseable {
      * @throws IllegalArgumentException if the packet has more than 65,535 octets, or an address was not looked up
      */
     void write(
-            long epochNs,
-            Transport transport,
-            InetSocketAddress source,
-            InetSocketAddress destination,
-            byte[] packet)
+            long epochNs, Transport transport, InetSocketAddress source, InetSocketAddress destination, byte[] packet)
             throws IOException {
         if (packet.length > Anep.MAX_PACKET_OCTETS) {
             throw new IllegalArgumentException(
