@@ -82,6 +82,11 @@ public final class CodeCache implements AutoCloseable {
         }
     }
 
+    /** Where it lies. */
+    public Path folder() {
+        return root;
+    }
+
     /**
      * The code for a key: that of {@code name:version}, or of a bare name, which means the newest version here that
      * was ever the newest.
