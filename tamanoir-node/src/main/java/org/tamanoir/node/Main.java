@@ -40,7 +40,12 @@ public final class Main implements Runnable {
     static final int USAGE = 2;
 
     private static final List<Class<?>> COMMANDS = List.of(
-            NodeCommand.class, SendCommand.class, ReceiveCommand.class, DemoCommand.class, CompletionCommand.class);
+            NodeCommand.class,
+            SendCommand.class,
+            ReceiveCommand.class,
+            DemoCommand.class,
+            NewServiceCommand.class,
+            CompletionCommand.class);
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
