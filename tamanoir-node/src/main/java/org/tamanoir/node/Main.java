@@ -45,6 +45,10 @@ public final class Main implements Runnable {
             ReceiveCommand.class,
             DemoCommand.class,
             NewServiceCommand.class,
+            RepositoryCommand.class,
+            KeygenCommand.class,
+            PublishCommand.class,
+            VerifyCommand.class,
             CompletionCommand.class);
 
     @Spec
