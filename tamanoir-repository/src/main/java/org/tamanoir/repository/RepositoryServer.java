@@ -120,7 +120,7 @@ public final class RepositoryServer implements AutoCloseable {
                         context,
                         404,
                         "no such call; see GET /api/services, PUT /api/uploads/..., POST /api/services/..."));
-        router.route().handler(new TreeHandler(tree));
+        router.route().handler(new TreeHandler(tree::file));
         return router;
     }
 
