@@ -6,6 +6,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +19,16 @@ final class TreeHandler implements Handler<RoutingContext> {
     private static final String FOR_EVER = "public, max-age=31536000, immutable";
     private static final String REVALIDATE = "no-cache";
 
-    private final RepositoryTree tree;
+    /** Finds the file behind a path without its first slash; null when there is none. Several threads. */
+    interface Lookup {
+        @Nullable
+        TreeFile file(String path) throws IOException;
+    }
 
-    TreeHandler(RepositoryTree tree) {
-        this.tree = tree;
+    private final Lookup files;
+
+    TreeHandler(Lookup files) {
+        this.files = files;
     }
 
     @Override
@@ -34,7 +41,7 @@ final class TreeHandler implements Handler<RoutingContext> {
         }
         String path = context.request().path();
         context.vertx()
-                .<@Nullable TreeFile>executeBlocking(() -> tree.file(path.substring(1)), false)
+                .<@Nullable TreeFile>executeBlocking(() -> files.file(path.substring(1)), false)
                 .onSuccess(file -> {
                     if (file == null) {
                         Answers.error(context, 404, "there is no such file in this repository");
