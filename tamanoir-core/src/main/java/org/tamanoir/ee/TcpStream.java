@@ -401,7 +401,11 @@ final class TcpStream extends StreamInstance {
             inbound.shutdownOutput();
             awaitOutputEnds(inbound::isOutputEnded);
         }
-        departures.close(reason);
+        if (aborted() != null) {
+            departures.reset(reason);
+        } else {
+            departures.close(reason);
+        }
         if (aborted() != null || isCut()) {
             back.reset(isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
         } else {
