@@ -127,7 +127,7 @@ final class TcpBranch extends StreamInstance {
             inbox.release();
         }
         closeService();
-        if (aborted() != null) {
+        if (trunk.isSenderCut()) {
             departures.reset(reason);
         } else {
             departures.close(reason);

@@ -161,7 +161,8 @@ class LoadedServiceTest {
         TreeMap<String, byte[]> entries = TestJars.entries(dir, Map.of(FOO, TestJars.forwarder(FOO, "")));
         entries.put("java/util/List.class", new byte[] {1});
         // The compiler does not let a package of the JDK be added to: the name is changed afterwards.
-        Map<String, String> source = Map.of("jovax.sql.DataSource", "package jovax.sql; public interface DataSource {}");
+        Map<String, String> source =
+                Map.of("jovax.sql.DataSource", "package jovax.sql; public interface DataSource {}");
         byte[] octets = Objects.requireNonNull(TestJars.entries(dir, source).get("jovax/sql/DataSource.class"));
         String renamed = new String(octets, StandardCharsets.ISO_8859_1).replace("jovax", "javax");
         entries.put("javax/sql/DataSource.class", renamed.getBytes(StandardCharsets.ISO_8859_1));

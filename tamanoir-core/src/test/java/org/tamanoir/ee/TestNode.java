@@ -34,6 +34,7 @@ final class TestNode {
         TransportKind transport = TransportKind.AUTO;
         FailurePolicy unknownService = FailurePolicy.DROP;
         InetSocketAddress listen = new InetSocketAddress("127.0.0.1", 0);
+        List<InetSocketAddress> udp = List.of();
         int maxStreams = 4096;
         int hopBudget = 32;
         Duration firstPacketTimeout = Duration.ofSeconds(20);
@@ -49,7 +50,7 @@ final class TestNode {
             boolean serves = files != null && files.certificate() != null;
             return new EeConfig(
                             List.of(listen),
-                            List.of(),
+                            udp,
                             Anep.DEFAULT_TYPE_ID,
                             transport,
                             unknownService,
