@@ -183,6 +183,9 @@ public class PathBenchmark {
             }
 
             @Override
+            public void resetFromOutside() {}
+
+            @Override
             public void close(DropReason reason) {}
         }
 
@@ -215,5 +218,8 @@ public class PathBenchmark {
 
         @Override
         void drain() {}
+
+        @Override
+        void leaveBehind(DropReason reason) {}
     }
 }

@@ -206,6 +206,8 @@ final class Departures {
     }
 
     void flush() {
+        // A service may leave its thread interrupted: the JDK's channels would close.
+        boolean ignored = Thread.interrupted();
         for (int i = 0; i < connections.size(); i++) {
             connections.get(i).flush();
         }
@@ -234,6 +236,11 @@ final class Departures {
     /** Closes all connections. */
     void close(DropReason reason) {
         flush();
+        closeUnflushed(reason);
+    }
+
+    /** Closes all connections, and sends nothing more. */
+    void closeUnflushed(DropReason reason) {
         for (Departure departure : connections) {
             departure.close(reason);
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -55,6 +56,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Map<ServiceDefinition, Traffic.Sum> endedByService = new WeakHashMap<>();
 
     private volatile Consumer<StreamRecord> streamLog = record -> {};
+    private volatile Consumer<Incident> incidentLog = incident -> {};
+    private volatile Duration stuckTimeout = Duration.ofSeconds(30);
+    /** Instances given up whose threads still run. */
+    private final Set<ServiceInstance> leftBehind = new LinkedHashSet<>();
+
+    private @Nullable Watchdog watchdog;
     private final Set<ServiceInstance> instances = new LinkedHashSet<>();
     private final Map<ServiceDefinition, UdpService> udpServices = new HashMap<>();
     /** When a service could not be started for UDP, in ns, so that not every packet tries. */
@@ -96,6 +103,22 @@ public final class ExecutionEnvironment implements AutoCloseable {
         streamLog = log;
     }
 
+    /** Tells of services that are quarantined, throttled or stuck, on any thread; must not block. */
+    public void onIncident(Consumer<Incident> log) {
+        incidentLog = log;
+    }
+
+    /**
+     * How long an instance may stay in its service's code without getting anywhere before it is interrupted and then
+     * given up; 30 s unless this is called. Before {@link #start}.
+     */
+    public void stuckAfter(Duration timeout) {
+        if (timeout.compareTo(Duration.ofMillis(100)) < 0) {
+            throw new IllegalArgumentException("a service stuck after " + timeout + ": must be PT0.1S or more");
+        }
+        stuckTimeout = timeout;
+    }
+
     /** Looks into the packet path. */
     public Tap tap() {
         return tap;
@@ -121,9 +144,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
     public void start() throws IOException {
         Reception started = new Reception(this, receptionTraffic);
         started.start();
+        Watchdog guard = new Watchdog(this, stuckTimeout);
         synchronized (this) {
             reception = started;
+            watchdog = guard;
         }
+        guard.start();
         try {
             for (InetSocketAddress address : config.udp()) {
                 UdpSocket socket = UdpSockets.bind(kind, address);
@@ -172,13 +198,24 @@ public final class ExecutionEnvironment implements AutoCloseable {
         List<ServiceInstance> left = snapshotInstances();
         left.forEach(ServiceInstance::cut);
         awaitInstances(CUT_PATIENCE);
+        Watchdog guard;
+        synchronized (this) {
+            guard = watchdog;
+            watchdog = null;
+        }
         for (ServiceInstance instance : snapshotInstances()) {
             LOG.warn(
                     "{}: its service does not return; left behind",
                     instance.thread().getName());
+            if (guard != null) {
+                guard.giveUp(instance);
+            }
         }
         try {
             stopped.stop();
+            if (guard != null) {
+                guard.stop();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -334,7 +371,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         try {
             StreamInfo info =
                     new StreamInfo(StreamInfo.Transport.TCP, connection.remoteAddress(), connection.localAddress());
-            stream = new TcpStream(this, definition, connection, info);
+            stream = new TcpStream(this, entrance(definition), connection, info);
         } catch (RuntimeException | Error e) {
             failures.failed(definition.name(), "its constructor", e, "stream closed");
             connection.reset();
@@ -403,8 +440,80 @@ public final class ExecutionEnvironment implements AutoCloseable {
         }
     }
 
-    private synchronized void register(ServiceInstance instance) {
-        instances.add(instance);
+    private void register(ServiceInstance instance) {
+        Watchdog woken;
+        synchronized (this) {
+            woken = instances.isEmpty() ? watchdog : null;
+            instances.add(instance);
+        }
+        if (woken != null) {
+            woken.wake();
+        }
+    }
+
+    /** Instances that run, and those given up that still do. */
+    synchronized List<ServiceInstance> watched() {
+        leftBehind.removeIf(instance -> !instance.isAlive());
+        List<ServiceInstance> all = new ArrayList<>(instances);
+        all.addAll(leftBehind);
+        return all;
+    }
+
+    /** An instance does not return from its service's code. False when it has. */
+    boolean abandon(ServiceInstance instance) {
+        if (!instance.abandon()) {
+            return false;
+        }
+        synchronized (this) {
+            leftBehind.add(instance);
+        }
+        ended(instance);
+        ServiceDefinition definition = instance.definition();
+        definition.life().leftBehind();
+        String why = "an instance does not return";
+        incident(
+                Incident.Kind.STUCK,
+                definition,
+                instance.thread().getName() + ": service " + definition.label()
+                        + " did not return when interrupted; given up, its thread is left behind");
+        Duration time = instance instanceof UdpService
+                ? definition.life().quarantineAnew(why)
+                : definition.life().failed(ServiceLife.STUCK_WEIGHT, why);
+        if (time != null) {
+            quarantined(definition, time);
+        }
+        return true;
+    }
+
+    /** A service has thrown. Any thread. */
+    void serviceFailed(ServiceDefinition definition, String why) {
+        Duration time = definition.life().failed(1, why);
+        if (time != null) {
+            quarantined(definition, time);
+        }
+    }
+
+    /** A service has been put into quarantine. */
+    void quarantined(ServiceDefinition definition, Duration time) {
+        incident(
+                Incident.Kind.QUARANTINED,
+                definition,
+                "service " + definition.label() + " is in quarantine for " + time.toSeconds() + " s: "
+                        + definition.life().quarantineReason() + "; failure policy " + definition.failurePolicy());
+    }
+
+    void incident(Incident.Kind kind, ServiceDefinition definition, String text) {
+        LOG.warn("{}", text);
+        try {
+            incidentLog.accept(new Incident(Instant.now(), kind, definition, text));
+        } catch (RuntimeException e) {
+            LOG.error("the log of incidents failed", e);
+        }
+    }
+
+    /** What packets for a service meet first: while it is in quarantine, none of its code. */
+    static ServiceDefinition entrance(ServiceDefinition definition) {
+        return definition.life().isQuarantined() ? Transit.DEFINITION : definition;
     }
 
     /** An instance has ended; its counts stay. */
@@ -435,6 +544,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
     void join(Collection<? extends ServiceInstance> ending) {
         long deadline = System.nanoTime() + CUT_PATIENCE.toNanos();
         for (ServiceInstance instance : ending) {
+            if (instance.isAbandoned()) {
+                continue;
+            }
             long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
             try {
                 instance.thread().join(Math.max(1, left));

@@ -294,7 +294,7 @@ final class Reception implements Runnable {
         if (fault == null && packet.serviceKey() != ServiceKey.NONE) {
             ServiceDefinition known = environment.services().find(packet.serviceKey());
             if (known != null) {
-                definition = known;
+                definition = ExecutionEnvironment.entrance(known);
             } else if (environment.config().unknownService() != FailurePolicy.PASS) {
                 fault = DropReason.UNKNOWN_SERVICE;
             }

@@ -1,5 +1,7 @@
 package org.tamanoir.ee;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -29,6 +31,16 @@ abstract class ServiceInstance implements ServiceHost {
     /** Timers that one instance may have waiting. */
     private static final int MAX_TIMERS = 1024;
 
+    private static final VarHandle RESTING;
+
+    static {
+        try {
+            RESTING = MethodHandles.lookup().findVarHandle(ServiceInstance.class, "resting", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     final Traffic traffic;
     final IoLoop loop;
     final BatchMemory memory;
@@ -37,6 +49,8 @@ abstract class ServiceInstance implements ServiceHost {
     private final ExecutionEnvironment environment;
     private final ServiceDefinition definition;
     private final Tap tap;
+    private final ServiceLife life;
+    private final Meter meter;
     private final StreamInfo stream;
     private final Instant startedAt = Instant.now();
     private final Service service;
@@ -51,6 +65,14 @@ abstract class ServiceInstance implements ServiceHost {
     private boolean closing;
     private @Nullable InetSocketAddress elsewhere;
     private volatile boolean cut;
+    /** Processed without an exception, and not yet told to the service's life. */
+    private long successes;
+    /** Inside the loop, where no code of the service runs. Written by the service's thread alone, read by any. */
+    private boolean resting;
+    /** The watchdog waits for the thread to return from the service's code. Guarded by the meter. */
+    private boolean suspected;
+
+    private volatile boolean abandoned;
 
     ServiceInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
         this.environment = environment;
@@ -59,7 +81,9 @@ abstract class ServiceInstance implements ServiceHost {
         this.traffic = new Traffic(tap, definition.label());
         this.stream = stream;
         this.key = definition == Transit.DEFINITION ? ServiceKey.NONE : definition.key();
-        this.service = definition.factory().get();
+        this.life = definition.life();
+        this.meter = new Meter(life);
+        this.service = make(environment, definition);
         service.attach(this);
         this.loop = environment.newLoop();
         this.memory = new BatchMemory(environment.pool(), this::drain);
@@ -69,6 +93,15 @@ abstract class ServiceInstance implements ServiceHost {
         memory.inHand(packet);
         service.setName(name);
         service.setDaemon(true);
+    }
+
+    private static Service make(ExecutionEnvironment environment, ServiceDefinition definition) {
+        try {
+            return definition.factory().get();
+        } catch (Throwable e) {
+            environment.serviceFailed(definition, "its constructor fails");
+            throw e;
+        }
     }
 
     // ---- the way of a packet ----------------------------------------------------------------------------------
@@ -167,7 +200,9 @@ abstract class ServiceInstance implements ServiceHost {
             depart(packet);
         } else {
             ServiceDefinition other = environment.services().find(wanted);
-            if (other != null) {
+            if (other != null && other.life().isQuarantined()) {
+                quarantined(other);
+            } else if (other != null) {
                 handOver(other, packet);
             } else {
                 unknownService();
@@ -191,12 +226,20 @@ abstract class ServiceInstance implements ServiceHost {
     }
 
     private void process() {
+        if (!life.isOpen() && life.isQuarantined()) {
+            quarantined(definition);
+            return;
+        }
         Verdict verdict = null;
         if (initialised) {
             try {
                 verdict = service.process(packet);
+                successes++;
             } catch (Throwable e) {
                 failed("process", e);
+            }
+            if (!life.isOpen()) {
+                returned();
             }
         }
         if (verdict == Verdict.FORWARD) {
@@ -217,6 +260,18 @@ abstract class ServiceInstance implements ServiceHost {
             }
             case DROP -> drop(DropReason.SERVICE, packet);
             case CONSUME -> drop(DropReason.CONSUMED, packet);
+        }
+    }
+
+    /** A packet for a service in quarantine goes the way of its failure policy. */
+    private void quarantined(ServiceDefinition wanted) {
+        if (wanted.failurePolicy() == FailurePolicy.PASS) {
+            depart(packet);
+            return;
+        }
+        drop(DropReason.QUARANTINED, packet);
+        if (wanted.failurePolicy() == FailurePolicy.CLOSE) {
+            abort(DropReason.QUARANTINED, "service " + wanted.label() + " is in quarantine");
         }
     }
 
@@ -291,6 +346,29 @@ abstract class ServiceInstance implements ServiceHost {
     final void publish() {
         traffic.hold(departures.held() + heldBack());
         traffic.publish();
+        tellSuccesses();
+    }
+
+    private void tellSuccesses() {
+        if (successes > 0 && life.hasFailed()) {
+            life.succeeded(successes);
+        }
+        successes = 0;
+    }
+
+    /** Whether the service is over its limits: then nothing of it runs until the watchdog wakes the loop. */
+    final boolean isPaused() {
+        return life.isPaused();
+    }
+
+    /** Waits in the loop, where no code of the service runs. */
+    final void rest() {
+        RESTING.setOpaque(this, true);
+        try {
+            loop.run();
+        } finally {
+            RESTING.setOpaque(this, false);
+        }
     }
 
     // ---- what differs between TCP and UDP -----------------------------------------------------------------------
@@ -347,7 +425,12 @@ abstract class ServiceInstance implements ServiceHost {
 
     final void closeService() {
         closing = true;
-        guard("close", service::close);
+        if (!abandoned) {
+            guard("close", service::close);
+        }
+        if (Thread.currentThread() == service) {
+            meter.readOwn();
+        }
     }
 
     final boolean isTaskDue() {
@@ -369,13 +452,19 @@ abstract class ServiceInstance implements ServiceHost {
     }
 
     private boolean guard(String where, Step step) {
+        boolean done = false;
         try {
             step.run();
-            return true;
+            done = true;
+        } catch (Abandoned e) {
+            throw e;
         } catch (Throwable e) {
             failed(where, e);
-            return false;
         }
+        if (!life.isOpen()) {
+            returned();
+        }
+        return done;
     }
 
     /** No packet is at fault here, but the stream may no longer be what it should. */
@@ -394,6 +483,100 @@ abstract class ServiceInstance implements ServiceHost {
         environment
                 .failures()
                 .failed(definition.name(), where, failure, "failure policy " + definition.failurePolicy());
+        tellSuccesses();
+        environment.serviceFailed(definition, "failed too often, last in " + where + ": " + failure);
+    }
+
+    // ---- services that do not return -------------------------------------------------------------------------------
+
+    /**
+     * The thread is back from the service's code, while the watchdog suspects an instance of the service: it ends the
+     * suspicion, or finds that it was given up.
+     */
+    private void returned() {
+        boolean gone;
+        synchronized (meter) {
+            if (suspected) {
+                suspected = false;
+                life.cleared();
+                // An interrupt comes while suspicion lasts only, so that it cannot hit the node's own system calls.
+                boolean ignored = Thread.interrupted();
+            }
+            gone = abandoned;
+        }
+        if (gone && !closing) {
+            throw new Abandoned();
+        }
+    }
+
+    /** From now on the thread reports when it returns from the service's code. The watchdog. */
+    final void suspect() {
+        synchronized (meter) {
+            if (!suspected) {
+                suspected = true;
+                life.suspected();
+            }
+        }
+    }
+
+    /** The suspicion was wrong. The watchdog. */
+    final void clear() {
+        synchronized (meter) {
+            if (suspected && !abandoned) {
+                suspected = false;
+                life.cleared();
+            }
+        }
+    }
+
+    /** Interrupts the service, unless it has returned meanwhile. The watchdog. */
+    final void interruptSuspect() {
+        synchronized (meter) {
+            if (suspected) {
+                service.interrupt();
+            }
+        }
+    }
+
+    /**
+     * Gives the instance up: what it has is counted and its connections are reset. When the thread comes back it frees
+     * what it held and touches nothing else. Any other thread; the thread must be in the service's code.
+     *
+     * @return false when it has come back meanwhile
+     */
+    final boolean abandon() {
+        synchronized (meter) {
+            if (!suspected || abandoned) {
+                return false;
+            }
+            abandoned = true;
+            cut = true;
+            leaveBehind(DropReason.SERVICE_FAILURE);
+            for (Departure departure : departures.connections()) {
+                departure.resetFromOutside();
+            }
+            traffic.drop(DropReason.SERVICE_FAILURE, Math.max(0, traffic.inHand()));
+            traffic.hold(0);
+            traffic.publish();
+            return true;
+        }
+    }
+
+    /** Counts what waits for the instance, and takes from it what others need. As {@link #abandon}. */
+    abstract void leaveBehind(DropReason reason);
+
+    /** Any thread. */
+    final boolean isAbandoned() {
+        return abandoned;
+    }
+
+    /** Any thread: a guess. */
+    final boolean isResting() {
+        return (boolean) RESTING.getOpaque(this);
+    }
+
+    final Meter meter() {
+        return meter;
     }
 
     /** Ends the instance as soon as it looks, whatever still waits. Any thread. */
@@ -466,6 +649,9 @@ abstract class ServiceInstance implements ServiceHost {
         if (closing) {
             throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
         }
+        if (!life.isOpen()) {
+            returned();
+        }
         made.seal();
         ByteBuffer room = memory.reserve(made.length());
         int at = room.position();
@@ -491,6 +677,7 @@ abstract class ServiceInstance implements ServiceHost {
                 startedAt,
                 service.getName(),
                 stream,
+                meter.processorNs(),
                 sum.ofInstance(),
                 counters.values(),
                 dropReasons.values());

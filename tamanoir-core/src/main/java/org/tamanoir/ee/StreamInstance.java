@@ -49,7 +49,7 @@ abstract class StreamInstance extends ServiceInstance {
                 if (isCut() || System.nanoTime() - deadline >= 0) {
                     return false;
                 }
-                loop.run();
+                rest();
             } while (!condition.getAsBoolean());
             return true;
         } finally {

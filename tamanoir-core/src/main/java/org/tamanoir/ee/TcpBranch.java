@@ -54,7 +54,7 @@ final class TcpBranch extends StreamInstance {
             initialise();
             while (!isCut() && aborted() == null) {
                 departures.refresh();
-                boolean worked = runDueTasks();
+                boolean worked = !isPaused() && runDueTasks();
                 worked |= handleBatch();
                 relayReplies();
                 publish();
@@ -62,12 +62,14 @@ final class TcpBranch extends StreamInstance {
                     if (inputEnded && inbox.isEmpty()) {
                         break;
                     }
-                    loop.run();
+                    rest();
                 }
             }
             if (aborted() == null && !isCut()) {
                 finishInput();
             }
+        } catch (Abandoned e) {
+            LOG.info("{}: {}", thread().getName(), e.getMessage());
         } catch (Throwable e) {
             LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
             abort(DropReason.SERVICE_FAILURE, "a fault of the node");
@@ -78,7 +80,7 @@ final class TcpBranch extends StreamInstance {
 
     private boolean handleBatch() {
         int packets = 0;
-        while (packets < BATCH_PACKETS && aborted() == null && inbox.next()) {
+        while (packets < BATCH_PACKETS && !isPaused() && aborted() == null && inbox.next()) {
             packets++;
             departures.refresh();
             handleTaken(inbox.memory().nio(), inbox.offset(), inbox.length());
@@ -126,7 +128,11 @@ final class TcpBranch extends StreamInstance {
             inbox.release();
         }
         closeService();
-        departures.close(reason);
+        if (isAbandoned()) {
+            departures.closeUnflushed(reason);
+        } else {
+            departures.close(reason);
+        }
         memory.recycle();
         synchronized (this) {
             over = true;
@@ -163,10 +169,7 @@ final class TcpBranch extends StreamInstance {
     synchronized void free(Traffic counts) {
         if (!freed) {
             freed = true;
-            while (answers.next()) {
-                counts.taken();
-                counts.drop(DropReason.PEER_GONE);
-            }
+            dropAnswers(counts);
             environment().pool().give(inboxMemory);
             environment().pool().give(answersMemory);
         }
@@ -177,7 +180,29 @@ final class TcpBranch extends StreamInstance {
         abandoned = true;
         if (over) {
             free(counts);
+        } else if (isAbandoned()) {
+            dropAnswers(counts);
         }
+    }
+
+    private void dropAnswers(Traffic counts) {
+        while (answers.next()) {
+            counts.taken();
+            counts.drop(DropReason.PEER_GONE);
+        }
+    }
+
+    @Override
+    void leaveBehind(DropReason reason) {
+        synchronized (this) {
+            ended = true;
+            while (inbox.next()) {
+                traffic.taken();
+                drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
+            }
+        }
+        String why = "service " + definition().label() + " does not return";
+        trunk.loop.execute(() -> trunk.abort(reason, why));
     }
 
     /** Whether it takes no more. Any thread. */

@@ -66,12 +66,14 @@ final class TcpStream extends StreamInstance {
             while (state != State.ENDED) {
                 State before = state;
                 step();
-                if (state != before || (state == State.OPEN && isTaskDue())) {
+                if (state != before || (state == State.OPEN && isTaskDue() && !isPaused())) {
                     loop.poll(); // What came while the step waited for something else would wait for the next event.
                 } else {
-                    loop.run();
+                    rest();
                 }
             }
+        } catch (Abandoned e) {
+            LOG.info("{}: {}", thread().getName(), e.getMessage());
         } catch (Throwable e) {
             LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
             abort(DropReason.SERVICE_FAILURE, "a fault of the node");
@@ -83,7 +85,9 @@ final class TcpStream extends StreamInstance {
     /** Serves whatever has become possible. */
     private void step() {
         departures.refresh();
-        if (state == State.OPEN) {
+        if (state == State.OPEN && isPaused()) {
+            holdInput();
+        } else if (state == State.OPEN) {
             if (runDueTasks()) {
                 departures.flush();
             }
@@ -127,7 +131,7 @@ final class TcpStream extends StreamInstance {
         } else {
             watchStall();
         }
-        inbound.wantInput(ready && state == State.OPEN);
+        inbound.wantInput(ready && state == State.OPEN && !isPaused());
     }
 
     private @Nullable Buffer walk(Buffer first) {
@@ -137,11 +141,16 @@ final class TcpStream extends StreamInstance {
         input.pin();
         int at = inbound.start();
         int end = inbound.end();
-        int length;
-        while ((length = parseNext(octets, at, end)) > 0 && aborted() == null) {
+        int length = Framing.MORE;
+        while (!isPaused() && (length = parseNext(octets, at, end)) > 0 && aborted() == null) {
             at += length;
             inbound.consumed(at);
-            handleParsed();
+            try {
+                handleParsed();
+            } catch (Throwable e) {
+                input.unpin();
+                throw e;
+            }
             if (inbound.input() != input) {
                 // While the service waited, the end of the stream was read, and what is left moved. What leaves from
                 // the old place keeps it once it is written.
@@ -336,10 +345,14 @@ final class TcpStream extends StreamInstance {
         }
         watchingPartial = true;
         long before = traffic.packetsIn();
+        long throttlesBefore = definition().life().throttles();
         loop.schedule(environment().config().firstPacketTimeout(), () -> {
             watchingPartial = false;
             // While it is not read the sender is not late.
-            partialExpired = settled() && traffic.packetsIn() == before;
+            partialExpired = settled()
+                    && traffic.packetsIn() == before
+                    && !isPaused()
+                    && definition().life().throttles() == throttlesBefore;
         });
     }
 
@@ -403,7 +416,11 @@ final class TcpStream extends StreamInstance {
         environment().join(branches);
         branches.forEach(branch -> branch.abandon(traffic));
         closeService();
-        departures.close(reason);
+        if (isAbandoned()) {
+            departures.closeUnflushed(reason);
+        } else {
+            departures.close(reason);
+        }
         if (aborted() != null || isCut()) {
             back.reset(isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
         } else {
@@ -412,9 +429,22 @@ final class TcpStream extends StreamInstance {
         }
         memory.recycle();
         publish();
-        report();
+        if (!isAbandoned()) {
+            report();
+        }
         loop.close();
         environment().ended(this);
+    }
+
+    @Override
+    void leaveBehind(DropReason reason) {
+        dropInput(reason);
+        inbound.resetFromOutside();
+        for (TcpBranch branch : branches) {
+            branch.cut();
+            branch.abandon(traffic);
+        }
+        report();
     }
 
     private void report() {
@@ -434,6 +464,9 @@ final class TcpStream extends StreamInstance {
     }
 
     private String end() {
+        if (isAbandoned()) {
+            return DropReason.SERVICE_FAILURE + ": service " + definition().label() + " does not return";
+        }
         if (aborted() != null) {
             return abortedWhy();
         }

@@ -46,6 +46,13 @@ final class UdpPort {
         }
     }
 
+    /** Lets go of the socket although the loop still watches it. Any thread, while the loop's is known to be elsewhere. */
+    void forsake() {
+        if (readiness != null) {
+            readiness.forsake();
+        }
+    }
+
     /** Several services use the port. */
     void share() {
         shared = true;

@@ -49,6 +49,7 @@ final class UdpService extends ServiceInstance {
     private long peerLow;
     private int peerPort;
     private int lastBatches;
+    private boolean portsPaused;
     private volatile boolean ending;
 
     UdpService(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, UdpSocket first) {
@@ -66,11 +67,12 @@ final class UdpService extends ServiceInstance {
             initialise();
             int batch = 0;
             while (!isCut()) {
+                watchPorts();
                 farSide.take();
                 boolean worked = readPorts();
                 worked |= readInbox();
                 departures.refresh();
-                worked |= runDueTasks();
+                worked |= !isPaused() && runDueTasks();
                 departures.flush();
                 memory.recycle();
                 publish();
@@ -78,14 +80,16 @@ final class UdpService extends ServiceInstance {
                     if (++batch % BATCHES_PER_POLL == 0) {
                         loop.poll();
                     }
-                } else if (ending && inbox.isEmpty()) {
+                } else if (ending && inbox.isEmpty() && !isPaused()) {
                     break;
                 } else {
-                    loop.run();
+                    rest();
                 }
             }
             endOfStream();
             drainQueues();
+        } catch (Abandoned e) {
+            LOG.info("{}: {}", thread().getName(), e.getMessage());
         } catch (Throwable e) {
             LOG.error("{}: ends by a fault of the node", thread().getName(), e);
         } finally {
@@ -98,7 +102,7 @@ final class UdpService extends ServiceInstance {
         departures.flush();
         while (!isCut() && departures.held() > 0) {
             publish();
-            loop.run();
+            rest();
             departures.flush();
         }
     }
@@ -130,11 +134,32 @@ final class UdpService extends ServiceInstance {
         UdpBatch batch = batches.computeIfAbsent(port.socket(), UdpSocket::newBatch);
         Reading reading = new Reading(port, batch, inbox.mark());
         ports.add(reading);
-        port.watch(loop, () -> reading.readable = true);
+        if (!portsPaused) {
+            watch(reading);
+        }
+    }
+
+    private void watch(Reading reading) {
+        reading.port.watch(loop, () -> reading.readable = true);
+    }
+
+    /** While the service pauses its ports are not watched: what waits in them would keep the loop awake. */
+    private void watchPorts() {
+        if (isPaused() == portsPaused) {
+            return;
+        }
+        portsPaused = !portsPaused;
+        for (Reading reading : ports) {
+            if (portsPaused) {
+                reading.port.release();
+            } else {
+                watch(reading);
+            }
+        }
     }
 
     private boolean readPorts() {
-        if (ending && !beginLastBatch()) {
+        if (portsPaused || (ending && !beginLastBatch())) {
             return false;
         }
         boolean worked = false;
@@ -205,7 +230,7 @@ final class UdpService extends ServiceInstance {
 
     private boolean readInbox() {
         int packets = 0;
-        while (packets < BATCH_PACKETS && inbox.next()) {
+        while (packets < BATCH_PACKETS && !isPaused() && inbox.next()) {
             packets++;
             departures.refresh();
             peerHigh = inbox.addressHigh();
@@ -364,9 +389,29 @@ final class UdpService extends ServiceInstance {
         }
     }
 
+    @Override
+    void leaveBehind(DropReason reason) {
+        inbox.close();
+        while (inbox.next()) {
+            traffic.taken();
+            drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
+        }
+        Reception reception = environment().reception();
+        for (Reading reading : ports) {
+            reading.port.forsake();
+            if (reception != null) {
+                reception.adopt(new UdpPort(reading.port.socket()));
+            }
+        }
+    }
+
     private void finish() {
         inbox.close();
-        ports.forEach(reading -> giveUp(reading.port));
+        if (isAbandoned()) {
+            ports.forEach(reading -> reading.port.release());
+        } else {
+            ports.forEach(reading -> giveUp(reading.port));
+        }
         DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
         while (inbox.next()) {
             traffic.taken();
@@ -376,9 +421,14 @@ final class UdpService extends ServiceInstance {
             drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
         }
         inbox.release();
-        departures.flush();
-        closeService();
-        departures.close(reason);
+        if (isAbandoned()) {
+            closeService();
+            departures.closeUnflushed(reason);
+        } else {
+            departures.flush();
+            closeService();
+            departures.close(reason);
+        }
         memory.recycle();
         publish();
         environment().pool().give(inboxMemory);

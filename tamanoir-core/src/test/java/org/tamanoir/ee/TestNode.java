@@ -39,6 +39,7 @@ final class TestNode {
         Duration connectTimeout = Duration.ofSeconds(5);
         Duration stallTimeout = Duration.ofSeconds(20);
         Duration lingerTimeout = Duration.ofSeconds(10);
+        Duration stuckTimeout = Duration.ofSeconds(30);
 
         EeConfig config() {
             return new EeConfig(
@@ -60,6 +61,7 @@ final class TestNode {
     static TestNode start(Settings settings, ServiceDefinition... definitions) throws IOException {
         TestNode node = new TestNode(settings.config());
         List.of(definitions).forEach(node.services::add);
+        node.environment.stuckAfter(settings.stuckTimeout);
         node.environment.start();
         return node;
     }
