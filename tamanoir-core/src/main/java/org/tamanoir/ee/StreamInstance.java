@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.TcpConnection;
@@ -29,8 +30,13 @@ abstract class StreamInstance extends ServiceInstance {
     private @Nullable DropReason aborted;
     private long repliesSeen;
 
-    StreamInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
-        super(environment, definition, stream, name);
+    StreamInstance(
+            ExecutionEnvironment environment,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            String name) {
+        super(environment, definition, service, stream, name);
     }
 
     // ---- waiting -----------------------------------------------------------------------------------------------
