@@ -116,6 +116,7 @@ public class PathBenchmark {
             super(
                     environment,
                     definition,
+                    definition.factory().get(),
                     new StreamInfo(StreamInfo.Transport.TCP, null, new InetSocketAddress(0)),
                     "benchmark");
         }
@@ -206,7 +207,7 @@ public class PathBenchmark {
         }
 
         @Override
-        void handOver(ServiceDefinition other, Packet packet) {}
+        void handOver(@Nullable ServiceDefinition other, Packet packet) {}
 
         @Override
         void abort(DropReason reason, String why) {}

@@ -59,6 +59,21 @@ public final class CodeCache implements AutoCloseable {
         throw new UnsupportedOperationException("file");
     }
 
+    /** Where it lies. */
+    public Path folder() {
+        throw new UnsupportedOperationException("folder");
+    }
+
+    /** Keeps this version while it is loaded. */
+    public void pin(ServiceId id) {
+        throw new UnsupportedOperationException("pin");
+    }
+
+    /** Lets this version go when room is needed. */
+    public void unpin(ServiceId id) {
+        throw new UnsupportedOperationException("unpin");
+    }
+
     /** Removes one version, unless its jar is in use under another name. */
     public void remove(ServiceId id) {
         throw new UnsupportedOperationException("remove");

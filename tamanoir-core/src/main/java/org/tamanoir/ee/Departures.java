@@ -84,8 +84,13 @@ final class Departures {
             return hop.refusal;
         }
         if (packet.isTamanoir()) {
-            if (hop.isActiveNode && !spendHop(packet)) {
-                return packet.has(Option.HOP_BUDGET) ? DropReason.HOP_BUDGET : DropReason.PACKET_TOO_LONG;
+            if (hop.isActiveNode) {
+                if (!spendHop(packet)) {
+                    return packet.has(Option.HOP_BUDGET) ? DropReason.HOP_BUDGET : DropReason.PACKET_TOO_LONG;
+                }
+                if (packet.has(Option.PREVIOUS_NODE)) {
+                    packet.setPreviousNode(forwarder.codeServer());
+                }
             }
         } else if (instance.cameFrom(hop)) {
             return DropReason.LOOP;

@@ -22,6 +22,9 @@ import org.tamanoir.transport.TransportKind;
  * @param connectTimeout to reach a TCP next hop, retries included
  * @param stallTimeout how long a next hop may take nothing before its stream is closed
  * @param lingerTimeout how long a stream whose sender has ended waits for silent replies
+ * @param deployTimeout how long packets wait for a service's code
+ * @param makeTimeout how long a service's constructor may take
+ * @param holdOctets UDP packets that wait for a service at once, 64 Ki to 1 Gi
  */
 public record EeConfig(
         List<InetSocketAddress> tcp,
@@ -35,7 +38,13 @@ public record EeConfig(
         Duration firstPacketTimeout,
         Duration connectTimeout,
         Duration stallTimeout,
-        Duration lingerTimeout) {
+        Duration lingerTimeout,
+        Duration deployTimeout,
+        Duration makeTimeout,
+        int holdOctets) {
+    private static final Duration DEFAULT_DEPLOY_TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration DEFAULT_MAKE_TIMEOUT = Duration.ofSeconds(5);
+    private static final int DEFAULT_HOLD_OCTETS = 4 << 20;
 
     public EeConfig {
         tcp = List.copyOf(tcp);
@@ -43,10 +52,43 @@ public record EeConfig(
         requireInside("Type ID", typeId, 1, 0xFFFF);
         requireInside("streams at once", maxStreams, 1, 1 << 20);
         requireInside("hop budget", hopBudget, 1, 0xFFFF);
+        requireInside("octets held", holdOctets, 1 << 16, 1 << 30);
         requireInside("inbox octets", inboxOctets, PacketRing.MIN_OCTETS, 1 << 30);
         if (Integer.bitCount(inboxOctets) != 1) {
             throw new IllegalArgumentException("inbox octets " + inboxOctets + ": must be a power of two");
         }
+    }
+
+    /** With 60 s for a service's code, 5 s for its constructor and 4 MiB of UDP packets that wait. */
+    public EeConfig(
+            List<InetSocketAddress> tcp,
+            List<InetSocketAddress> udp,
+            int typeId,
+            TransportKind transport,
+            FailurePolicy unknownService,
+            int maxStreams,
+            int hopBudget,
+            int inboxOctets,
+            Duration firstPacketTimeout,
+            Duration connectTimeout,
+            Duration stallTimeout,
+            Duration lingerTimeout) {
+        this(
+                tcp,
+                udp,
+                typeId,
+                transport,
+                unknownService,
+                maxStreams,
+                hopBudget,
+                inboxOctets,
+                firstPacketTimeout,
+                connectTimeout,
+                stallTimeout,
+                lingerTimeout,
+                DEFAULT_DEPLOY_TIMEOUT,
+                DEFAULT_MAKE_TIMEOUT,
+                DEFAULT_HOLD_OCTETS);
     }
 
     private static void requireInside(String what, int value, int min, int max) {
@@ -86,6 +128,29 @@ public record EeConfig(
                 firstPacketTimeout,
                 connectTimeout,
                 stallTimeout,
-                lingerTimeout);
+                lingerTimeout,
+                deployTimeout,
+                makeTimeout,
+                holdOctets);
+    }
+
+    /** The same with these bounds for services that are brought in. */
+    public EeConfig deploying(Duration deployTimeout, Duration makeTimeout, int holdOctets) {
+        return new EeConfig(
+                tcp,
+                udp,
+                typeId,
+                transport,
+                unknownService,
+                maxStreams,
+                hopBudget,
+                inboxOctets,
+                firstPacketTimeout,
+                connectTimeout,
+                stallTimeout,
+                lingerTimeout,
+                deployTimeout,
+                makeTimeout,
+                holdOctets);
     }
 }

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,8 +19,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
@@ -38,8 +39,6 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** How long threads may take to notice that they are cut; a service that does not return takes longer. */
     private static final Duration CUT_PATIENCE = Duration.ofSeconds(3);
-    /** Between attempts to start a service on UDP that could not be started. */
-    private static final Duration UDP_RETRY = Duration.ofSeconds(1);
     /** Large buffers in use at once: 64 MiB. */
     private static final int MAX_LARGE_BUFFERS = 256;
 
@@ -63,10 +62,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     private @Nullable Watchdog watchdog;
     private final Set<ServiceInstance> instances = new LinkedHashSet<>();
-    private final Map<ServiceDefinition, UdpService> udpServices = new HashMap<>();
-    /** When a service could not be started for UDP, in ns, so that not every packet tries. */
-    private final Map<ServiceDefinition, Long> udpFailures = new HashMap<>();
-
+    private final MissingServices missing;
+    private final InstanceMaker maker;
+    private final UdpServices udp;
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
     private final List<UdpSocket> udpSockets = new ArrayList<>();
     private final Map<Class<?>, UdpSocket> egressSockets = new HashMap<>();
@@ -82,11 +80,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
         this.services = services;
         this.kind = UdpSockets.resolve(config.transport());
         this.forwarder = new Forwarder(routes);
+        this.missing = new MissingServices(config.deployTimeout());
+        this.maker = new InstanceMaker(config.makeTimeout());
+        this.udp = new UdpServices(this, maker, missing);
     }
 
     /** Asks this source for services that the catalog lacks. Before {@link #start}. */
     public void fetchFrom(ServiceSource source) {
-        throw new UnsupportedOperationException("fetchFrom");
+        missing.from(source);
     }
 
     /**
@@ -95,7 +96,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @param codeServer null = none; an unspecified address stands for the one that packets come from
      */
     public void advertise(@Nullable InetSocketAddress codeServer) {
-        throw new UnsupportedOperationException("advertise");
+        forwarder.advertise(codeServer);
     }
 
     /** Tells of each TCP stream that ends, on its thread; must not block. Before {@link #start}. */
@@ -131,7 +132,47 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @return TCP streams that were cut
      */
     public int retire(ServiceDefinition definition, Duration deadline) {
-        throw new UnsupportedOperationException("retire");
+        udp.retire(definition);
+        long deadlineNs = System.nanoTime() + deadline.toNanos();
+        Set<TcpStream> cut = new HashSet<>();
+        synchronized (this) {
+            awaitEnd(definition, deadlineNs);
+            for (ServiceInstance instance : instances) {
+                TcpStream stream = instance instanceof TcpStream trunk
+                        ? trunk
+                        : instance instanceof TcpBranch branch ? branch.trunk() : null;
+                if (stream != null && instance.definition() == definition && cut.add(stream)) {
+                    LOG.info(
+                            "{}: cut: its service is taken away",
+                            stream.thread().getName());
+                    stream.cut();
+                }
+            }
+            awaitEnd(definition, System.nanoTime() + CUT_PATIENCE.toNanos());
+            instances.stream()
+                    .filter(instance -> instance.definition() == definition)
+                    .forEach(ServiceInstance::cut);
+        }
+        return cut.size();
+    }
+
+    /** Waits, bounded, until no instance of a service is left. */
+    private synchronized void awaitEnd(ServiceDefinition definition, long deadlineNs) {
+        boolean interrupted = false;
+        while (!interrupted && instances.stream().anyMatch(instance -> instance.definition() == definition)) {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+            if (left <= 0) {
+                break;
+            }
+            try {
+                wait(left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     // ---- life ------------------------------------------------------------------------------------------------------
@@ -189,6 +230,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             return 0;
         }
         stopped.closeListeners();
+        udp.close();
         snapshotInstances().forEach(instance -> {
             if (instance instanceof UdpService udp) {
                 udp.endInput();
@@ -223,6 +265,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             udpSockets.forEach(UdpSocket::close);
             egressSockets.values().forEach(UdpSocket::close);
         }
+        maker.close();
         pool.close();
         return (int) left.stream().filter(TcpStream.class::isInstance).count();
     }
@@ -277,6 +320,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         synchronized (this) {
             sum.add(endedTraffic);
             receptionTraffic.addTo(sum);
+            udp.traffic().addTo(sum);
             instances.forEach(instance -> instance.traffic.addTo(sum));
         }
         return sum.ofNode();
@@ -301,7 +345,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** TCP streams and UDP packets that wait for a service's code now. */
     public long waitingForCode() {
-        return 0;
+        return missing.waitingStreams() + udp.packetsWaiting();
     }
 
     /** Instances of services that run now. */
@@ -341,6 +385,18 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return failures;
     }
 
+    MissingServices missing() {
+        return missing;
+    }
+
+    InstanceMaker maker() {
+        return maker;
+    }
+
+    UdpServices udp() {
+        return udp;
+    }
+
     IoLoop newLoop() {
         return new IoLoop(kind, pool);
     }
@@ -365,66 +421,62 @@ public final class ExecutionEnvironment implements AutoCloseable {
         streams--;
     }
 
-    /** Moves a connection onto a thread of its own, which runs this service. The reception's thread. */
-    void openStream(TcpConnection connection, ServiceDefinition definition) {
+    /**
+     * Moves a connection onto a thread of its own, which runs this service. The reception's thread.
+     *
+     * @param key what its first packet names the service by
+     * @return false when the service has been replaced or taken away since it was found
+     */
+    boolean openStream(TcpConnection connection, ServiceDefinition definition, long key, Service service) {
         TcpStream stream;
         try {
             StreamInfo info =
                     new StreamInfo(StreamInfo.Transport.TCP, connection.remoteAddress(), connection.localAddress());
-            stream = new TcpStream(this, entrance(definition), connection, info);
+            stream = new TcpStream(this, definition, service, connection, info);
         } catch (RuntimeException | Error e) {
-            failures.failed(definition.name(), "its constructor", e, "stream closed");
+            failures.failed(definition.name(), "its start", e, "stream closed");
             connection.reset();
             leave();
-            return;
+            return true;
         }
-        register(stream);
+        if (definition != Transit.DEFINITION) {
+            stream.serves(key);
+        }
+        if (!registerIfCurrent(stream, key)) {
+            stream.loop.own();
+            stream.loop.close();
+            return false;
+        }
         connection.leave(() -> startOrEnd(stream));
+        return true;
+    }
+
+    /** Who takes a service away finds every instance that was begun before. */
+    private synchronized boolean registerIfCurrent(ServiceInstance instance, long key) {
+        ServiceDefinition definition = instance.definition();
+        if (definition != Transit.DEFINITION && services.find(key) != definition) {
+            return false;
+        }
+        register(instance);
+        return true;
     }
 
     /** A second service for a stream; null when it cannot be started. */
     @Nullable
-    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition) {
+    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition, Service service) {
         try {
-            TcpBranch branch = new TcpBranch(this, definition, trunk);
-            register(branch);
-            return startOrEnd(branch) ? branch : null;
+            TcpBranch branch = new TcpBranch(this, definition, service, trunk);
+            return begin(branch) ? branch : null;
         } catch (RuntimeException | Error e) {
-            failures.failed(definition.name(), "its constructor", e, "packet dropped");
+            failures.failed(definition.name(), "its start", e, "packet dropped");
             return null;
         }
     }
 
-    /** The instance that runs a service on UDP; null when it cannot be started. */
-    synchronized @Nullable UdpService udpService(ServiceDefinition definition, UdpSocket arrival) {
-        UdpService known = udpServices.get(definition);
-        if (known != null || stopping) {
-            return known;
-        }
-        Long failedNs = udpFailures.get(definition);
-        if (failedNs != null && System.nanoTime() - failedNs < UDP_RETRY.toNanos()) {
-            return null;
-        }
-        udpFailures.put(definition, System.nanoTime());
-        try {
-            StreamInfo info = new StreamInfo(StreamInfo.Transport.UDP, null, arrival.localAddress());
-            UdpService service = new UdpService(this, definition, info, arrival);
-            register(service);
-            if (!startOrEnd(service)) {
-                return null;
-            }
-            udpServices.put(definition, service);
-            udpFailures.remove(definition);
-            return service;
-        } catch (RuntimeException | Error e) {
-            failures.failed(definition.name(), "its constructor", e, "packet dropped");
-            return null;
-        }
-    }
-
-    /** Why {@link #udpService} gave none. */
-    synchronized DropReason whyNoInstance() {
-        return stopping ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE;
+    /** Starts an instance; false when there is no thread for it. */
+    boolean begin(ServiceInstance instance) {
+        register(instance);
+        return startOrEnd(instance);
     }
 
     private boolean startOrEnd(ServiceInstance instance) {
@@ -440,14 +492,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
         }
     }
 
-    private void register(ServiceInstance instance) {
-        Watchdog woken;
-        synchronized (this) {
-            woken = instances.isEmpty() ? watchdog : null;
-            instances.add(instance);
-        }
-        if (woken != null) {
-            woken.wake();
+    private synchronized void register(ServiceInstance instance) {
+        instances.add(instance);
+        if (instances.size() == 1 && watchdog != null) {
+            watchdog.wake();
         }
     }
 
@@ -493,6 +541,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
         }
     }
 
+    /** An instance could not be made. Any thread. */
+    void constructorFailed(ServiceDefinition definition, Throwable failure, String consequence) {
+        failures.failed(definition.name(), "its constructor", failure, consequence);
+        serviceFailed(definition, "failed too often, last in its constructor: " + failure);
+    }
+
     /** A service has been put into quarantine. */
     void quarantined(ServiceDefinition definition, Duration time) {
         incident(
@@ -524,8 +578,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
                     endedByService.computeIfAbsent(instance.definition(), definition -> new Traffic.Sum()));
             if (instance instanceof TcpStream) {
                 streams--;
-            } else if (instance instanceof UdpService) {
-                udpServices.remove(instance.definition(), instance);
+            } else if (instance instanceof UdpService service) {
+                udp.ended(service);
             }
             notifyAll();
         }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.IoLoop;
@@ -50,6 +52,9 @@ final class Reception implements Runnable {
     private final Thread thread;
     private final List<TcpListener> listeners = new ArrayList<>();
     private final Set<Newcomer> newcomers = new LinkedHashSet<>();
+    /** Those whose service is being fetched, or its instance made. */
+    private final Set<Newcomer> held = new LinkedHashSet<>();
+
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
     private final Set<UdpPort> ports = new LinkedHashSet<>();
     private boolean stopping;
@@ -79,6 +84,7 @@ final class Reception implements Runnable {
         }
         newcomers.forEach(newcomer -> newcomer.connection.close());
         newcomers.clear();
+        List.copyOf(held).forEach(newcomer -> newcomer.abandon(DropReason.SHUTDOWN));
         ports.forEach(UdpPort::release);
         traffic.publish();
         loop.close();
@@ -119,8 +125,10 @@ final class Reception implements Runnable {
         connection.onChange(newcomer::look);
     }
 
-    /** Closes those that have not sent a whole header in time. */
+    /** Closes those that have not sent a whole header in time, and ends waits for code and constructors. */
     private void sweep() {
+        environment.missing().sweep();
+        environment.maker().sweep();
         long oldest =
                 System.nanoTime() - environment.config().firstPacketTimeout().toNanos();
         Iterator<Newcomer> each = newcomers.iterator();
@@ -137,10 +145,12 @@ final class Reception implements Runnable {
         }
     }
 
-    /** A connection whose first header is not whole yet. */
+    /** A connection whose first header is not whole yet, or whose service is not there yet. */
     private final class Newcomer {
         final TcpConnection connection;
         final long acceptedNs = System.nanoTime();
+        private long key;
+        private @Nullable Consumer<ServiceSource.Answer> fetching;
 
         Newcomer(TcpConnection connection) {
             this.connection = connection;
@@ -160,8 +170,9 @@ final class Reception implements Runnable {
                 }
                 if (octets >= Framing.claimedHeaderLength(input.nio(), start)) {
                     newcomers.remove(this);
-                    admit(Framing.serviceKey(
-                            input.nio(), start, environment.config().typeId()));
+                    key = Framing.serviceKey(
+                            input.nio(), start, environment.config().typeId());
+                    admit();
                     return;
                 }
             }
@@ -171,20 +182,112 @@ final class Reception implements Runnable {
             }
         }
 
-        private void admit(long key) {
+        private void admit() {
             ServiceDefinition definition = key == ServiceKey.NONE
                     ? Transit.DEFINITION
                     : environment.services().find(key);
-            if (definition == null) {
-                if (environment.config().unknownService() == FailurePolicy.CLOSE) {
-                    refuse(connection.end() - connection.start(), DropReason.UNKNOWN_SERVICE);
-                    return;
-                }
-                // Its packets are dropped, or passed, one by one: later ones may ask for another service.
-                definition = Transit.DEFINITION;
+            if (definition != null) {
+                open(definition);
+                return;
             }
-            connection.onChange(() -> {}); // From here on it is the stream's.
-            environment.openStream(connection, definition);
+            DropReason refusal = environment.missing().refusal(key);
+            if (refusal != null) {
+                unknown(refusal);
+            } else {
+                fetch();
+            }
+        }
+
+        /** Waits for code. Nothing is read meanwhile, so that the sender waits as well. */
+        private void fetch() {
+            hold();
+            Buffer input = connection.input();
+            Origin origin = new Origin(
+                    connection.remoteAddress().getAddress(),
+                    input == null
+                            ? null
+                            : Framing.previousNode(
+                                    input.nio(),
+                                    connection.start(),
+                                    environment.config().typeId()));
+            Consumer<ServiceSource.Answer> then = answer -> loop.execute(() -> answered(answer));
+            fetching = then;
+            environment.missing().streamWaits();
+            environment.missing().request(key, origin, then);
+        }
+
+        private void hold() {
+            held.add(this);
+            connection.wantInput(false);
+            connection.onChange(this::lookAfterPeer);
+        }
+
+        /** A sender that has ended still gets what it sent through; one that is gone does not. */
+        private void lookAfterPeer() {
+            if (connection.failure() != null) {
+                LOG.info("TCP {}: gone while it waited for its service", connection.remoteAddress());
+                abandon(DropReason.PEER_GONE);
+            }
+        }
+
+        private void answered(ServiceSource.Answer answer) {
+            endFetch();
+            if (!held.contains(this)) {
+                return;
+            }
+            ServiceDefinition definition = answer.service();
+            if (definition != null) {
+                open(definition);
+            } else {
+                unknown(answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal());
+            }
+        }
+
+        private void endFetch() {
+            Consumer<ServiceSource.Answer> then = fetching;
+            if (then != null) {
+                fetching = null;
+                environment.missing().forget(key, then);
+                environment.missing().streamWaitsNoMore();
+            }
+        }
+
+        private void unknown(DropReason reason) {
+            if (environment.config().unknownService() == FailurePolicy.CLOSE) {
+                LOG.info("TCP {}: refused: {}", connection.remoteAddress(), reason);
+                abandon(reason);
+            } else {
+                // Its packets are dropped, or passed, one by one: later ones may ask for another service.
+                open(Transit.DEFINITION);
+            }
+        }
+
+        private void open(ServiceDefinition found) {
+            ServiceDefinition definition = ExecutionEnvironment.entrance(found);
+            if (definition == Transit.DEFINITION) {
+                made(definition, new Transit(), null);
+                return;
+            }
+            hold();
+            environment
+                    .maker()
+                    .make(definition, (service, failure) -> loop.execute(() -> made(definition, service, failure)));
+        }
+
+        private void made(ServiceDefinition definition, @Nullable Service service, @Nullable Throwable failure) {
+            if (definition != Transit.DEFINITION && !held.contains(this)) {
+                return;
+            }
+            if (service == null) {
+                if (failure != null) {
+                    environment.constructorFailed(definition, failure, "stream closed");
+                }
+                abandon(DropReason.NO_INSTANCE);
+            } else if (environment.openStream(connection, definition, key, service)) {
+                held.remove(this); // From here on it is the stream's.
+            } else {
+                admit();
+            }
         }
 
         private void refuse(int octets, DropReason reason) {
@@ -193,6 +296,16 @@ final class Reception implements Runnable {
             traffic.drop(reason, connection.remoteAddress(), ServiceKey.NONE, octets);
             connection.consumed(connection.end());
             close();
+        }
+
+        /** Ends with packets that were not handled. */
+        void abandon(DropReason reason) {
+            held.remove(this);
+            endFetch();
+            TcpInput.drop(connection, environment.config().typeId(), traffic, reason);
+            connection.onChange(() -> {}); // Its end would come as news.
+            connection.reset();
+            environment.leave();
         }
 
         /** Ends without a header. */
@@ -243,11 +356,8 @@ final class Reception implements Runnable {
             int end = batch.end(message);
             do {
                 UdpService service =
-                        deliver(socket, batch, message, batch.buffer(), start, Math.min(segment, end - start));
+                        deliver(port, batch, message, batch.buffer(), start, Math.min(segment, end - start));
                 if (service != null) {
-                    if (only != null && only != service) {
-                        port.share();
-                    }
                     only = service;
                 }
                 start += segment;
@@ -279,7 +389,8 @@ final class Reception implements Runnable {
     }
 
     private @Nullable UdpService deliver(
-            UdpSocket socket, UdpBatch batch, int message, ByteBuffer octets, int offset, int length) {
+            UdpPort port, UdpBatch batch, int message, ByteBuffer octets, int offset, int length) {
+        UdpSocket socket = port.socket();
         Tap tap = environment.tap();
         if (tap.watchesArrivals()) {
             tap.arrived(StreamInfo.Transport.UDP, peer(batch, message), socket.localAddress(), octets, offset, length);
@@ -290,21 +401,25 @@ final class Reception implements Runnable {
         if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
             fault = DropReason.TYPE_ID;
         }
-        ServiceDefinition definition = Transit.DEFINITION;
-        if (fault == null && packet.serviceKey() != ServiceKey.NONE) {
-            ServiceDefinition known = environment.services().find(packet.serviceKey());
-            if (known != null) {
-                definition = ExecutionEnvironment.entrance(known);
-            } else if (environment.config().unknownService() != FailurePolicy.PASS) {
-                fault = DropReason.UNKNOWN_SERVICE;
+        UdpService service = null;
+        if (fault == null) {
+            long high = batch.addressHigh(message);
+            long low = batch.addressLow(message);
+            int from = batch.port(message);
+            service = environment.udp().running(key);
+            fault = service == null ? null : service.offer(packet, socket, high, low, from);
+            if (service == null || fault == DropReason.SHUTDOWN) {
+                service = null;
+                fault = environment.udp().deliver(key, packet, socket, high, low, from);
             }
-        }
-        UdpService service = fault == null ? environment.udpService(definition, socket) : null;
-        if (fault == null && service == null) {
-            fault = environment.whyNoInstance();
-        } else if (service != null) {
-            fault = service.offer(
-                    packet, socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
+            if (fault != null
+                    && MissingServices.isRefusal(fault)
+                    && environment.config().unknownService() == FailurePolicy.PASS) {
+                fault = environment.udp().deliver(ServiceKey.NONE, packet, socket, high, low, from);
+            }
+            if (service != null || fault == null) {
+                port.usedBy(key);
+            }
         }
         if (fault != null) {
             traffic.drop(fault, tap.watchesDrops() ? peer(batch, message) : null, key, packet.length());
@@ -328,6 +443,7 @@ final class Reception implements Runnable {
             listeners.clear();
             newcomers.forEach(Newcomer::leave);
             newcomers.clear();
+            List.copyOf(held).forEach(newcomer -> newcomer.abandon(DropReason.SHUTDOWN));
             ports.forEach(this::readLast);
             ports.clear();
             done.complete(null);

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
@@ -28,6 +29,10 @@ import org.tamanoir.transport.IoLoop;
  * <p>Thread contract: the service's thread, but for what is said to be any thread's.
  */
 abstract class ServiceInstance implements ServiceHost {
+    /** Stands for no key; that a name has it by chance is as likely as that two names have the same. */
+    private static final long NO_KEY = -1;
+    /** Keys beside the first that are remembered: a service has one with its version, and one without. */
+    private static final int MAX_ALIASES = 4;
     /** Timers that one instance may have waiting. */
     private static final int MAX_TIMERS = 1024;
 
@@ -54,7 +59,12 @@ abstract class ServiceInstance implements ServiceHost {
     private final StreamInfo stream;
     private final Instant startedAt = Instant.now();
     private final Service service;
-    private final long key;
+    /** What packets for this service name it by, as far as they have. */
+    private long key;
+    /** Other keys that have come to mean this service. */
+    private long[] aliases = new long[0];
+
+    private int catalogGeneration;
     private final Packet packet;
     private final NamedCounters counters = new NamedCounters();
     private final NamedCounters dropReasons = new NamedCounters();
@@ -74,7 +84,12 @@ abstract class ServiceInstance implements ServiceHost {
 
     private volatile boolean abandoned;
 
-    ServiceInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
+    ServiceInstance(
+            ExecutionEnvironment environment,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            String name) {
         this.environment = environment;
         this.definition = definition;
         this.tap = environment.tap();
@@ -83,7 +98,7 @@ abstract class ServiceInstance implements ServiceHost {
         this.key = definition == Transit.DEFINITION ? ServiceKey.NONE : definition.key();
         this.life = definition.life();
         this.meter = new Meter(life);
-        this.service = make(environment, definition);
+        this.service = service;
         service.attach(this);
         this.loop = environment.newLoop();
         this.memory = new BatchMemory(environment.pool(), this::drain);
@@ -93,15 +108,6 @@ abstract class ServiceInstance implements ServiceHost {
         memory.inHand(packet);
         service.setName(name);
         service.setDaemon(true);
-    }
-
-    private static Service make(ExecutionEnvironment environment, ServiceDefinition definition) {
-        try {
-            return definition.factory().get();
-        } catch (Throwable e) {
-            environment.serviceFailed(definition, "its constructor fails");
-            throw e;
-        }
     }
 
     // ---- the way of a packet ----------------------------------------------------------------------------------
@@ -159,7 +165,7 @@ abstract class ServiceInstance implements ServiceHost {
         take();
     }
 
-    /** Takes one packet that another instance handed over. */
+    /** Takes one packet that another thread handed over, which has found that it is for this service. */
     final void handleTaken(ByteBuffer memory, int offset, int length) {
         DropReason fault = packet.parse(memory, offset, length);
         traffic.taken();
@@ -167,7 +173,14 @@ abstract class ServiceInstance implements ServiceHost {
             dropMalformed(fault);
             return;
         }
-        demultiplex();
+        ServiceDefinition other = definition == Transit.DEFINITION && packet.serviceKey() != ServiceKey.NONE
+                ? environment.services().find(packet.serviceKey())
+                : null;
+        if (other == null) {
+            process();
+        } else {
+            handOver(other, packet); // It was, or is, in quarantine.
+        }
     }
 
     /** Takes one packet that a next hop sent back and that belongs to no stream: it goes where it says. */
@@ -199,27 +212,66 @@ abstract class ServiceInstance implements ServiceHost {
         } else if (wanted == ServiceKey.NONE) {
             depart(packet);
         } else {
-            ServiceDefinition other = environment.services().find(wanted);
-            if (other != null && other.life().isQuarantined()) {
-                quarantined(other);
-            } else if (other != null) {
-                handOver(other, packet);
-            } else {
-                unknownService();
-            }
+            demultiplex(wanted);
         }
     }
 
-    private void unknownService() {
+    /** A key that is not this instance's first one: another service's, or another name of this one. */
+    private void demultiplex(long wanted) {
+        for (long alias : aliases) {
+            if (wanted == alias) {
+                process();
+                return;
+            }
+        }
+        ServiceDefinition other = environment.services().find(wanted);
+        if (other == definition && adopts(wanted)) {
+            adopt(wanted);
+            process();
+        } else {
+            handOver(other, packet);
+        }
+    }
+
+    private void adopt(long wanted) {
+        if (key == NO_KEY) {
+            key = wanted;
+        } else if (aliases.length < MAX_ALIASES) {
+            aliases = Arrays.copyOf(aliases, aliases.length + 1);
+            aliases[aliases.length - 1] = wanted;
+        }
+    }
+
+    /** Makes packets that name this key this instance's, whatever the catalog says. Before {@link #start}. */
+    final void serves(long wanted) {
+        key = wanted;
+    }
+
+    /** Forgets keys that have come to mean another service, or none, in the catalog. */
+    final void refreshKeys() {
+        int generation = environment.services().generation();
+        if (generation != catalogGeneration && definition != Transit.DEFINITION) {
+            catalogGeneration = generation;
+            if (environment.services().find(key) != definition) {
+                key = NO_KEY;
+            }
+            aliases = Arrays.stream(aliases)
+                    .filter(alias -> environment.services().find(alias) == definition)
+                    .toArray();
+        }
+    }
+
+    /** What becomes of the packet in hand when its service cannot be had. */
+    final void unknownService(DropReason reason) {
         FailurePolicy policy = environment.config().unknownService();
         if (policy == FailurePolicy.PASS) {
             depart(packet);
             return;
         }
-        drop(DropReason.UNKNOWN_SERVICE, packet);
+        drop(reason, packet);
         if (policy == FailurePolicy.CLOSE) {
             abort(
-                    DropReason.UNKNOWN_SERVICE,
+                    reason,
                     "it asks for service key " + ServiceKey.toString(packet.serviceKey())
                             + ", which the node does not have");
         }
@@ -264,7 +316,7 @@ abstract class ServiceInstance implements ServiceHost {
     }
 
     /** A packet for a service in quarantine goes the way of its failure policy. */
-    private void quarantined(ServiceDefinition wanted) {
+    final void quarantined(ServiceDefinition wanted) {
         if (wanted.failurePolicy() == FailurePolicy.PASS) {
             depart(packet);
             return;
@@ -344,7 +396,12 @@ abstract class ServiceInstance implements ServiceHost {
 
     /** Makes the counts visible; once a batch. */
     final void publish() {
-        traffic.hold(departures.held() + heldBack());
+        publish(0);
+    }
+
+    /** The same while so many packets are neither on their way in nor out. */
+    final void publish(long inHand) {
+        traffic.hold(departures.held() + heldBack() + inHand);
         traffic.publish();
         tellSuccesses();
     }
@@ -390,8 +447,17 @@ abstract class ServiceInstance implements ServiceHost {
     /** Packets that wait to go back. */
     abstract long heldBack();
 
-    /** Gives a packet to the instance that runs another service for the same stream. */
-    abstract void handOver(ServiceDefinition other, Packet packet);
+    /**
+     * Gives a packet to the instance that runs another service for the same stream.
+     *
+     * @param other null when the node does not have it
+     */
+    abstract void handOver(@Nullable ServiceDefinition other, Packet packet);
+
+    /** Whether packets of another key that means this service are this instance's from now on. */
+    boolean adopts(long key) {
+        return true;
+    }
 
     /** Ends the stream, where there is one, because it cannot go on whole. */
     abstract void abort(DropReason reason, String why);

@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.TcpConnection;
@@ -31,8 +32,13 @@ abstract class StreamInstance extends ServiceInstance {
     private String abortedWhy = "";
     private long repliesSeen;
 
-    StreamInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
-        super(environment, definition, stream, name);
+    StreamInstance(
+            ExecutionEnvironment environment,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            String name) {
+        super(environment, definition, service, stream, name);
     }
 
     // ---- waiting -----------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 package org.tamanoir.ee;
 
 import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
@@ -21,7 +23,11 @@ final class TcpBranch extends StreamInstance {
     /** Packets handled before next hops are flushed and the ring's room is given back. */
     private static final int BATCH_PACKETS = 512;
 
+    /** Keys by which packets of one stream name one service. */
+    private static final int MAX_KEYS = 8;
+
     private final TcpStream trunk;
+    private long[] keys = new long[0];
     private final Buffer inboxMemory;
     private final Buffer answersMemory;
     private final PacketRing inbox;
@@ -32,10 +38,11 @@ final class TcpBranch extends StreamInstance {
     private boolean over;
     private boolean abandoned;
 
-    TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, TcpStream trunk) {
+    TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, Service service, TcpStream trunk) {
         super(
                 environment,
                 definition,
+                service,
                 trunk.stream(),
                 "tcp " + definition.name() + " " + trunk.stream().peer());
         this.trunk = trunk;
@@ -147,6 +154,28 @@ final class TcpBranch extends StreamInstance {
     }
 
     // ---- the stream's side -----------------------------------------------------------------------------------------
+
+    TcpStream trunk() {
+        return trunk;
+    }
+
+    /** Whether packets that name this key are the branch's. The stream's thread. */
+    boolean hasKey(long key) {
+        for (long known : keys) {
+            if (known == key) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The stream's thread. */
+    void addKey(long key) {
+        if (!hasKey(key) && keys.length < MAX_KEYS) {
+            keys = Arrays.copyOf(keys, keys.length + 1);
+            keys[keys.length - 1] = key;
+        }
+    }
 
     /** Puts a packet into the ring; false when it is full. The stream's thread. */
     boolean offer(Packet packet) {
@@ -268,7 +297,7 @@ final class TcpBranch extends StreamInstance {
     }
 
     @Override
-    void handOver(ServiceDefinition other, Packet packet) {
+    void handOver(@Nullable ServiceDefinition other, Packet packet) {
         drop(DropReason.UNKNOWN_SERVICE, packet);
     }
 

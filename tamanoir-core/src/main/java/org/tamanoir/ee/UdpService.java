@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +45,9 @@ final class UdpService extends ServiceInstance {
     /** Sockets that packets in the inbox came through, by the index that stands beside the sender's port. */
     private final CopyOnWriteArrayList<UdpSocket> arrivalSockets = new CopyOnWriteArrayList<>();
 
+    /** Packets that waited for this instance; older than all that stand in the inbox behind them. */
+    private final Queue<UdpServices.Held> backlog = new ConcurrentLinkedQueue<>();
+
     private final FarSide farSide = new FarSide();
     private UdpSocket arrivalSocket;
     private long peerHigh;
@@ -51,9 +56,15 @@ final class UdpService extends ServiceInstance {
     private int lastBatches;
     private boolean portsPaused;
     private volatile boolean ending;
+    private volatile boolean retiring;
 
-    UdpService(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, UdpSocket first) {
-        super(environment, definition, stream, "udp " + definition.name());
+    UdpService(
+            ExecutionEnvironment environment,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            UdpSocket first) {
+        super(environment, definition, service, stream, "udp " + definition.name());
         int octets = environment.config().inboxOctets();
         this.inboxMemory = environment.pool().take(octets, octets);
         this.inbox = new PacketRing(inboxMemory);
@@ -69,7 +80,12 @@ final class UdpService extends ServiceInstance {
             while (!isCut()) {
                 watchPorts();
                 farSide.take();
-                boolean worked = readPorts();
+                refreshKeys();
+                if (retiring && !inbox.isClosed()) {
+                    closeIntake();
+                }
+                boolean worked = readBacklog();
+                worked |= readPorts();
                 worked |= readInbox();
                 departures.refresh();
                 worked |= !isPaused() && runDueTasks();
@@ -80,7 +96,7 @@ final class UdpService extends ServiceInstance {
                     if (++batch % BATCHES_PER_POLL == 0) {
                         loop.poll();
                     }
-                } else if (ending && inbox.isEmpty() && !isPaused()) {
+                } else if ((ending || retiring) && inbox.isEmpty() && backlog.isEmpty() && !isPaused()) {
                     break;
                 } else {
                     rest();
@@ -232,6 +248,7 @@ final class UdpService extends ServiceInstance {
         int packets = 0;
         while (packets < BATCH_PACKETS && !isPaused() && inbox.next()) {
             packets++;
+            readBacklog();
             departures.refresh();
             peerHigh = inbox.addressHigh();
             peerLow = inbox.addressLow();
@@ -248,6 +265,67 @@ final class UdpService extends ServiceInstance {
             inbox.release();
         }
         return packets > 0;
+    }
+
+    /** Handles what was held for this instance before it, or the service's code, was there. */
+    private boolean readBacklog() {
+        if (backlog.isEmpty() || isPaused()) {
+            return false;
+        }
+        UdpServices.Held held;
+        while (!isCut() && !isPaused() && (held = backlog.poll()) != null) {
+            departures.refresh();
+            peerHigh = held.high();
+            peerLow = held.low();
+            peerPort = held.port();
+            arrivalSocket = held.arrival();
+            byte[] octets = held.octets();
+            ByteBuffer room = memory.reserve(octets.length);
+            int at = room.position();
+            room.put(at, octets);
+            memory.commit(octets.length);
+            environment().udp().handled(held);
+            try {
+                handleTaken(room, at, octets.length);
+            } catch (RuntimeException e) {
+                unfit(e);
+            }
+        }
+        departures.flush();
+        return true;
+    }
+
+    /** Takes packets that were held, in their order; false when it takes no more. Any thread. */
+    boolean takeHeld(List<UdpServices.Held> packets) {
+        synchronized (backlog) {
+            if (inbox.isClosed()) {
+                return false;
+            }
+            backlog.addAll(packets);
+        }
+        loop.wakeup();
+        return true;
+    }
+
+    /** Leaves ports and inbox to others; what is in it is still handled. */
+    private void closeIntake() {
+        ports.forEach(reading -> {
+            if (isAbandoned()) {
+                reading.port.release();
+            } else {
+                giveUp(reading.port);
+            }
+        });
+        ports.clear();
+        synchronized (backlog) {
+            inbox.close();
+        }
+    }
+
+    /** Takes no more, handles what has reached it, then ends. Any thread. */
+    void retire() {
+        retiring = true;
+        loop.wakeup();
     }
 
     /** A service can leave a packet in a state that cannot be sent; the next one is another sender's. */
@@ -300,18 +378,28 @@ final class UdpService extends ServiceInstance {
     }
 
     @Override
-    void handOver(ServiceDefinition other, Packet packet) {
+    boolean adopts(long key) {
+        // Held packets of this key, and those that came through the inbox, are older.
+        return !environment().udp().isHolding() && backlog.isEmpty() && inbox.isEmpty();
+    }
+
+    @Override
+    void handOver(@Nullable ServiceDefinition other, Packet packet) {
+        if (other != null && other.life().isQuarantined()) {
+            quarantined(other);
+            return;
+        }
         for (Reading reading : ports) {
-            if (reading.port.socket() == arrivalSocket) {
+            if (other != null && other != definition() && reading.port.socket() == arrivalSocket) {
                 reading.port.share();
             }
         }
-        UdpService instance = environment().udpService(other, arrivalSocket);
-        DropReason reason = instance == null
-                ? environment().whyNoInstance()
-                : instance.offer(packet, arrivalSocket, peerHigh, peerLow, peerPort);
+        DropReason reason =
+                environment().udp().deliver(packet.serviceKey(), packet, arrivalSocket, peerHigh, peerLow, peerPort);
         if (reason == null) {
             traffic.handed();
+        } else if (MissingServices.isRefusal(reason)) {
+            unknownService(reason);
         } else {
             drop(reason, packet);
         }
@@ -391,11 +479,10 @@ final class UdpService extends ServiceInstance {
 
     @Override
     void leaveBehind(DropReason reason) {
-        inbox.close();
-        while (inbox.next()) {
-            traffic.taken();
-            drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
+        synchronized (backlog) {
+            inbox.close();
         }
+        dropWaiting(reason);
         Reception reception = environment().reception();
         for (Reading reading : ports) {
             reading.port.forsake();
@@ -405,14 +492,16 @@ final class UdpService extends ServiceInstance {
         }
     }
 
-    private void finish() {
-        inbox.close();
-        if (isAbandoned()) {
-            ports.forEach(reading -> reading.port.release());
-        } else {
-            ports.forEach(reading -> giveUp(reading.port));
+    private void dropWaiting(DropReason reason) {
+        UdpServices.Held held;
+        while ((held = backlog.poll()) != null) {
+            environment().udp().handled(held);
+            traffic.taken();
+            peerHigh = held.high();
+            peerLow = held.low();
+            peerPort = held.port();
+            drop(reason, ByteBuffer.wrap(held.octets()), 0, held.octets().length);
         }
-        DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
         while (inbox.next()) {
             traffic.taken();
             peerHigh = inbox.addressHigh();
@@ -420,6 +509,12 @@ final class UdpService extends ServiceInstance {
             peerPort = inbox.port() & 0xFFFF;
             drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
         }
+    }
+
+    private void finish() {
+        closeIntake();
+        DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
+        dropWaiting(reason);
         inbox.release();
         if (isAbandoned()) {
             closeService();

@@ -81,6 +81,7 @@ final class Watchdog implements Runnable {
 
     @Override
     public void run() {
+        long workedBeforeNs = 0;
         while (!stopped) {
             long startNs = System.nanoTime();
             List<ServiceInstance> instances = environment.watched();
@@ -93,8 +94,10 @@ final class Watchdog implements Runnable {
             if (instances.isEmpty()) {
                 LockSupport.park(this);
             } else {
-                sleep(Math.max(TICK_NS, workedNs * REST_FACTOR));
+                // One slow look, the first one for instance, says little.
+                sleep(Math.max(TICK_NS, Math.min(workedNs, workedBeforeNs) * REST_FACTOR));
             }
+            workedBeforeNs = workedNs;
         }
         environment.watched().forEach(instance -> goOn(instance.definition().life()));
     }

@@ -16,10 +16,10 @@ import org.tamanoir.ee.TrafficSnapshot;
  * @param source {@code class path}, {@code cache}, {@code repository URL}, {@code previous node URL}
  * @param publisherId key id of who signed it; null for the class path, and for unsigned code
  * @param jarSha256 null for the class path
- * @param since when it was put into the catalog
+ * @param since when it was deployed; null for the class path
  * @param tcpStreams that it runs now
  * @param udp whether an instance serves UDP now
- * @param traffic what crossed all its instances, those that ended included
+ * @param traffic what crossed all its instances, those that ended included; null when it unloads
  * @param counters its own, summed over the instances that run
  * @param dropReasons its own reasons for drops, likewise
  * @param life failures, quarantine, processor time, allocation
@@ -33,10 +33,10 @@ public record ServiceStatus(
         String source,
         @Nullable String publisherId,
         @Nullable String jarSha256,
-        Instant since,
+        @Nullable Instant since,
         int tcpStreams,
         boolean udp,
-        TrafficSnapshot traffic,
+        @Nullable TrafficSnapshot traffic,
         Map<String, Long> counters,
         Map<String, Long> dropReasons,
         ServiceLife life,

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -121,10 +122,12 @@ class StuckTest extends TcpNodeTesting {
             other.send(packets("mark"), number(1));
             other.flush();
             sink.await(2);
-            Packet bad = packets("spin").build(number(13));
-            for (int i = 0; i < 3; i++) {
-                stuck.write(ByteBuffer.wrap(UdpTestNode.octets(bad)));
-            }
+            byte[] bad = UdpTestNode.octets(packets("spin").build(number(13)));
+            stuck.write(ByteBuffer.allocate(3 * bad.length)
+                    .put(bad)
+                    .put(bad)
+                    .put(bad)
+                    .flip());
             eventually().until(() -> spinner.life().stuck() == 1);
             stuck.socket().setSoTimeout(10_000);
             assertThat(endsOf(stuck)).isTrue();
@@ -209,7 +212,7 @@ class StuckTest extends TcpNodeTesting {
             sink.await(1);
             sink.awaitEnds();
         }
-        node.assertDrops(java.util.Map.of(DropReason.SERVICE_FAILURE, 1L));
+        node.assertDrops(Map.of(DropReason.SERVICE_FAILURE, 1L));
         assertThat(sleeper.life().stuck()).isZero();
         assertThat(sleeper.life().failures()).isEqualTo(1);
         assertThat(sleeper.life().isOpen()).isTrue();

@@ -1,0 +1,65 @@
+package org.tamanoir.manager;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.LoadedService;
+import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.ee.ServiceLife;
+
+/** One loaded version of a service. Its owner's lock guards what is not final. */
+final class Deployed {
+    final ServiceId id;
+    final LoadedService loaded;
+    final ServiceLife life;
+    final Instant since = Instant.now();
+    /** Someone asked for exactly this version: it stays when the bare name comes to mean another. */
+    boolean pinned;
+    /** Streams to come do not get it. */
+    boolean leaving;
+
+    /** Leads to its classes, so it goes when they should; null from then on. */
+    private volatile @Nullable ServiceDefinition definition;
+
+    Deployed(ServiceId id, LoadedService loaded, ServiceDefinition definition) {
+        this.id = id;
+        this.loaded = loaded;
+        this.definition = definition;
+        this.life = definition.life();
+    }
+
+    String source() {
+        return loaded.code().source();
+    }
+
+    @Nullable
+    String publisherId() {
+        return loaded.code().publisherId();
+    }
+
+    String jarSha256() {
+        return loaded.code().manifest().jarSha256();
+    }
+
+    /** What the environment runs; null once it is closed. */
+    @Nullable
+    ServiceDefinition definition() {
+        return definition;
+    }
+
+    /** Its classes should go. */
+    void close() {
+        loaded.close();
+        definition = null;
+    }
+
+    boolean closed() {
+        return definition == null;
+    }
+
+    /** What keeps its classes in memory although they should have gone. */
+    List<String> holders() {
+        return closed() ? loaded.holders() : List.of();
+    }
+}
