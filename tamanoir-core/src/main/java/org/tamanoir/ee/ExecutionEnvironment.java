@@ -508,8 +508,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     /** An instance does not return from its service's code. False when it has. */
-    boolean abandon(ServiceInstance instance) {
-        if (!instance.abandon()) {
+    boolean abandon(ServiceInstance instance, DropReason reason) {
+        if (!instance.abandon(reason)) {
             return false;
         }
         synchronized (this) {
@@ -523,7 +523,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 Incident.Kind.STUCK,
                 definition,
                 instance.thread().getName() + ": service " + definition.label()
-                        + " did not return when interrupted; given up, its thread is left behind");
+                        + " does not return; given up, its thread is left behind");
+        if (reason == DropReason.SHUTDOWN) {
+            return true;
+        }
         Duration time = instance instanceof UdpService
                 ? definition.life().quarantineAnew(why)
                 : definition.life().failed(ServiceLife.STUCK_WEIGHT, why);

@@ -608,20 +608,24 @@ abstract class ServiceInstance implements ServiceHost {
      * Gives the instance up: what it has is counted and its connections are reset. When the thread comes back it frees
      * what it held and touches nothing else. Any other thread; the thread must be in the service's code.
      *
+     * <p>Not known, and not counted: octets that the operating system holds for its connections in either direction,
+     * and part of a packet that a next hop has begun to send back.
+     *
+     * @param reason that its packets end for
      * @return false when it has come back meanwhile
      */
-    final boolean abandon() {
+    final boolean abandon(DropReason reason) {
         synchronized (meter) {
             if (!suspected || abandoned) {
                 return false;
             }
             abandoned = true;
             cut = true;
-            leaveBehind(DropReason.SERVICE_FAILURE);
+            leaveBehind(reason);
             for (Departure departure : departures.connections()) {
                 departure.resetFromOutside();
             }
-            traffic.drop(DropReason.SERVICE_FAILURE, Math.max(0, traffic.inHand()));
+            traffic.drop(reason, Math.max(0, traffic.inHand()));
             traffic.hold(0);
             traffic.publish();
             return true;

@@ -49,8 +49,8 @@ final class Throttle {
         double elapsedSeconds = begun ? Math.max(0, (nowNs - lastNs) / 1e9) : 0;
         long elapsedNs = begun ? nowNs - lastNs : 0;
         lastNs = nowNs;
-        boolean busy = processors.take(processorNs / 1e9, elapsedSeconds, begun);
-        busy |= allocation.take(allocatedOctets, elapsedSeconds, begun);
+        boolean busy = processors.take(processorNs / 1e9, elapsedSeconds);
+        busy |= allocation.take(allocatedOctets, elapsedSeconds);
         begun = true;
         boolean over = processors.isOverdrawn() || allocation.isOverdrawn();
         if (over && !paused) {
@@ -83,8 +83,8 @@ final class Throttle {
         }
 
         /** Whether more was used than somebody who pauses may. */
-        boolean take(double total, double elapsedSeconds, boolean begun) {
-            double used = begun ? total - lastTotal : 0;
+        boolean take(double total, double elapsedSeconds) {
+            double used = total - lastTotal;
             lastTotal = total;
             if (perSecond == 0) {
                 return false;

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.service.Service;
 
 /**
@@ -221,7 +222,7 @@ final class Watchdog implements Runnable {
         if (!watch.interrupted && nowNs - watch.sinceNs >= stuckNs) {
             suspect(instance, watch, nowNs);
         } else if (watch.interrupted && nowNs - watch.interruptedNs >= graceNs) {
-            if (frameOfService(instance) == null || !environment.abandon(instance)) {
+            if (frameOfService(instance) == null || !environment.abandon(instance, DropReason.SERVICE_FAILURE)) {
                 watch.interrupted = false;
                 watch.sinceNs = nowNs;
             }
@@ -251,7 +252,7 @@ final class Watchdog implements Runnable {
     /** Gives up an instance whose thread is in the service's code, at the end of the environment. Any thread. */
     void giveUp(ServiceInstance instance) {
         instance.suspect();
-        if (frameOfService(instance) == null || !environment.abandon(instance)) {
+        if (frameOfService(instance) == null || !environment.abandon(instance, DropReason.SHUTDOWN)) {
             instance.clear();
         }
     }

@@ -109,7 +109,7 @@ class LimitTest extends TcpNodeTesting {
 
     @Test
     void allocationIsHeldToItsLimit() throws Exception {
-        long limitOctets = 8 << 20;
+        long limitOctets = 32 << 20;
         ServiceLife life = new ServiceLife(0, limitOctets);
         TestSink sink = sink();
         TestNode node = node(limited(life, () -> new Service() {
@@ -126,7 +126,7 @@ class LimitTest extends TcpNodeTesting {
                 .toHost(sink.address());
         long startNs = System.nanoTime();
         try (AnepSender sender = sender(node)) {
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < 12; i++) {
                 sender.send(packets("greedy"), number(i));
                 sender.flush();
                 sink.await(i + 1);
@@ -136,8 +136,8 @@ class LimitTest extends TcpNodeTesting {
         node.settle().assertConserved();
         double seconds = (System.nanoTime() - startNs) / 1e9;
         assertThat(life.throttles()).isPositive();
-        assertThat(life.allocatedOctets()).isGreaterThanOrEqualTo(32L << 20);
-        assertThat(life.allocatedOctets() / seconds).isLessThan(3 * limitOctets);
+        assertThat(life.allocatedOctets()).isGreaterThanOrEqualTo(96L << 20);
+        assertThat(life.allocatedOctets() / seconds).isLessThan(2.5 * limitOctets);
     }
 
     @Test
