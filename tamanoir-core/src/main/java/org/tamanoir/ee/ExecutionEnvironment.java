@@ -12,11 +12,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
@@ -46,8 +48,13 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Forwarder forwarder;
     private final BufferPool pool = new BufferPool(MAX_LARGE_BUFFERS);
     private final FailureLog failures = new FailureLog();
-    private final Traffic receptionTraffic = new Traffic();
+    private final Tap tap = new Tap();
+    private final Traffic receptionTraffic = new Traffic(tap, "reception");
     private final Traffic.Sum endedTraffic = new Traffic.Sum();
+    /** Of services that exist, since the sums of those that are gone are of no use to anybody. */
+    private final Map<ServiceDefinition, Traffic.Sum> endedByService = new WeakHashMap<>();
+
+    private volatile Consumer<StreamRecord> streamLog = record -> {};
     private final Set<ServiceInstance> instances = new LinkedHashSet<>();
     private final MissingServices missing;
     private final InstanceMaker maker;
@@ -88,12 +95,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** Tells of each TCP stream that ends, on its thread; must not block. Before {@link #start}. */
     public void onStreamEnd(Consumer<StreamRecord> log) {
-        throw new UnsupportedOperationException("onStreamEnd");
+        streamLog = log;
     }
 
     /** Looks into the packet path. */
     public Tap tap() {
-        throw new UnsupportedOperationException("tap");
+        return tap;
     }
 
     /**
@@ -285,7 +292,19 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** What crossed the instances of one service since the node's start, those that ended included. */
     public TrafficSnapshot traffic(ServiceDefinition definition) {
-        throw new UnsupportedOperationException("traffic");
+        Traffic.Sum sum = new Traffic.Sum();
+        synchronized (this) {
+            Traffic.Sum ended = endedByService.get(definition);
+            if (ended != null) {
+                sum.add(ended);
+            }
+            for (ServiceInstance instance : instances) {
+                if (instance.definition().equals(definition)) {
+                    instance.traffic.addTo(sum);
+                }
+            }
+        }
+        return sum.ofInstance();
     }
 
     /** TCP streams and UDP packets that wait for a service's code now. */
@@ -380,6 +399,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             stream = new TcpStream(this, definition, service, connection, info);
         } catch (RuntimeException | Error e) {
             failures.failed(definition.name(), "its start", e, "stream closed");
+            TcpInput.drop(connection, receptionTraffic, DropReason.NO_INSTANCE, config.typeId());
             connection.reset();
             leave();
             return true;
@@ -443,12 +463,23 @@ public final class ExecutionEnvironment implements AutoCloseable {
     synchronized void ended(ServiceInstance instance) {
         if (instances.remove(instance)) {
             instance.traffic.addTo(endedTraffic);
+            instance.traffic.addTo(
+                    endedByService.computeIfAbsent(instance.definition(), definition -> new Traffic.Sum()));
             if (instance instanceof TcpStream) {
                 streams--;
             } else if (instance instanceof UdpService service) {
                 udp.ended(service);
             }
             notifyAll();
+        }
+    }
+
+    /** A TCP stream has ended. Its thread. */
+    void streamEnded(StreamRecord record) {
+        try {
+            streamLog.accept(record);
+        } catch (RuntimeException e) {
+            LOG.error("the log of streams failed", e);
         }
     }
 

@@ -25,7 +25,9 @@ import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.TcpConnection;
 import org.tamanoir.transport.TcpListener;
@@ -197,9 +199,12 @@ final class Reception implements Runnable {
             }
         }
 
-        /** Waits for code. Nothing is read meanwhile, so that the sender waits as well. */
+        /** Waits for code. Next to nothing is read meanwhile, so that the sender waits as well. */
         private void fetch() {
             hold();
+            if (!held.contains(this)) {
+                return;
+            }
             Buffer input = connection.input();
             Origin origin = new Origin(
                     connection.remoteAddress().getAddress(),
@@ -217,15 +222,21 @@ final class Reception implements Runnable {
 
         private void hold() {
             held.add(this);
-            connection.wantInput(false);
             connection.onChange(this::lookAfterPeer);
+            lookAfterPeer();
         }
 
-        /** A sender that has ended still gets what it sent through; one that is gone does not. */
+        /**
+         * A sender that has ended still gets what it sent through; one whose connection broke does not. Only who reads
+         * learns of that, so a little is read.
+         */
         private void lookAfterPeer() {
             if (connection.failure() != null) {
                 LOG.info("TCP {}: gone while it waited for its service", connection.remoteAddress());
                 abandon(DropReason.PEER_GONE);
+            } else {
+                connection.wantInput(
+                        !connection.inputEnded() && connection.end() - connection.start() < BufferPool.SMALL_OCTETS);
             }
         }
 
@@ -267,6 +278,9 @@ final class Reception implements Runnable {
                 return;
             }
             hold();
+            if (!held.contains(this)) {
+                return;
+            }
             environment
                     .maker()
                     .make(definition, (service, failure) -> loop.execute(() -> made(definition, service, failure)));
@@ -291,7 +305,7 @@ final class Reception implements Runnable {
         private void refuse(int octets, DropReason reason) {
             LOG.info("TCP {}: refused: {}", connection.remoteAddress(), reason);
             traffic.in(octets);
-            traffic.drop(reason);
+            traffic.drop(reason, connection.remoteAddress(), ServiceKey.NONE, octets);
             connection.consumed(connection.end());
             close();
         }
@@ -300,7 +314,7 @@ final class Reception implements Runnable {
         void abandon(DropReason reason) {
             held.remove(this);
             endFetch();
-            TcpInput.drop(connection, traffic, reason);
+            TcpInput.drop(connection, traffic, reason, environment.config().typeId());
             connection.onChange(() -> {}); // Its end would come as news.
             connection.reset();
             environment.leave();
@@ -381,17 +395,26 @@ final class Reception implements Runnable {
         port.release();
     }
 
+    private static InetSocketAddress peer(UdpBatch batch, int message) {
+        return new InetSocketAddress(
+                Forwarder.toAddress(batch.addressHigh(message), batch.addressLow(message)), batch.port(message));
+    }
+
     private @Nullable UdpService deliver(
             UdpPort port, UdpBatch batch, int message, ByteBuffer octets, int offset, int length) {
         UdpSocket socket = port.socket();
+        Tap tap = environment.tap();
+        if (tap.watchesArrivals()) {
+            tap.arrived(StreamInfo.Transport.UDP, peer(batch, message), socket.localAddress(), octets, offset, length);
+        }
         DropReason fault = packet.parse(octets, offset, length);
+        long key = fault == null ? packet.serviceKey() : ServiceKey.NONE;
         traffic.in(packet.length());
         if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
             fault = DropReason.TYPE_ID;
         }
         UdpService service = null;
         if (fault == null) {
-            long key = packet.serviceKey();
             long high = batch.addressHigh(message);
             long low = batch.addressLow(message);
             int from = batch.port(message);
@@ -411,7 +434,7 @@ final class Reception implements Runnable {
             }
         }
         if (fault != null) {
-            traffic.drop(fault);
+            traffic.drop(fault, tap.watchesDrops() ? peer(batch, message) : null, key, packet.length());
         } else {
             if (packet.hasTrailer() || packet.hasRepeatedOption()) {
                 traffic.anomaly();

@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.TcpConnection;
 
@@ -10,7 +11,7 @@ final class TcpInput {
     private TcpInput() {}
 
     /** Packets that came and cannot go on are counted, not forgotten. The connection's thread. */
-    static void drop(TcpConnection connection, Traffic traffic, DropReason reason) {
+    static void drop(TcpConnection connection, Traffic traffic, DropReason reason, int typeId) {
         Buffer input = connection.input();
         if (input == null) {
             return;
@@ -19,12 +20,13 @@ final class TcpInput {
         int length;
         while ((length = Framing.next(input.nio(), at, connection.end())) > 0) {
             traffic.in(length);
-            traffic.drop(reason);
+            long key = Framing.serviceKey(input.nio(), at, typeId);
+            traffic.drop(reason, connection.remoteAddress(), key, length);
             at += length;
         }
         if (at < connection.end()) {
             traffic.in(connection.end() - at);
-            traffic.drop(DropReason.TRUNCATED);
+            traffic.drop(DropReason.TRUNCATED, connection.remoteAddress(), ServiceKey.NONE, connection.end() - at);
         }
         connection.consumed(connection.end());
     }

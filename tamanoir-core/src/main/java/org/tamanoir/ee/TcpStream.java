@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
@@ -46,6 +48,11 @@ final class TcpStream extends StreamInstance {
     private boolean partialExpired;
     private boolean lingering;
     private boolean stallWatched;
+    /** Why the input ended before the sender ended it; null when it did not. */
+    private @Nullable String cutShort;
+
+    /** What crossed branches that have ended. */
+    private final Traffic.Sum endedBranches = new Traffic.Sum();
 
     TcpStream(
             ExecutionEnvironment environment,
@@ -172,8 +179,9 @@ final class TcpStream extends StreamInstance {
         DropReason fault = Framing.fault(octets, at);
         DropReason reason = fault == null ? DropReason.HEADER_LENGTH : fault;
         traffic.in(inbound.end() - at);
-        traffic.drop(reason);
+        traffic.drop(reason, peer(), ServiceKey.NONE, inbound.end() - at);
         inbound.consumed(inbound.end());
+        cutShort = reason + ": not an ANEP packet";
         LOG.info("{}: not an ANEP packet ({}): connection closed", thread().getName(), reason);
         broken = true;
         departures.flush();
@@ -190,7 +198,7 @@ final class TcpStream extends StreamInstance {
     private void endInput() {
         if (inbound.end() > inbound.start()) {
             traffic.in(inbound.end() - inbound.start());
-            traffic.drop(DropReason.TRUNCATED);
+            traffic.drop(DropReason.TRUNCATED, peer(), ServiceKey.NONE, inbound.end() - inbound.start());
             inbound.consumed(inbound.end());
         }
         endOfStream();
@@ -205,7 +213,7 @@ final class TcpStream extends StreamInstance {
     @Override
     void reply(Packet packet) {
         if (inbound.failure() != null) {
-            traffic.drop(DropReason.PEER_GONE);
+            drop(DropReason.PEER_GONE, packet);
             return;
         }
         answering = true;
@@ -221,7 +229,7 @@ final class TcpStream extends StreamInstance {
     @Override
     boolean sendBack(Buffer buffer, int offset, int octets) {
         if (inbound.failure() != null) {
-            traffic.drop(DropReason.PEER_GONE);
+            drop(DropReason.PEER_GONE, buffer.nio(), offset, octets);
         } else {
             back.add(buffer, offset, octets);
         }
@@ -294,13 +302,13 @@ final class TcpStream extends StreamInstance {
             if (MissingServices.isRefusal(reason)) {
                 unknownService(reason);
             } else {
-                traffic.drop(reason);
+                drop(reason, packet);
             }
             return;
         }
         branch = branch(definition, key);
         if (branch == null) {
-            traffic.drop(isCut() ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE);
+            drop(isCut() ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE, packet);
         } else {
             handOver(branch, packet);
         }
@@ -316,7 +324,7 @@ final class TcpStream extends StreamInstance {
         if (taken) {
             traffic.handed();
         } else {
-            traffic.drop(DropReason.INBOX_FULL);
+            drop(DropReason.INBOX_FULL, packet);
             abort(DropReason.INBOX_FULL, "service " + branch.definition().name() + " takes no more packets");
         }
     }
@@ -373,6 +381,7 @@ final class TcpStream extends StreamInstance {
     void ended(TcpBranch branch) {
         branches.remove(branch);
         branch.free(traffic);
+        branch.traffic.addTo(endedBranches);
     }
 
     /** The branch whose packets name this key: it stays theirs, whatever the key comes to mean. */
@@ -441,6 +450,7 @@ final class TcpStream extends StreamInstance {
         boolean overdue = partialExpired && inbound.end() > inbound.start();
         partialExpired = false;
         if (overdue) {
+            cutShort = DropReason.TRUNCATED + ": a packet was not whole in time";
             LOG.info("{}: a packet was not whole in time: connection closed", thread().getName());
         }
         return overdue;
@@ -489,7 +499,7 @@ final class TcpStream extends StreamInstance {
         if (reason == null) {
             reason = isCut() ? DropReason.SHUTDOWN : DropReason.NEXT_HOP_LOST;
         }
-        TcpInput.drop(inbound, traffic, reason);
+        TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
         for (TcpBranch branch : branches) {
             branch.cut();
         }
@@ -505,7 +515,39 @@ final class TcpStream extends StreamInstance {
         }
         memory.recycle();
         publish();
+        report();
         loop.close();
         environment().ended(this);
+    }
+
+    private void report() {
+        Traffic.Sum sum = new Traffic.Sum();
+        sum.add(endedBranches);
+        branches.forEach(branch -> branch.traffic.addTo(sum));
+        traffic.addTo(sum);
+        Instant started = inbound.since();
+        environment()
+                .streamEnded(new StreamRecord(
+                        stream(),
+                        definition().label(),
+                        started,
+                        Duration.between(started, Instant.now()),
+                        sum.ofInstance(),
+                        end()));
+    }
+
+    private String end() {
+        if (aborted() != null) {
+            return abortedWhy();
+        }
+        if (isCut()) {
+            return "cut at shutdown";
+        }
+        if (cutShort != null) {
+            return cutShort;
+        }
+        return inbound.failure() == null
+                ? "finished"
+                : DropReason.PEER_GONE + ": its sender is gone: " + inbound.failure();
     }
 }

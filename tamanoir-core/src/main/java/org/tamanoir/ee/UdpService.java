@@ -299,7 +299,7 @@ final class UdpService extends ServiceInstance {
 
     /** A service can leave a packet in a state that cannot be sent; the next one is another sender's. */
     private void unfit(RuntimeException fault) {
-        traffic.drop(DropReason.SERVICE_FAILURE);
+        dropInHand(DropReason.SERVICE_FAILURE);
         environment().failures().failed(definition().name(), "a packet it processed", fault, "packet dropped");
     }
 
@@ -366,7 +366,7 @@ final class UdpService extends ServiceInstance {
         } else if (MissingServices.isRefusal(reason)) {
             unknownService(reason);
         } else {
-            traffic.drop(reason);
+            drop(reason, packet);
         }
     }
 
@@ -392,6 +392,18 @@ final class UdpService extends ServiceInstance {
     }
 
     @Override
+    InetSocketAddress peer() {
+        InetSocketAddress far = farSide.address;
+        return far != null ? far : new InetSocketAddress(Forwarder.toAddress(peerHigh, peerLow), peerPort);
+    }
+
+    @Override
+    InetSocketAddress local() {
+        InetSocketAddress local = farSide.local;
+        return local != null ? local : arrivalSocket.localAddress();
+    }
+
+    @Override
     void drain() {
         departures.flush();
     }
@@ -402,14 +414,20 @@ final class UdpService extends ServiceInstance {
         @Nullable
         InetSocketAddress address;
 
+        /** This node's end of that connection. */
+        @Nullable
+        InetSocketAddress local;
+
         void take() {
             List<Departure> connections = departures.connections();
             for (int i = 0; i < connections.size(); i++) { // On their way packets may open and close connections.
                 QueuedDeparture from = (QueuedDeparture) connections.get(i);
                 address = from.address();
+                local = from.localAddress();
                 from.takeFarPackets(this);
             }
             address = null;
+            local = null;
         }
 
         @Override
@@ -431,11 +449,14 @@ final class UdpService extends ServiceInstance {
         while ((held = backlog.poll()) != null) {
             environment().udp().handled(held);
             traffic.taken();
-            traffic.drop(reason);
+            drop(reason, ByteBuffer.wrap(held.octets()), 0, held.octets().length);
         }
         while (inbox.next()) {
             traffic.taken();
-            traffic.drop(reason);
+            peerHigh = inbox.addressHigh();
+            peerLow = inbox.addressLow();
+            peerPort = inbox.port() & 0xFFFF;
+            drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
         }
         inbox.release();
         departures.flush();

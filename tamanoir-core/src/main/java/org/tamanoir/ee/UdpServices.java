@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -40,7 +41,7 @@ final class UdpServices {
     private final Map<ServiceDefinition, Long> failures = new WeakHashMap<>();
 
     private final Map<Long, Wait> waits = new HashMap<>();
-    private final Traffic traffic = new Traffic();
+    private final Traffic traffic;
     private int packetsHeld;
     private int octetsHeld;
     private boolean closed;
@@ -53,6 +54,7 @@ final class UdpServices {
         this.environment = environment;
         this.maker = maker;
         this.missing = missing;
+        this.traffic = new Traffic(environment.tap(), "held");
     }
 
     /** A packet that waits: a copy, and where it came from. */
@@ -287,8 +289,9 @@ final class UdpServices {
         for (Held held : wait.packets) {
             packetsHeld--;
             octetsHeld -= held.octets.length;
+            InetSocketAddress peer = new InetSocketAddress(Forwarder.toAddress(held.high, held.low), held.port);
             traffic.taken();
-            traffic.drop(reason);
+            traffic.drop(reason, peer, wait.key, held.octets.length);
         }
         traffic.publish();
     }

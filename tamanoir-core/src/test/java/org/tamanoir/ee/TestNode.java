@@ -39,9 +39,14 @@ final class TestNode {
         Duration connectTimeout = Duration.ofSeconds(5);
         Duration stallTimeout = Duration.ofSeconds(20);
         Duration lingerTimeout = Duration.ofSeconds(10);
+        Duration deployTimeout = Duration.ofSeconds(20);
+        Duration makeTimeout = Duration.ofSeconds(20);
+
+        @Nullable
+        ServiceSource source;
 
         EeConfig config() {
-            return new EeConfig(
+            EeConfig config = new EeConfig(
                     List.of(listen),
                     List.of(),
                     Anep.DEFAULT_TYPE_ID,
@@ -54,12 +59,16 @@ final class TestNode {
                     connectTimeout,
                     stallTimeout,
                     lingerTimeout);
+            return config.deploying(deployTimeout, makeTimeout, 1 << 20);
         }
     }
 
     static TestNode start(Settings settings, ServiceDefinition... definitions) throws IOException {
         TestNode node = new TestNode(settings.config());
         List.of(definitions).forEach(node.services::add);
+        if (settings.source != null) {
+            node.environment.fetchFrom(settings.source);
+        }
         node.environment.start();
         return node;
     }
