@@ -19,6 +19,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
@@ -435,6 +436,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             stream = new TcpStream(this, definition, service, connection, info);
         } catch (RuntimeException | Error e) {
             failures.failed(definition.name(), "its start", e, "stream closed");
+            TcpInput.drop(connection, receptionTraffic, DropReason.NO_INSTANCE, config.typeId());
             connection.reset();
             leave();
             return true;

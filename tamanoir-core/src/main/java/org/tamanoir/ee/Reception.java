@@ -27,6 +27,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.TcpConnection;
 import org.tamanoir.transport.TcpListener;
@@ -198,9 +199,12 @@ final class Reception implements Runnable {
             }
         }
 
-        /** Waits for code. Nothing is read meanwhile, so that the sender waits as well. */
+        /** Waits for code. Next to nothing is read meanwhile, so that the sender waits as well. */
         private void fetch() {
             hold();
+            if (!held.contains(this)) {
+                return;
+            }
             Buffer input = connection.input();
             Origin origin = new Origin(
                     connection.remoteAddress().getAddress(),
@@ -218,15 +222,21 @@ final class Reception implements Runnable {
 
         private void hold() {
             held.add(this);
-            connection.wantInput(false);
             connection.onChange(this::lookAfterPeer);
+            lookAfterPeer();
         }
 
-        /** A sender that has ended still gets what it sent through; one that is gone does not. */
+        /**
+         * A sender that has ended still gets what it sent through; one whose connection broke does not. Only who reads
+         * learns of that, so a little is read.
+         */
         private void lookAfterPeer() {
             if (connection.failure() != null) {
                 LOG.info("TCP {}: gone while it waited for its service", connection.remoteAddress());
                 abandon(DropReason.PEER_GONE);
+            } else {
+                connection.wantInput(
+                        !connection.inputEnded() && connection.end() - connection.start() < BufferPool.SMALL_OCTETS);
             }
         }
 
@@ -269,6 +279,9 @@ final class Reception implements Runnable {
                 return;
             }
             hold();
+            if (!held.contains(this)) {
+                return;
+            }
             environment
                     .maker()
                     .make(definition, (service, failure) -> loop.execute(() -> made(definition, service, failure)));
@@ -302,7 +315,7 @@ final class Reception implements Runnable {
         void abandon(DropReason reason) {
             held.remove(this);
             endFetch();
-            TcpInput.drop(connection, environment.config().typeId(), traffic, reason);
+            TcpInput.drop(connection, traffic, reason, environment.config().typeId());
             connection.onChange(() -> {}); // Its end would come as news.
             connection.reset();
             environment.leave();

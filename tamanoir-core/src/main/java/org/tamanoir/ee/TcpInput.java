@@ -11,7 +11,7 @@ final class TcpInput {
     private TcpInput() {}
 
     /** Packets that came and cannot go on are counted, not forgotten. The connection's thread. */
-    static void drop(TcpConnection connection, int typeId, Traffic traffic, DropReason reason) {
+    static void drop(TcpConnection connection, Traffic traffic, DropReason reason, int typeId) {
         Buffer input = connection.input();
         if (input == null) {
             return;

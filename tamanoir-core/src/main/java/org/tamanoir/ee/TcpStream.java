@@ -516,7 +516,7 @@ final class TcpStream extends StreamInstance {
         if (reason == null) {
             reason = isCut() ? DropReason.SHUTDOWN : DropReason.NEXT_HOP_LOST;
         }
-        TcpInput.drop(inbound, environment().config().typeId(), traffic, reason);
+        TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
         for (TcpBranch branch : branches) {
             branch.cut();
         }
@@ -545,7 +545,7 @@ final class TcpStream extends StreamInstance {
 
     @Override
     void leaveBehind(DropReason reason) {
-        TcpInput.drop(inbound, environment().config().typeId(), traffic, reason);
+        TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
         inbound.resetFromOutside();
         for (TcpBranch branch : branches) {
             branch.cut();

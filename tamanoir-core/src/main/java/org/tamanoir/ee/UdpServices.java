@@ -291,12 +291,9 @@ final class UdpServices {
         for (Held held : wait.packets) {
             packetsHeld--;
             octetsHeld -= held.octets.length;
+            InetSocketAddress peer = new InetSocketAddress(Forwarder.toAddress(held.high, held.low), held.port);
             traffic.taken();
-            traffic.drop(
-                    reason,
-                    new InetSocketAddress(Forwarder.toAddress(held.high, held.low), held.port),
-                    wait.key,
-                    held.octets.length);
+            traffic.drop(reason, peer, wait.key, held.octets.length);
         }
         traffic.publish();
     }

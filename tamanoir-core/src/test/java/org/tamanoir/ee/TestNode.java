@@ -40,9 +40,14 @@ final class TestNode {
         Duration stallTimeout = Duration.ofSeconds(20);
         Duration lingerTimeout = Duration.ofSeconds(10);
         Duration stuckTimeout = Duration.ofSeconds(30);
+        Duration deployTimeout = Duration.ofSeconds(20);
+        Duration makeTimeout = Duration.ofSeconds(20);
+
+        @Nullable
+        ServiceSource source;
 
         EeConfig config() {
-            return new EeConfig(
+            EeConfig config = new EeConfig(
                     List.of(listen),
                     List.of(),
                     Anep.DEFAULT_TYPE_ID,
@@ -55,6 +60,7 @@ final class TestNode {
                     connectTimeout,
                     stallTimeout,
                     lingerTimeout);
+            return config.deploying(deployTimeout, makeTimeout, 1 << 20);
         }
     }
 
@@ -62,6 +68,9 @@ final class TestNode {
         TestNode node = new TestNode(settings.config());
         List.of(definitions).forEach(node.services::add);
         node.environment.stuckAfter(settings.stuckTimeout);
+        if (settings.source != null) {
+            node.environment.fetchFrom(settings.source);
+        }
         node.environment.start();
         return node;
     }
