@@ -165,11 +165,11 @@ public final class ServiceLife {
      */
     synchronized @Nullable Duration failed(int weight, String why) {
         failures++;
-        score += weight;
-        if (score < FAILURES_TOLERATED || isQuarantined()) {
-            return null;
+        if (isQuarantined()) {
+            return null; // Of packets that were in process when it began.
         }
-        return quarantineAnew(why);
+        score += weight;
+        return score < FAILURES_TOLERATED ? null : quarantineAnew(why);
     }
 
     /** Quarantine for as long as it is this service's turn. */

@@ -578,7 +578,7 @@ final class TcpStream extends StreamInstance {
             return abortedWhy();
         }
         if (isCut()) {
-            return "cut at shutdown";
+            return environment().reception() == null ? "cut at shutdown" : "cut: its service was taken away";
         }
         if (cutShort != null) {
             return cutShort;

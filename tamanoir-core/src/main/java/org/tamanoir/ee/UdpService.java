@@ -55,6 +55,7 @@ final class UdpService extends ServiceInstance {
     private int peerPort;
     private int lastBatches;
     private boolean portsPaused;
+    private boolean lookedAgain;
     private volatile boolean ending;
     private volatile boolean retiring;
 
@@ -97,7 +98,11 @@ final class UdpService extends ServiceInstance {
                         loop.poll();
                     }
                 } else if ((ending || retiring) && inbox.isEmpty() && backlog.isEmpty() && !isPaused()) {
-                    break;
+                    if (lookedAgain) {
+                        break;
+                    }
+                    lookedAgain = true;
+                    loop.poll(); // A port may be on its way here, with packets.
                 } else {
                     rest();
                 }
