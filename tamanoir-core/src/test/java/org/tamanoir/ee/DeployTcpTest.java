@@ -318,22 +318,18 @@ class DeployTcpTest extends TcpNodeTesting {
 
     @Test
     void aStreamThatIsCutWhileItWaitsCountsItsPackets() throws IOException {
-        TestNode node = node(MARK).toHost(nobody());
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
         AnepSender sender = sender(node);
         sender.send(packets("mark"), number(0));
+        sender.send(packets("late"), number(1));
         sender.flush();
-        eventually().until(() -> node.environment.streams().open() == 1);
-        TestNode holding = node(MARK).toHost(keep(TestSink.open()).address());
-        AnepSender other = sender(holding);
-        other.send(packets("mark"), number(0));
-        other.send(packets("late"), number(1));
-        other.flush();
-        eventually().until(() -> holding.environment.waitingForCode() == 1);
-        assertThat(holding.environment.stop(Duration.ZERO)).isEqualTo(1);
-        assertThat(holding.dropped(DropReason.SHUTDOWN)).isEqualTo(1);
-        holding.assertConserved();
-        assertThat(holding.environment.waitingForCode()).isZero();
-        sender.close();
+        eventually().until(() -> node.environment.waitingForCode() == 1);
+        sink.await(1);
+        assertThat(node.environment.stop(Duration.ZERO)).isEqualTo(1);
+        assertThat(node.dropped(DropReason.SHUTDOWN)).isEqualTo(1);
+        node.assertConserved();
+        assertThat(node.environment.waitingForCode()).isZero();
     }
 
     @Test
