@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -56,7 +55,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Map<ServiceDefinition, Traffic.Sum> endedByService = new WeakHashMap<>();
 
     private volatile Consumer<StreamRecord> streamLog = record -> {};
-    private volatile Consumer<Incident> incidentLog = incident -> {};
+    private final Incidents incidents = new Incidents(failures);
     private volatile Duration stuckTimeout = Duration.ofSeconds(30);
     /** Instances given up whose threads still run. */
     private final Set<ServiceInstance> leftBehind = new LinkedHashSet<>();
@@ -107,7 +106,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** Tells of services that are quarantined, throttled or stuck, on any thread; must not block. */
     public void onIncident(Consumer<Incident> log) {
-        incidentLog = log;
+        incidents.to(log);
     }
 
     /**
@@ -386,6 +385,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return failures;
     }
 
+    Incidents incidents() {
+        return incidents;
+    }
+
     MissingServices missing() {
         return missing;
     }
@@ -518,56 +521,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
             leftBehind.add(instance);
         }
         ended(instance);
-        ServiceDefinition definition = instance.definition();
-        definition.life().leftBehind();
-        String why = "an instance does not return";
-        incident(
-                Incident.Kind.STUCK,
-                definition,
-                instance.thread().getName() + ": service " + definition.label()
-                        + " does not return; given up, its thread is left behind");
-        if (reason == DropReason.SHUTDOWN) {
-            return true;
-        }
-        Duration time = instance instanceof UdpService
-                ? definition.life().quarantineAnew(why)
-                : definition.life().failed(ServiceLife.STUCK_WEIGHT, why);
-        if (time != null) {
-            quarantined(definition, time);
-        }
+        incidents.leftBehind(instance, reason);
         return true;
-    }
-
-    /** A service has thrown. Any thread. */
-    void serviceFailed(ServiceDefinition definition, String why) {
-        Duration time = definition.life().failed(1, why);
-        if (time != null) {
-            quarantined(definition, time);
-        }
-    }
-
-    /** An instance could not be made. Any thread. */
-    void constructorFailed(ServiceDefinition definition, Throwable failure, String consequence) {
-        failures.failed(definition.name(), "its constructor", failure, consequence);
-        serviceFailed(definition, "failed too often, last in its constructor: " + failure);
-    }
-
-    /** A service has been put into quarantine. */
-    void quarantined(ServiceDefinition definition, Duration time) {
-        incident(
-                Incident.Kind.QUARANTINED,
-                definition,
-                "service " + definition.label() + " is in quarantine for " + time.toSeconds() + " s: "
-                        + definition.life().quarantineReason() + "; failure policy " + definition.failurePolicy());
-    }
-
-    void incident(Incident.Kind kind, ServiceDefinition definition, String text) {
-        LOG.warn("{}", text);
-        try {
-            incidentLog.accept(new Incident(Instant.now(), kind, definition, text));
-        } catch (RuntimeException e) {
-            LOG.error("the log of incidents failed", e);
-        }
     }
 
     /** What packets for a service meet first: while it is in quarantine, none of its code. */

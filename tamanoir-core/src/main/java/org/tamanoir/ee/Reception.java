@@ -293,7 +293,7 @@ final class Reception implements Runnable {
             }
             if (service == null) {
                 if (failure != null) {
-                    environment.constructorFailed(definition, failure, "stream closed");
+                    environment.incidents().failed(definition, "its constructor", failure, "stream closed");
                 }
                 abandon(DropReason.NO_INSTANCE);
             } else if (environment.openStream(connection, definition, key, service)) {

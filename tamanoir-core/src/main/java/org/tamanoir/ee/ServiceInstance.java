@@ -56,6 +56,7 @@ abstract class ServiceInstance implements ServiceHost {
     private final Tap tap;
     private final ServiceLife life;
     private final Meter meter;
+    private final Supervision supervision;
     private final StreamInfo stream;
     private final Instant startedAt = Instant.now();
     private final Service service;
@@ -79,10 +80,6 @@ abstract class ServiceInstance implements ServiceHost {
     private long successes;
     /** Inside the loop, where no code of the service runs. Written by the service's thread alone, read by any. */
     private boolean resting;
-    /** The watchdog waits for the thread to return from the service's code. Guarded by the meter. */
-    private boolean suspected;
-
-    private volatile boolean abandoned;
 
     ServiceInstance(
             ExecutionEnvironment environment,
@@ -99,6 +96,7 @@ abstract class ServiceInstance implements ServiceHost {
         this.life = definition.life();
         this.meter = new Meter(life);
         this.service = service;
+        this.supervision = new Supervision(life, service);
         service.attach(this);
         this.loop = environment.newLoop();
         this.memory = new BatchMemory(environment.pool(), this::drain);
@@ -491,7 +489,7 @@ abstract class ServiceInstance implements ServiceHost {
 
     final void closeService() {
         closing = true;
-        if (!abandoned) {
+        if (!isAbandoned()) {
             guard("close", service::close);
         }
         if (Thread.currentThread() == service) {
@@ -546,62 +544,21 @@ abstract class ServiceInstance implements ServiceHost {
 
     private void failed(String where, Throwable failure) {
         counter("failures").add(1);
-        environment
-                .failures()
-                .failed(definition.name(), where, failure, "failure policy " + definition.failurePolicy());
         tellSuccesses();
-        environment.serviceFailed(definition, "failed too often, last in " + where + ": " + failure);
+        environment.incidents().failed(definition, where, failure, "failure policy " + definition.failurePolicy());
     }
 
     // ---- services that do not return -------------------------------------------------------------------------------
 
-    /**
-     * The thread is back from the service's code, while the watchdog suspects an instance of the service: it ends the
-     * suspicion, or finds that it was given up.
-     */
+    /** Back from the service's code while an instance of the service is suspected not to return. */
     private void returned() {
-        boolean gone;
-        synchronized (meter) {
-            if (suspected) {
-                suspected = false;
-                life.cleared();
-                // An interrupt comes while suspicion lasts only, so that it cannot hit the node's own system calls.
-                boolean ignored = Thread.interrupted();
-            }
-            gone = abandoned;
-        }
-        if (gone && !closing) {
+        if (supervision.back() && !closing) {
             throw new Abandoned();
         }
     }
 
-    /** From now on the thread reports when it returns from the service's code. The watchdog. */
-    final void suspect() {
-        synchronized (meter) {
-            if (!suspected) {
-                suspected = true;
-                life.suspected();
-            }
-        }
-    }
-
-    /** The suspicion was wrong. The watchdog. */
-    final void clear() {
-        synchronized (meter) {
-            if (suspected && !abandoned) {
-                suspected = false;
-                life.cleared();
-            }
-        }
-    }
-
-    /** Interrupts the service, unless it has returned meanwhile. The watchdog. */
-    final void interruptSuspect() {
-        synchronized (meter) {
-            if (suspected) {
-                service.interrupt();
-            }
-        }
+    final Supervision supervision() {
+        return supervision;
     }
 
     /**
@@ -615,11 +572,7 @@ abstract class ServiceInstance implements ServiceHost {
      * @return false when it has come back meanwhile
      */
     final boolean abandon(DropReason reason) {
-        synchronized (meter) {
-            if (!suspected || abandoned) {
-                return false;
-            }
-            abandoned = true;
+        return supervision.giveUp(() -> {
             cut = true;
             leaveBehind(reason);
             for (Departure departure : departures.connections()) {
@@ -628,8 +581,7 @@ abstract class ServiceInstance implements ServiceHost {
             traffic.drop(reason, Math.max(0, traffic.inHand()));
             traffic.hold(0);
             traffic.publish();
-            return true;
-        }
+        });
     }
 
     /** Counts what waits for the instance, and takes from it what others need. As {@link #abandon}. */
@@ -637,7 +589,7 @@ abstract class ServiceInstance implements ServiceHost {
 
     /** Any thread. */
     final boolean isAbandoned() {
-        return abandoned;
+        return supervision.isGivenUp();
     }
 
     /** Any thread: a guess. */

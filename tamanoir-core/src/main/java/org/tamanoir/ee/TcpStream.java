@@ -95,6 +95,9 @@ final class TcpStream extends StreamInstance {
         departures.refresh();
         if (state == State.OPEN && isPaused()) {
             holdInput();
+            if (!settled()) {
+                watchStall();
+            }
         } else if (state == State.OPEN) {
             if (runDueTasks()) {
                 departures.flush();

@@ -11,12 +11,10 @@ final class Throttle {
     private static final double BURST_SECONDS = 1;
     /** No debt is longer than this, in seconds at the limit, and so no pause. */
     private static final double DEBT_SECONDS = 10;
-    /** How long it may go on over its limit while it should pause: longer than a batch ought to take. */
-    private static final long PAUSE_PATIENCE_NS = 1_000_000_000;
-    /** What the node itself may need on the threads of a service that pauses: a twentieth, and a megabyte a second. */
-    private static final double NODE_PROCESSORS = 0.05;
-
-    private static final double NODE_OCTETS_PER_SECOND = 1 << 20;
+    /** Processor seconds that it may use while it should pause: more than a batch ought to take. */
+    private static final double TOLERATED_SECONDS = 1;
+    /** The same for octets on the heap. */
+    private static final double TOLERATED_OCTETS = 1 << 20;
 
     /** What has changed. */
     enum Change {
@@ -32,12 +30,11 @@ final class Throttle {
     private boolean begun;
     private boolean paused;
     private long lastNs;
-    private long overrunNs;
 
     /** Limits as those of {@link ServiceLife}; 0 = none. */
     Throttle(double processors, double allocationOctetsPerSecond) {
-        this.processors = new Bucket(processors, NODE_PROCESSORS);
-        this.allocation = new Bucket(allocationOctetsPerSecond, NODE_OCTETS_PER_SECOND);
+        this.processors = new Bucket(processors, TOLERATED_SECONDS);
+        this.allocation = new Bucket(allocationOctetsPerSecond, TOLERATED_OCTETS);
     }
 
     /**
@@ -47,24 +44,20 @@ final class Throttle {
      */
     synchronized Change measure(long nowNs, long processorNs, long allocatedOctets) {
         double elapsedSeconds = begun ? Math.max(0, (nowNs - lastNs) / 1e9) : 0;
-        long elapsedNs = begun ? nowNs - lastNs : 0;
-        lastNs = nowNs;
-        boolean busy = processors.take(processorNs / 1e9, elapsedSeconds);
-        busy |= allocation.take(allocatedOctets, elapsedSeconds);
         begun = true;
+        lastNs = nowNs;
+        processors.take(processorNs / 1e9, elapsedSeconds);
+        allocation.take(allocatedOctets, elapsedSeconds);
         boolean over = processors.isOverdrawn() || allocation.isOverdrawn();
-        if (over && !paused) {
-            paused = true;
-            overrunNs = 0;
-            return Change.PAUSES;
+        if (over != paused) {
+            paused = over;
+            processors.forget();
+            allocation.forget();
+            return over ? Change.PAUSES : Change.GOES_ON;
         }
-        if (!over && paused) {
-            paused = false;
-            return Change.GOES_ON;
-        }
-        overrunNs = paused && busy ? overrunNs + elapsedNs : 0;
-        if (overrunNs >= PAUSE_PATIENCE_NS) {
-            overrunNs = 0;
+        if (paused && (processors.isOverrun() || allocation.isOverrun())) {
+            processors.forget();
+            allocation.forget();
             return Change.OVERRUN;
         }
         return Change.NONE;
@@ -75,27 +68,33 @@ final class Throttle {
         private final double tolerated;
         private double credit;
         private double lastTotal;
+        /** Since it was told to pause, or to go on. */
+        private double used;
 
-        Bucket(double perSecond, double nodeShare) {
+        Bucket(double perSecond, double tolerated) {
             this.perSecond = perSecond;
-            this.tolerated = Math.max(perSecond, nodeShare);
+            this.tolerated = Math.max(perSecond, tolerated);
             this.credit = perSecond * BURST_SECONDS;
         }
 
-        /** Whether more was used than somebody who pauses may. */
-        boolean take(double total, double elapsedSeconds) {
-            double used = total - lastTotal;
+        void take(double total, double elapsedSeconds) {
+            double now = total - lastTotal;
             lastTotal = total;
-            if (perSecond == 0) {
-                return false;
-            }
-            credit = Math.min(perSecond * BURST_SECONDS, credit + perSecond * elapsedSeconds - used);
+            used += now;
+            credit = Math.min(perSecond * BURST_SECONDS, credit + perSecond * elapsedSeconds - now);
             credit = Math.max(credit, -perSecond * DEBT_SECONDS);
-            return used > tolerated * elapsedSeconds;
         }
 
         boolean isOverdrawn() {
             return perSecond > 0 && credit < 0;
+        }
+
+        boolean isOverrun() {
+            return perSecond > 0 && used > tolerated;
+        }
+
+        void forget() {
+            used = 0;
         }
     }
 }

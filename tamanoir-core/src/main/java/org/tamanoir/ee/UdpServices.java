@@ -209,7 +209,7 @@ final class UdpServices {
             @Nullable Service service,
             @Nullable Throwable failure) {
         if (failure != null) {
-            environment.constructorFailed(definition, failure, "packet dropped");
+            environment.incidents().failed(definition, "its constructor", failure, "packet dropped");
         }
         ServiceDefinition current;
         synchronized (this) {

@@ -176,8 +176,11 @@ final class Watchdog implements Runnable {
                 }
                 case OVERRUN -> {
                     if (!life.isQuarantined()) {
-                        environment.quarantined(
-                                definition, life.quarantineAnew("over its limits, and does not pause between packets"));
+                        environment
+                                .incidents()
+                                .quarantined(
+                                        definition,
+                                        life.quarantineAnew("over its limits, and does not pause between packets"));
                     }
                 }
                 case NONE -> {}
@@ -189,10 +192,12 @@ final class Watchdog implements Runnable {
         Long before = throttleReportsNs.get(definition.life());
         if (before == null || nowNs - before >= THROTTLE_REPORT.toNanos()) {
             throttleReportsNs.put(definition.life(), nowNs);
-            environment.incident(
-                    Incident.Kind.THROTTLED,
-                    definition,
-                    "service " + definition.label() + " is over its limits: its instances pause");
+            environment
+                    .incidents()
+                    .tell(
+                            Incident.Kind.THROTTLED,
+                            definition,
+                            "service " + definition.label() + " is over its limits: its instances pause");
         }
     }
 
@@ -231,29 +236,32 @@ final class Watchdog implements Runnable {
     }
 
     private void suspect(ServiceInstance instance, Watch watch, long nowNs) {
-        instance.suspect();
+        instance.supervision().suspect();
         StackTraceElement frame = frameOfService(instance);
         if (frame == null) {
-            instance.clear();
+            instance.supervision().clear();
             watch.sinceNs = nowNs;
             return;
         }
         watch.interrupted = true;
         watch.interruptedNs = nowNs;
-        environment.incident(
-                Incident.Kind.STUCK,
-                instance.definition(),
-                instance.thread().getName() + ": service "
-                        + instance.definition().label() + " has not returned for "
-                        + Duration.ofNanos(nowNs - watch.sinceNs).toMillis() + " ms, at " + frame + "; interrupted");
-        instance.interruptSuspect();
+        environment
+                .incidents()
+                .tell(
+                        Incident.Kind.STUCK,
+                        instance.definition(),
+                        instance.thread().getName() + ": service "
+                                + instance.definition().label() + " has not returned for "
+                                + Duration.ofNanos(nowNs - watch.sinceNs).toMillis() + " ms, at " + frame
+                                + "; interrupted");
+        instance.supervision().interrupt();
     }
 
     /** Gives up an instance whose thread is in the service's code, at the end of the environment. Any thread. */
     void giveUp(ServiceInstance instance) {
-        instance.suspect();
+        instance.supervision().suspect();
         if (frameOfService(instance) == null || !environment.abandon(instance, DropReason.SHUTDOWN)) {
-            instance.clear();
+            instance.supervision().clear();
         }
     }
 

@@ -69,7 +69,7 @@ class DeployConstructorTest extends TcpNodeTesting {
         AnepSender again = sender(node);
         again.send(packets("endless"), number(0));
         again.flush();
-        node.assertDrops(Map.of(DropReason.NO_INSTANCE, 4L));
+        node.assertDrops(Map.of(DropReason.NO_INSTANCE, 3L, DropReason.QUARANTINED, 1L));
         assertThat(begun).hasValue(1);
         assertThat(List.copyOf(log()))
                 .filteredOn(line -> line.contains("service endless"))
@@ -91,7 +91,7 @@ class DeployConstructorTest extends TcpNodeTesting {
         sender.finish();
         sink.await(5);
         assertThat(sink.numbers()).containsExactly(0, 1, 2, 3, 4);
-        node.assertDrops(Map.of(DropReason.NO_INSTANCE, 5L));
+        node.assertDrops(Map.of(DropReason.NO_INSTANCE, 1L, DropReason.QUARANTINED, 4L));
         assertThat(begun).hasValue(1);
     }
 
@@ -118,7 +118,7 @@ class DeployConstructorTest extends TcpNodeTesting {
             byte[] good = UdpTestNode.packet(UdpTestNode.builder(sender.address(), "good", 1), 100);
             sender.send(node.udp(), List.of(bad, bad, bad));
             assertThat(sender.pump(node.udp(), List.of(good, good), sender)).hasSize(2);
-            node.assertDrops(5, Map.of(DropReason.NO_INSTANCE, 3L));
+            node.assertDrops(5, Map.of(DropReason.QUARANTINED, 3L));
             assertThat(begun).hasValue(1);
         }
     }

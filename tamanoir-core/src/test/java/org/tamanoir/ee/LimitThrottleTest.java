@@ -69,6 +69,7 @@ class LimitThrottleTest {
         for (int i = 0; i < 9; i++) {
             assertThat(tick(TICK_NS, 0)).isEqualTo(Change.NONE);
         }
+        tick(TICK_NS / 2, 0);
         assertThat(tick(TICK_NS, 0)).isEqualTo(Change.OVERRUN);
     }
 
