@@ -3,8 +3,10 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
 
 /**
@@ -22,6 +24,9 @@ import org.tamanoir.transport.TransportKind;
  * @param connectTimeout to reach a TCP next hop, retries included
  * @param stallTimeout how long a next hop may take nothing before its stream is closed
  * @param lingerTimeout how long a stream whose sender has ended waits for silent replies
+ * @param tls addresses to accept TCP streams inside TLS on; port 0 takes a free one
+ * @param tlsFiles what the node shows and believes, on these addresses and towards TLS next hops; null = nothing to
+ *     show, and the JDK's authorities to believe
  * @param deployTimeout how long packets wait for a service's code
  * @param makeTimeout how long a service's constructor may take
  * @param holdOctets UDP packets that wait for a service at once, 64 Ki to 1 Gi
@@ -39,6 +44,8 @@ public record EeConfig(
         Duration connectTimeout,
         Duration stallTimeout,
         Duration lingerTimeout,
+        List<InetSocketAddress> tls,
+        @Nullable TlsFiles tlsFiles,
         Duration deployTimeout,
         Duration makeTimeout,
         int holdOctets) {
@@ -48,6 +55,7 @@ public record EeConfig(
 
     public EeConfig {
         tcp = List.copyOf(tcp);
+        tls = List.copyOf(tls);
         udp = List.copyOf(udp);
         requireInside("Type ID", typeId, 1, 0xFFFF);
         requireInside("streams at once", maxStreams, 1, 1 << 20);
@@ -59,7 +67,7 @@ public record EeConfig(
         }
     }
 
-    /** With 60 s for a service's code, 5 s for its constructor and 4 MiB of UDP packets that wait. */
+    /** Without TLS; with 60 s for a service's code, 5 s for its constructor and 4 MiB of UDP packets that wait. */
     public EeConfig(
             List<InetSocketAddress> tcp,
             List<InetSocketAddress> udp,
@@ -86,6 +94,8 @@ public record EeConfig(
                 connectTimeout,
                 stallTimeout,
                 lingerTimeout,
+                List.of(),
+                null,
                 DEFAULT_DEPLOY_TIMEOUT,
                 DEFAULT_MAKE_TIMEOUT,
                 DEFAULT_HOLD_OCTETS);
@@ -116,26 +126,27 @@ public record EeConfig(
 
     /** The same with these addresses to listen on. */
     public EeConfig listening(List<InetSocketAddress> tcp, List<InetSocketAddress> udp) {
-        return new EeConfig(
-                tcp,
-                udp,
-                typeId,
-                transport,
-                unknownService,
-                maxStreams,
-                hopBudget,
-                inboxOctets,
-                firstPacketTimeout,
-                connectTimeout,
-                stallTimeout,
-                lingerTimeout,
-                deployTimeout,
-                makeTimeout,
-                holdOctets);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
+    }
+
+    /** The same with these addresses to accept TLS on, and these files. */
+    public EeConfig withTls(List<InetSocketAddress> tls, @Nullable TlsFiles tlsFiles) {
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
     }
 
     /** The same with these bounds for services that are brought in. */
     public EeConfig deploying(Duration deployTimeout, Duration makeTimeout, int holdOctets) {
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
+    }
+
+    private EeConfig with(
+            List<InetSocketAddress> tcp,
+            List<InetSocketAddress> udp,
+            List<InetSocketAddress> tls,
+            @Nullable TlsFiles tlsFiles,
+            Duration deployTimeout,
+            Duration makeTimeout,
+            int holdOctets) {
         return new EeConfig(
                 tcp,
                 udp,
@@ -149,6 +160,8 @@ public record EeConfig(
                 connectTimeout,
                 stallTimeout,
                 lingerTimeout,
+                tls,
+                tlsFiles,
                 deployTimeout,
                 makeTimeout,
                 holdOctets);

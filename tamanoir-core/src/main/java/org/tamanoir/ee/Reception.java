@@ -26,6 +26,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
@@ -45,6 +46,11 @@ final class Reception implements Runnable {
     private static final Duration SWEEP = Duration.ofMillis(500);
     /** Batches taken from a UDP port when the node stops; see {@link UdpService}. */
     private static final int LAST_BATCHES = 64;
+
+    private static final String TLS_ON_PLAIN = " (it begins TLS, but this address speaks plain TCP)";
+
+    /** To open a stream with a service that is replaced each time. */
+    private static final int MAX_ATTEMPTS = 10;
 
     private final ExecutionEnvironment environment;
     private final IoLoop loop;
@@ -93,12 +99,12 @@ final class Reception implements Runnable {
 
     // ---- TCP -------------------------------------------------------------------------------------------------------
 
-    /** Listens; returns the address with the real port. Any thread. */
-    InetSocketAddress listen(InetSocketAddress address) throws IOException {
+    /** Listens, with TLS or, with null, without; returns the address with the real port. Any thread. */
+    InetSocketAddress listen(InetSocketAddress address, @Nullable TlsContext tls) throws IOException {
         CompletableFuture<InetSocketAddress> bound = new CompletableFuture<>();
         loop.execute(() -> {
             try {
-                TcpListener listener = TcpListener.bind(loop, address, this::accept);
+                TcpListener listener = TcpListener.bind(loop, address, tls, this::accept);
                 listeners.add(listener);
                 bound.complete(listener.localAddress());
             } catch (IOException | RuntimeException e) {
@@ -151,6 +157,7 @@ final class Reception implements Runnable {
         final TcpConnection connection;
         final long acceptedNs = System.nanoTime();
         private long key;
+        private int attempts;
         private @Nullable Consumer<ServiceSource.Answer> fetching;
 
         Newcomer(TcpConnection connection) {
@@ -298,13 +305,15 @@ final class Reception implements Runnable {
                 abandon(DropReason.NO_INSTANCE);
             } else if (environment.openStream(connection, definition, key, service)) {
                 held.remove(this); // From here on it is the stream's.
+            } else if (++attempts < MAX_ATTEMPTS) {
+                admit(); // The service was replaced or taken away meanwhile.
             } else {
-                admit();
+                abandon(DropReason.NO_INSTANCE);
             }
         }
 
         private void refuse(int octets, DropReason reason) {
-            LOG.info("TCP {}: refused: {}", connection.remoteAddress(), reason);
+            LOG.info("TCP {}: refused: {}{}", connection.remoteAddress(), reason, beginsTls() ? TLS_ON_PLAIN : "");
             traffic.in(octets);
             traffic.drop(reason, connection.remoteAddress(), ServiceKey.NONE, octets);
             connection.consumed(connection.end());
@@ -321,8 +330,25 @@ final class Reception implements Runnable {
             environment.leave();
         }
 
+        /** Whether what came could be the first octets of TLS: a handshake record (RFC 8446, section 5.1). */
+        private boolean beginsTls() {
+            Buffer input = connection.input();
+            int start = connection.start();
+            return input != null
+                    && connection.end() - start >= 2
+                    && input.nio().get(start) == 22
+                    && input.nio().get(start + 1) == 3;
+        }
+
         /** Ends without a header. */
         void leave() {
+            if (!connection.isConnected()) {
+                String failure = connection.failure();
+                LOG.info(
+                        "TCP {}: refused: {}",
+                        connection.remoteAddress(),
+                        failure == null ? "TLS handshake: not over in time" : failure);
+            }
             int octets = connection.end() - connection.start();
             if (octets > 0) {
                 refuse(octets, DropReason.TRUNCATED);

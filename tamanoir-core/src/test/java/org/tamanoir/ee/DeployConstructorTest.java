@@ -68,7 +68,7 @@ class DeployConstructorTest extends TcpNodeTesting {
         // It is not tried again while it has not returned.
         AnepSender again = sender(node);
         again.send(packets("endless"), number(0));
-        again.flush();
+        again.finish();
         node.assertDrops(Map.of(DropReason.NO_INSTANCE, 3L, DropReason.QUARANTINED, 1L));
         assertThat(begun).hasValue(1);
         assertThat(List.copyOf(log()))

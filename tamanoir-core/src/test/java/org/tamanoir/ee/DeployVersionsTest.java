@@ -189,6 +189,7 @@ class DeployVersionsTest extends TcpNodeTesting {
         sink.await(4);
         node.services.remove(first);
         assertThat(node.environment.retire(first, Duration.ofMillis(10))).isEqualTo(2);
+        eventually().until(() -> node.environment.streams().open() == 1);
         assertThat(node.environment.instances())
                 .extracting(status -> status.service().name())
                 .containsExactly("mark");

@@ -125,7 +125,7 @@ class LimitTest extends TcpNodeTesting {
                 .toHost(sink.address());
         long startNs = System.nanoTime();
         try (AnepSender sender = sender(node)) {
-            for (int i = 0; i < 64; i++) {
+            for (int i = 0; i < 128; i++) {
                 sender.send(packets("greedy"), number(i));
                 sender.flush();
                 sink.await(i + 1);
@@ -135,7 +135,7 @@ class LimitTest extends TcpNodeTesting {
         node.settle().assertConserved();
         double seconds = (System.nanoTime() - startNs) / 1e9;
         assertThat(life.throttles()).isPositive();
-        assertThat(life.allocatedOctets()).isGreaterThanOrEqualTo(64L << 20);
+        assertThat(life.allocatedOctets()).isGreaterThanOrEqualTo(128L << 20);
         assertThat(life.allocatedOctets() / seconds).isLessThan(2.5 * limitOctets);
     }
 
