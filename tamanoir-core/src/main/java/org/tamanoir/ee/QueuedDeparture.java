@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
@@ -73,6 +74,12 @@ final class QueuedDeparture implements Departure {
         return address;
     }
 
+    /** This node's end, null while there is none. */
+    @Nullable
+    InetSocketAddress localAddress() {
+        return connection.isConnected() ? connection.localAddress() : null;
+    }
+
     /** Hands whole packets that the next hop sent back to {@code taker}. */
     void takeFarPackets(FarPackets taker) {
         TcpConnection from = connection;
@@ -84,16 +91,21 @@ final class QueuedDeparture implements Departure {
         }
         input.pin(); // A packet on its way out may close this very connection, to make room for another.
         int length;
-        while ((length = Framing.next(input.nio(), at, end)) > 0) {
-            taker.take(input.nio(), at, length);
-            at += length;
+        try {
+            while ((length = Framing.next(input.nio(), at, end)) > 0) {
+                taker.take(input.nio(), at, length);
+                at += length;
+            }
+            taker.leaveMemory();
+        } catch (Throwable e) {
+            input.unpin();
+            throw e;
         }
-        taker.leaveMemory();
         DropReason fault = length == Framing.BROKEN ? Framing.fault(input.nio(), at) : null;
         input.unpin();
         if (length == Framing.BROKEN) {
             traffic.in(1, end - at);
-            traffic.drop(fault == null ? DropReason.HEADER_LENGTH : fault);
+            traffic.drop(fault == null ? DropReason.HEADER_LENGTH : fault, address, ServiceKey.NONE, end - at);
             from.close();
         } else if (from.input() == input) {
             from.consumed(at);
@@ -207,6 +219,11 @@ final class QueuedDeparture implements Departure {
     @Override
     public boolean isClosed() {
         return closed;
+    }
+
+    @Override
+    public void resetFromOutside() {
+        connection.resetFromOutside();
     }
 
     @Override
