@@ -1,0 +1,83 @@
+package org.tamanoir.node.admin;
+
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerResponse;
+import java.io.IOException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer that goes on. Each write waits until the operating system has taken the octets, so that a client that
+ * reads slowly slows the writer down, and nothing piles up. One thread.
+ */
+final class LiveAnswer {
+    static final String EVENT_STREAM = "text/event-stream";
+
+    /** For one write: a client that takes nothing for so long is let go. */
+    private static final long STALL_SECONDS = 30;
+
+    private final HttpServerResponse response;
+    private boolean begun;
+
+    LiveAnswer(HttpServerResponse response) {
+        this.response = response;
+    }
+
+    boolean hasBegun() {
+        return begun;
+    }
+
+    /** Whether the client is gone. */
+    boolean isClosed() {
+        return response.closed();
+    }
+
+    void begin(String contentType) {
+        begun = true;
+        response.setChunked(true).putHeader(HttpHeaders.CONTENT_TYPE, contentType);
+    }
+
+    void write(byte[] octets) throws IOException, InterruptedException {
+        try {
+            response.write(Buffer.buffer(octets))
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get(STALL_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException | IllegalStateException e) {
+            throw new IOException("the client is gone", e);
+        } catch (TimeoutException e) {
+            throw new IOException("the client has read nothing for " + STALL_SECONDS + " s", e);
+        }
+    }
+
+    /** A comment of an event stream; clients skip it. */
+    void comment(String text) throws IOException, InterruptedException {
+        write(AdminServer.octets(": " + text + "\n\n"));
+    }
+
+    /** An event of an event stream. */
+    void event(String kind, @Nullable String id, Object view) throws IOException, InterruptedException {
+        StringBuilder text = new StringBuilder();
+        if (id != null) {
+            text.append("id: ").append(id).append('\n');
+        }
+        text.append("event: ").append(kind).append("\ndata: ");
+        Buffer all =
+                Buffer.buffer(text.toString()).appendBytes(Replies.json(view)).appendString("\n\n");
+        write(all.getBytes());
+    }
+
+    void end() {
+        if (!response.ended() && !response.closed()) {
+            response.end();
+        }
+    }
+
+    /** Ends without the end that tells a client that it has everything. */
+    void breakOff() {
+        response.reset();
+    }
+}
