@@ -59,6 +59,11 @@ public final class CodeCache implements AutoCloseable {
         throw new UnsupportedOperationException("file");
     }
 
+    /** Where it lies. */
+    public Path folder() {
+        throw new UnsupportedOperationException("folder");
+    }
+
     /** Keeps this version while it is loaded. */
     public void pin(ServiceId id) {
         throw new UnsupportedOperationException("pin");

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
+import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
@@ -18,7 +19,7 @@ import org.tamanoir.service.ServiceConfig;
  * @param onDemand whether streams can cause a deployment
  * @param neighbours code servers of nodes that may be asked although they are not a stream's peer
  * @param tls whether code servers of other nodes are asked by https
- * @param settings by service name
+ * @param settings for each version
  */
 public record Deployment(
         CodeFetcher fetcher,
@@ -27,7 +28,7 @@ public record Deployment(
         boolean onDemand,
         List<InetSocketAddress> neighbours,
         boolean tls,
-        Function<String, ServiceSettings> settings) {
+        Function<ServiceId, ServiceSettings> settings) {
     /**
      * What the operator wants of a deployed service.
      *

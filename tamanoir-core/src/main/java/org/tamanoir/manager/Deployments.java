@@ -124,7 +124,7 @@ final class Deployments {
     }
 
     private Deployed load(ServiceId id, ServicePackage code) throws CodeRefusedException {
-        Deployment.ServiceSettings settings = from.settings().apply(id.name());
+        Deployment.ServiceSettings settings = from.settings().apply(id);
         ServiceLimits limits = settings.limits().and(code.manifest().limits());
         LoadedService loaded = LoadedService.load(code);
         ServiceDefinition definition = new ServiceDefinition(

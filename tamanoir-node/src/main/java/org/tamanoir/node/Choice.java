@@ -17,7 +17,13 @@ final class Choice {
     private static final Map<String, NextHop.Kind> KINDS =
             Map.of("active", NextHop.Kind.ACTIVE_NODE, "host", NextHop.Kind.HOST);
 
+    private static final Map<String, Boolean> FLAGS = Map.of("true", true, "false", false);
+
     private Choice() {}
+
+    static boolean flag(String text) {
+        return of(text, FLAGS);
+    }
 
     static FailurePolicy failurePolicy(String text) {
         return of(text, POLICIES);

@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 
@@ -93,7 +94,9 @@ final class ConfigFile {
                 "unknown-service",
                 "type-id",
                 "hop-budget",
-                "transport");
+                "transport",
+                "deploy",
+                "admin");
         listen(root);
         root.sections("routes").forEach(this::route);
         root.sections("services").forEach(this::service);
@@ -103,6 +106,24 @@ final class ConfigFile {
         settings.typeId = root.value("type-id", settings.typeId, number(1, Settings.MAX_TYPE_ID));
         settings.hopBudget = root.value("hop-budget", settings.hopBudget, number(1, Settings.MAX_HOPS));
         settings.transport = root.value("transport", settings.transport, Choice::sockets);
+        DeploySection.read(root.section("deploy"), settings.deploy);
+        admin(root.section("admin"));
+    }
+
+    private void admin(Section admin) {
+        admin.allow("listen", "token-file", "read-only", "tls", "access-log");
+        AdminConfig given = settings.admin;
+        InetSocketAddress listen = given.listen();
+        if (admin.has("listen")) {
+            listen = admin.value("listen", AdminConfig::address);
+        }
+        settings.admin = new AdminConfig(
+                listen,
+                given.portIsGiven() || admin.has("listen"),
+                admin.value("token-file", Path::of),
+                admin.value("read-only", false, Choice::flag),
+                admin.value("tls", false, Choice::flag),
+                admin.value("access-log", Path::of));
     }
 
     private void listen(Section root) {
@@ -150,17 +171,31 @@ final class ConfigFile {
     }
 
     private void service(Section service) {
-        service.allow("name", "class", "failure-policy", "config");
+        service.allow("name", "class", "failure-policy", "config", "limits");
         String name = service.required("name", "Monitor", Settings::serviceName);
         var policy = service.value("failure-policy", Choice::failurePolicy);
         Map<String, String> config = service.section("config").texts();
+        ServiceLimits limits = limitsOf(service);
         String key = service.has("class") ? "class" : "name";
         service.value(key, text -> {
             if (name != null) {
-                settings.service(service.where("name"), name, key.equals("class") ? text : null, policy, config);
+                settings.service(
+                        service.where("name"), name, key.equals("class") ? text : null, policy, config, limits);
             }
             return text;
         });
+    }
+
+    /** Null when it has none. */
+    private static @Nullable ServiceLimits limitsOf(Section service) {
+        if (!service.has("limits")) {
+            return null;
+        }
+        Section limits = service.section("limits");
+        limits.allow("processors", "allocation");
+        double processors = limits.value("processors", 0.0, text -> Quantity.processors(text));
+        long allocation = limits.value("allocation", 0L, text -> Quantity.octets(text, 1 << 20, 1L << 40));
+        return new ServiceLimits(processors, allocation);
     }
 
     private void limits(Section limits) {

@@ -54,7 +54,7 @@ final class DemoNetwork implements AutoCloseable {
             if (!problems.isEmpty()) {
                 throw new IllegalArgumentException(String.join("; ", problems.lines()));
             }
-            ExecutionEnvironment node = settings.build().newEnvironment();
+            ExecutionEnvironment node = new Node(settings.build()).environment();
             try {
                 node.start();
                 return node;

@@ -85,6 +85,39 @@ final class NodeCommand implements Callable<Integer> {
     private List<String> services = new ArrayList<>();
 
     @Option(
+            names = "--repository",
+            paramLabel = "URL",
+            description = "Fetch services from this repository, http or https; several are asked in this order. "
+                    + "Repeatable; replaces the file's.")
+    private List<String> repositories = new ArrayList<>();
+
+    @Option(
+            names = "--trust",
+            paramLabel = "FILE[=NAME,...]",
+            description = "Run code that is signed with this publisher's key, for services of these names, as in "
+                    + "org.example.*; without names for all. Repeatable; adds to the file's.")
+    private List<String> trust = new ArrayList<>();
+
+    @Option(
+            names = "--cache",
+            paramLabel = "FOLDER",
+            description = "Keep fetched code here. Default: the file's, or a folder under ~/.cache/tamanoir.")
+    private @Nullable Path cache;
+
+    @Option(
+            names = "--admin",
+            paramLabel = "HOST:PORT",
+            description = "Admin API on this address; off = none. Default: the file's, or 127.0.0.1:3324, and a free "
+                    + "port when that one is taken.")
+    private @Nullable String admin;
+
+    @Option(
+            names = "--admin-token-file",
+            paramLabel = "FILE",
+            description = "Who sends the token in this file may change the node; without it nobody may.")
+    private @Nullable Path adminTokenFile;
+
+    @Option(
             names = "--transport",
             paramLabel = "KIND",
             completionCandidates = Transports.class,
@@ -145,6 +178,7 @@ final class NodeCommand implements Callable<Integer> {
             ConfigFile.read(file, settings);
         }
         override(new Overrides(settings));
+        settings.check();
         Duration statsInterval = statsInterval(problems);
         if (!problems.isEmpty()) {
             problems.lines().forEach(spec.commandLine().getErr()::println);
@@ -165,6 +199,10 @@ final class NodeCommand implements Callable<Integer> {
         routes.forEach(overrides::route);
         direct.forEach(overrides::direct);
         services.forEach(overrides::service);
+        overrides.repositories(repositories);
+        trust.forEach(overrides::trust);
+        overrides.cache(cache);
+        overrides.admin(admin, adminTokenFile);
         overrides.transport(transport);
         overrides.maxStreams(maxStreams);
         overrides.drain(drain);

@@ -22,6 +22,7 @@ final class NodeProcess {
     private final NodeConfig config;
     private final NodeReport report;
     private final Duration statsInterval;
+    private final Node node;
     private final ExecutionEnvironment environment;
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -38,7 +39,8 @@ final class NodeProcess {
         this.report = report;
         this.statsInterval = statsInterval == null ? NEVER : statsInterval;
         try {
-            environment = config.newEnvironment();
+            node = new Node(config);
+            environment = node.environment();
         } catch (RuntimeException e) {
             throw cannotStart(e);
         }
@@ -56,7 +58,7 @@ final class NodeProcess {
      */
     int run() {
         try {
-            environment.start();
+            node.start();
         } catch (IOException | RuntimeException e) {
             throw cannotStart(e);
         }
@@ -86,7 +88,7 @@ final class NodeProcess {
             synchronized (report) {
                 report.stopping(streams(), config.drainTimeout());
             }
-            int cutStreams = environment.stop(config.drainTimeout());
+            int cutStreams = node.stop(config.drainTimeout());
             synchronized (report) {
                 report.stopped(environment.traffic(), cutStreams);
             }

@@ -1,6 +1,7 @@
 package org.tamanoir.node;
 
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -92,8 +93,44 @@ final class Overrides {
                     throw new IllegalArgumentException("'" + words[i] + "' sets its key a second time; remove one");
                 }
             }
-            settings.service(option, Settings.serviceName(words[0]), null, null, config);
+            settings.service(option, Settings.serviceName(words[0]), null, null, config, null);
         });
+    }
+
+    /** {@code FILE[=PATTERN...]}. */
+    void trust(String text) {
+        String option = "--trust " + text;
+        collect(option, () -> {
+            int equals = text.indexOf('=');
+            String file = equals < 0 ? text : text.substring(0, equals);
+            List<String> names =
+                    equals < 0 ? List.of() : List.of(text.substring(equals + 1).split(",", -1));
+            settings.deploy.trust(Path.of(file), names);
+        });
+    }
+
+    /** Any repository given here replaces all of the file's. */
+    void repositories(List<String> texts) {
+        if (!texts.isEmpty()) {
+            settings.deploy.repositories = new ArrayList<>();
+            texts.forEach(text -> collect(
+                    "--repository " + text, () -> settings.deploy.repositories.add(DeploySettings.repository(text))));
+        }
+    }
+
+    void cache(@Nullable Path folder) {
+        if (folder != null) {
+            settings.deploy.cache = folder;
+        }
+    }
+
+    void admin(@Nullable String address, @Nullable Path tokenFile) {
+        if (address != null) {
+            collect("--admin", () -> settings.admin = settings.admin.listening(AdminConfig.address(address)));
+        }
+        if (tokenFile != null) {
+            settings.admin = settings.admin.token(tokenFile);
+        }
     }
 
     void transport(@Nullable String text) {

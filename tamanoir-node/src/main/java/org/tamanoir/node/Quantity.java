@@ -42,6 +42,17 @@ final class Quantity {
         return rate;
     }
 
+    /** A number of processors, 0.01 to 1024: {@code 0.5} is half of one. */
+    static double processors(String text) {
+        Matcher matcher = DECIMAL.matcher(text);
+        double number = matcher.matches() && matcher.group(2).isEmpty() ? Double.parseDouble(text) : 0;
+        if (number < 0.01 || number > 1024) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no number of processors: 0.01 to 1024 are allowed, as in 0.5");
+        }
+        return number;
+    }
+
     /** A whole number of 1 or more with the same prefixes. */
     static long count(String text) {
         double number = rate(text);

@@ -40,6 +40,12 @@ final class ServiceClasses {
         return found;
     }
 
+    /** Whether the class path has a class of this name. */
+    static boolean exists(String className) {
+        return Thread.currentThread().getContextClassLoader().getResource(className.replace('.', '/') + ".class")
+                != null;
+    }
+
     /**
      * A maker of instances of the class with this name.
      *

@@ -10,8 +10,11 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.ee.ServiceLife;
+import org.tamanoir.manager.Deployment.ServiceSettings;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -48,8 +51,11 @@ final class Settings {
     Duration stallTimeout = DEFAULTS.stallTimeout();
     Duration lingerTimeout = DEFAULTS.lingerTimeout();
     Duration drainTimeout = DEFAULT_DRAIN;
+    AdminConfig admin = AdminConfig.defaults();
+    final DeploySettings deploy = new DeploySettings();
     private final Map<Prefix, Route> routes = new LinkedHashMap<>();
     private final Map<String, ServiceDefinition> services;
+    private final Map<String, ServiceSettings> classPathSettings = new HashMap<>();
     private final Map<Object, String> givenBySource = new HashMap<>();
 
     Settings(Problems problems) {
@@ -89,35 +95,52 @@ final class Settings {
 
     /**
      * Adds a service, or gives one that is known already further settings; a second time from the same source is
-     * an error.
+     * an error. One that is not on the class path is taken for one that will be deployed.
      *
      * @param className null = what it was, else the name without its version
      * @param policy null = what it was, else drop
      * @param config put over what there was
+     * @param limits null = what they were, else none
      */
     void service(
             String where,
             String name,
             @Nullable String className,
             @Nullable FailurePolicy policy,
-            Map<String, String> config) {
+            Map<String, String> config,
+            @Nullable ServiceLimits limits) {
         if (isSecond(where, name, "service " + name + " has settings already")) {
             return;
         }
         ServiceDefinition known = services.get(name);
-        Supplier<? extends Service> factory;
-        if (known != null && className == null) {
-            factory = known.factory();
-        } else {
-            factory = ServiceClasses.factory(className == null ? withoutVersion(name) : className);
+        String wanted = className == null ? withoutVersion(name) : className;
+        if (known == null && className == null && !ServiceClasses.exists(wanted)) {
+            ServiceSettings merged = merged(deploy.service(name), policy, config, limits);
+            deploy.service(where, name, merged);
+            return;
         }
-        Map<String, String> merged =
-                new HashMap<>(known == null ? Map.of() : known.config().asMap());
-        merged.putAll(config);
-        FailurePolicy inherited = known == null ? FailurePolicy.DROP : known.failurePolicy();
-        services.put(
-                name,
-                new ServiceDefinition(name, factory, new ServiceConfig(merged), policy == null ? inherited : policy));
+        Supplier<? extends Service> factory =
+                known != null && className == null ? known.factory() : ServiceClasses.factory(wanted);
+        ServiceSettings before = known == null ? null : classPathSettings.get(name);
+        ServiceSettings merged = merged(before, policy, config, limits);
+        classPathSettings.put(name, merged);
+        ServiceLife life =
+                new ServiceLife(merged.limits().processors(), merged.limits().allocationOctetsPerSecond());
+        services.put(name, new ServiceDefinition(name, "", factory, merged.config(), merged.failurePolicy(), life));
+    }
+
+    private static ServiceSettings merged(
+            @Nullable ServiceSettings before,
+            @Nullable FailurePolicy policy,
+            Map<String, String> config,
+            @Nullable ServiceLimits limits) {
+        ServiceSettings base = before == null ? ServiceSettings.DEFAULT : before;
+        Map<String, String> all = new HashMap<>(base.config().asMap());
+        all.putAll(config);
+        return new ServiceSettings(
+                new ServiceConfig(all),
+                policy == null ? base.failurePolicy() : policy,
+                limits == null ? base.limits() : limits);
     }
 
     /** The full name of a service: one without a dot is among those that ship with the node. */
@@ -127,6 +150,11 @@ final class Settings {
                     "'" + text + "' is no service name: NAME, package.NAME or package.NAME:VERSION is wanted");
         }
         return withoutVersion(text).indexOf('.') < 0 ? ServiceClasses.SHORT_NAME_PACKAGE + text : text;
+    }
+
+    /** Looks at what only shows when file and command line have been read. */
+    void check() {
+        deploy.check(problems);
     }
 
     /** All settings; to be used only when no problem was found. */
@@ -144,7 +172,8 @@ final class Settings {
                 connectTimeout,
                 stallTimeout,
                 lingerTimeout);
-        return new NodeConfig(environment, List.copyOf(routes.values()), List.copyOf(services.values()), drainTimeout);
+        return new NodeConfig(
+                environment, List.copyOf(routes.values()), List.copyOf(services.values()), drainTimeout, deploy, admin);
     }
 
     private boolean isSecond(String where, Object what, String problem) {

@@ -182,7 +182,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
             lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
-            type-id: 1|colour: red @ f:2: colour: unknown key; known: hop-budget, limits, listen, routes, services, timeouts, transport, type-id, unknown-service
+            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, deploy, hop-budget, limits, listen, routes, services, timeouts, transport, type-id, unknown-service
             limits:|  max_streams: 1 @ f:2: limits.max_streams: unknown key; did you mean 'max-streams'?
             type-id: 1|type-id: 2 @ f:2: type-id: stands here a second time, first in line 1; remove one
             limits: 3 @ f:1: limits: '3' stands where a mapping (key: value) is wanted
@@ -221,7 +221,7 @@ class ConfigFileTest {
             routes:|- {to: 10.0.0.0/8, via: 1.1.1.1}|- {to: 10.0.0.0/8, via: 1.1.1.2} @ f:3: routes[1].to: this prefix has a route already, given by f:2: routes[0].to; remove one
             services:|- config: {a: 1} @ f:2: services[0].name: is missing: add it, as in 'name: Monitor'
             services:|- name: a b @ f:2: services[0].name: 'a b' is no service name: NAME, package.NAME or package.NAME:VERSION is wanted
-            services:|- name: org.example.Gone @ f:2: services[0].name: class org.example.Gone is not on the class path: add its jar to it, or correct the name
+            services:|- name: org.example.Gone @ f:2: services[0].name: class org.example.Gone is not on the class path: add its jar to it, correct the name, or say in 'deploy' whose code may be fetched
             services:|- name: a.B|  class: java.lang.String @ f:3: services[0].class: class java.lang.String is no service: it must extend org.tamanoir.service.Service
             services:|- name: org.tamanoir.node.Unannounced$Abstract @ f:2: services[0].name: class org.tamanoir.node.Unannounced$Abstract is abstract: a public class with a public constructor without arguments is wanted
             services:|- name: org.tamanoir.node.Unannounced$Demanding @ f:2: services[0].name: class org.tamanoir.node.Unannounced$Demanding has no public constructor without arguments: a public class with a public constructor without arguments is wanted
@@ -312,7 +312,9 @@ class ConfigFileTest {
 
     private static List<String> problems(String text) {
         Problems problems = new Problems();
-        ConfigFile.parse("f", text, new Settings(problems));
+        Settings settings = new Settings(problems);
+        ConfigFile.parse("f", text, settings);
+        settings.check();
         return problems.lines();
     }
 

@@ -1,0 +1,43 @@
+package org.tamanoir.node;
+
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where and how the node can be looked at and steered.
+ *
+ * @param listen null = not at all
+ * @param portIsGiven whether the operator chose the port: then it must be had, else a free one will do
+ * @param tokenFile who knows what is in it may make changes; null = nobody
+ * @param readOnly whether changes are refused even with the token
+ * @param tls whether the node's certificate is used
+ * @param accessLog a line for each TCP stream goes there; null = none
+ */
+record AdminConfig(
+        @Nullable InetSocketAddress listen,
+        boolean portIsGiven,
+        @Nullable Path tokenFile,
+        boolean readOnly,
+        boolean tls,
+        @Nullable Path accessLog) {
+    static final int DEFAULT_PORT = 3324;
+
+    /** On loopback at port 3324 or, when that is taken, a free one; looking only. */
+    static AdminConfig defaults() {
+        return new AdminConfig(new InetSocketAddress("127.0.0.1", DEFAULT_PORT), false, null, false, false, null);
+    }
+
+    AdminConfig listening(@Nullable InetSocketAddress address) {
+        return new AdminConfig(address, true, tokenFile, readOnly, tls, accessLog);
+    }
+
+    AdminConfig token(@Nullable Path file) {
+        return new AdminConfig(listen, portIsGiven, file, readOnly, tls, accessLog);
+    }
+
+    /** {@code off}, or an address. */
+    static @Nullable InetSocketAddress address(String text) {
+        return text.equals("off") ? null : Endpoint.listening(text, DEFAULT_PORT);
+    }
+}

@@ -1,0 +1,121 @@
+package org.tamanoir.node;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.deploy.CodeCache;
+import org.tamanoir.deploy.CodeFetcher;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.ee.ServiceCatalog;
+import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.manager.Deployment;
+import org.tamanoir.manager.TrustStore;
+import org.tamanoir.routing.RoutingTable;
+
+/**
+ * A whole node: the execution environment, its manager, and the servers by which other nodes get its code and people
+ * look at it.
+ *
+ * <p>Thread contract: one thread starts it and one stops it; the rest is any thread's.
+ */
+final class Node {
+    private static final Logger LOG = LoggerFactory.getLogger(Node.class);
+
+    private final NodeConfig config;
+    private final ServiceCatalog catalog = new ServiceCatalog();
+    private final RoutingTable routes;
+    private final ExecutionEnvironment environment;
+    /** What was opened, to be closed in the opposite order. */
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    private @Nullable ActiveNodeManager manager;
+
+    /**
+     * A node that is not started.
+     *
+     * @throws RuntimeException in one line, if the host lacks what it needs
+     */
+    Node(NodeConfig config) {
+        this.config = config;
+        config.services().forEach(catalog::add);
+        routes = new RoutingTable(config.routes());
+        environment = new ExecutionEnvironment(config.environment(), routes, catalog);
+    }
+
+    /**
+     * Opens the sockets and begins to accept; packets cross from then on, while the servers start.
+     *
+     * @throws IOException in one line, if something that was asked for cannot be had; nothing is left open then
+     */
+    void start() throws IOException {
+        try {
+            Deployment deployment = config.deploy().isConfigured() ? deployment() : null;
+            ActiveNodeManager started = new ActiveNodeManager(environment, catalog, routes, deployment);
+            manager = started;
+            opened.push(started);
+            environment.start();
+            started.ready(null);
+        } catch (IOException | RuntimeException e) {
+            stop(Duration.ZERO);
+            throw e;
+        }
+    }
+
+    private Deployment deployment() throws IOException {
+        DeploySettings settings = config.deploy();
+        CodeCache cache = CodeStore.open(
+                settings,
+                config.environment().tcp().stream()
+                        .findFirst()
+                        .map(InetSocketAddress::getPort)
+                        .orElse(0));
+        opened.push(cache);
+        TrustStore trust = TrustStore.open(settings.policy(), cache.folder().resolve("revoked"));
+        CodeFetcher fetcher = new CodeFetcher(
+                new CodeFetcher.Settings(
+                        settings.repositories,
+                        settings.connectTimeout,
+                        settings.idleTimeout,
+                        settings.totalTimeout,
+                        settings.maxJarOctets,
+                        settings.maxUnpackedOctets,
+                        settings.backOffMin,
+                        settings.backOffMax,
+                        null),
+                cache,
+                trust);
+        opened.push(fetcher);
+        return new Deployment(
+                fetcher, cache, trust, settings.onDemand, settings.neighbours, settings.tls, settings::of);
+    }
+
+    /**
+     * Lets streams finish until the deadline, then ends.
+     *
+     * @return streams that had to be cut
+     */
+    int stop(Duration deadline) {
+        ActiveNodeManager known = manager;
+        if (known != null) {
+            known.ready("the node stops");
+        }
+        int cut = environment.stop(deadline);
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                LOG.warn("not closed in order: {}", e.toString());
+            }
+        }
+        return cut;
+    }
+
+    ExecutionEnvironment environment() {
+        return environment;
+    }
+}
