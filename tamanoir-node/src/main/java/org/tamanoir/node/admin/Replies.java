@@ -1,7 +1,9 @@
 package org.tamanoir.node.admin;
 
+import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
@@ -14,6 +16,9 @@ import tools.jackson.databind.json.JsonMapper;
 final class Replies {
     static final int OK = 200;
     static final int INTERNAL = 500;
+    /** For the rest of a body that nobody reads. */
+    private static final long LINGER_MS = 500;
+
     static final String JSON = "application/json";
 
     private static final Logger LOG = LoggerFactory.getLogger(Replies.class);
@@ -60,14 +65,19 @@ final class Replies {
     }
 
     private static void send(RoutingContext context, Reply reply) {
-        context.vertx().runOnContext(loop -> {
-            HttpServerResponse response = context.response();
-            if (!response.ended() && !response.closed()) {
-                response.setStatusCode(reply.status())
-                        .putHeader(HttpHeaders.CONTENT_TYPE, reply.contentType())
-                        .end(Buffer.buffer(reply.body()));
-            }
-        });
+        if (Context.isOnEventLoopThread()) {
+            end(context.response(), reply); // At once: Vert.x ends a failed request itself when nobody has.
+        } else {
+            context.vertx().runOnContext(loop -> end(context.response(), reply));
+        }
+    }
+
+    private static void end(HttpServerResponse response, Reply reply) {
+        if (!response.ended() && !response.closed()) {
+            response.setStatusCode(reply.status())
+                    .putHeader(HttpHeaders.CONTENT_TYPE, reply.contentType())
+                    .end(Buffer.buffer(reply.body()));
+        }
     }
 
     /** Answers with what went wrong. */
@@ -94,9 +104,16 @@ final class Replies {
         send(context, new Reply(status, JSON, json(new Views.Failure(line.replaceAll("\\s*\\R\\s*", " ")))));
     }
 
-    /** Answers before the body is read; what comes of it is not waited for. The event loop. */
+    /**
+     * Answers a request whose body is perhaps still coming, and ends the connection then; not at once, or the sender
+     * would learn of the end before the answer. The event loop.
+     */
     static void refuse(RoutingContext context, ApiException why) {
-        context.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+        HttpServerRequest request = context.request();
+        if (!request.isEnded()) {
+            context.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+            context.vertx().setTimer(LINGER_MS, late -> request.connection().close());
+        }
         if (why.status == ApiException.UNAUTHORIZED) {
             context.response().putHeader("WWW-Authenticate", "Bearer realm=\"tamanoir\"");
         }
