@@ -9,10 +9,11 @@ public final class CodeRefusedException extends Exception {
     /**
      * A refusal.
      *
-     * @param line which code, what is wrong with it, the value and the bound, the remedy
+     * @param line which code, what is wrong with it, the value and the bound, the remedy; characters that would
+     *     break the line are replaced
      */
     public CodeRefusedException(Refusal refusal, String line) {
-        super(line);
+        super(OneLine.of(line));
         this.refusal = refusal;
     }
 

@@ -1,5 +1,6 @@
 package org.tamanoir.deploy;
 
+import java.math.BigInteger;
 import java.util.Comparator;
 import java.util.regex.Pattern;
 import org.tamanoir.anep.ServiceKey;
@@ -11,16 +12,16 @@ import org.tamanoir.anep.ServiceKey;
  * @param version begins with a digit; digits, letters, dots, hyphens; at most {@value #MAX_VERSION} characters
  */
 public record ServiceId(String name, String version) {
-    /** The longest name, in characters. */
-    public static final int MAX_NAME = 200;
+    /** The longest name, in characters: with a version and {@code .jar} it fits a file name of 255 octets. */
+    public static final int MAX_NAME = 180;
     /** The longest version, in characters. */
-    public static final int MAX_VERSION = 64;
+    public static final int MAX_VERSION = 48;
 
     /** Numbers compare as numbers; 1.0-rc1 comes before 1.0, and that before 1.0.1. */
     public static final Comparator<String> VERSION_ORDER = ServiceId::compareVersions;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
-    private static final Pattern VERSION = Pattern.compile("[0-9]+([.-]?[A-Za-z0-9]+)*");
+    private static final Pattern VERSION = Pattern.compile("[0-9][A-Za-z0-9]*([.-][A-Za-z0-9]+)*");
 
     /**
      * Checks both, so that they are safe as file names.
@@ -30,8 +31,9 @@ public record ServiceId(String name, String version) {
     public ServiceId {
         requireName(name);
         if (version.length() > MAX_VERSION || !VERSION.matcher(version).matches()) {
-            throw new IllegalArgumentException("version '" + shortened(version) + "': it must begin with a digit and "
-                    + "have at most " + MAX_VERSION + " digits, letters, single dots and hyphens, as in 1.2.0");
+            throw new IllegalArgumentException(
+                    "version " + OneLine.quoted(version) + ": it must begin with a digit and " + "have at most "
+                            + MAX_VERSION + " digits, letters, single dots and hyphens, as in 1.2.0");
         }
     }
 
@@ -40,7 +42,7 @@ public record ServiceId(String name, String version) {
         int colon = text.indexOf(':');
         if (colon < 0) {
             throw new IllegalArgumentException(
-                    "'" + shortened(text) + "' has no version: NAME:VERSION is wanted, as in org.example.Foo:1.0");
+                    OneLine.quoted(text) + " has no version: NAME:VERSION is wanted, as in org.example.Foo:1.0");
         }
         return new ServiceId(text.substring(0, colon), text.substring(colon + 1));
     }
@@ -53,14 +55,10 @@ public record ServiceId(String name, String version) {
     public static String requireName(String name) {
         if (name.length() > MAX_NAME || !NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
-                    "service name '" + shortened(name) + "': it must look like a Java class, "
+                    "service name " + OneLine.quoted(name) + ": it must look like a Java class, "
                             + "org.example.Foo, with at most " + MAX_NAME + " letters, digits, underscores and dots");
         }
         return name;
-    }
-
-    private static String shortened(String text) {
-        return text.length() <= 80 ? text : text.substring(0, 80) + "...";
     }
 
     /** The key of exactly this version: that of {@code name:version}. */
@@ -120,6 +118,6 @@ public record ServiceId(String name, String version) {
         if (aIsNumber != Character.isDigit(b.charAt(0))) {
             return aIsNumber ? 1 : -1;
         }
-        return aIsNumber ? new java.math.BigInteger(a).compareTo(new java.math.BigInteger(b)) : a.compareTo(b);
+        return aIsNumber ? new BigInteger(a).compareTo(new BigInteger(b)) : a.compareTo(b);
     }
 }

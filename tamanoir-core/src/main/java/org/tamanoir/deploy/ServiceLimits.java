@@ -16,15 +16,21 @@ public record ServiceLimits(double processors, long allocationOctetsPerSecond) {
             throw new IllegalArgumentException("limits of " + processors + " processors and "
                     + allocationOctetsPerSecond + " octets a second: must be 0 to 1024, and 0 or more; 0 is no limit");
         }
+        processors += 0.0; // -0.0, which equals no other zero, becomes 0.0
     }
 
     /** The tighter of both in each respect. */
     public ServiceLimits and(ServiceLimits other) {
-        return new ServiceLimits(tighter(processors, other.processors), (long)
+        return new ServiceLimits(
+                tighter(processors, other.processors),
                 tighter(allocationOctetsPerSecond, other.allocationOctetsPerSecond));
     }
 
     private static double tighter(double a, double b) {
+        return a == 0 ? b : b == 0 ? a : Math.min(a, b);
+    }
+
+    private static long tighter(long a, long b) {
         return a == 0 ? b : b == 0 ? a : Math.min(a, b);
     }
 }

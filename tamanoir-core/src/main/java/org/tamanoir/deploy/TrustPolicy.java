@@ -1,7 +1,10 @@
 package org.tamanoir.deploy;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Whose code runs here: publishers' keys with the service names that each may sign for. Immutable. */
@@ -13,25 +16,116 @@ public final class TrustPolicy {
      * @param names patterns of service names: {@code org.example.Foo}, {@code org.example.*} (any depth below), or
      *     {@code *}
      */
-    public record Publisher(PublisherKey key, List<String> names) {}
+    public record Publisher(PublisherKey key, List<String> names) {
+        /**
+         * Checks the patterns.
+         *
+         * @throws IllegalArgumentException in one line
+         */
+        public Publisher {
+            names = List.copyOf(names);
+            for (String pattern : names) {
+                requirePattern(pattern);
+            }
+        }
+
+        private static void requirePattern(String pattern) {
+            String name = pattern.endsWith(".*") ? pattern.substring(0, pattern.length() - 2) : pattern;
+            if (pattern.equals("*")) {
+                return;
+            }
+            try {
+                ServiceId.requireName(name);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        "service pattern " + OneLine.quoted(pattern)
+                                + ": it must be a service's name, a package with .* behind it, or * alone",
+                        e);
+            }
+        }
+
+        boolean mayPublish(String name) {
+            for (String pattern : names) {
+                boolean fits = pattern.endsWith("*")
+                        ? name.startsWith(pattern.substring(0, pattern.length() - 1))
+                        : name.equals(pattern);
+                if (fits) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
 
     /** Trusts nobody. */
     public static final TrustPolicy NOBODY = new TrustPolicy(List.of(), Set.of(), Set.of(), false);
 
+    private final List<Publisher> publishers;
+    private final Set<String> revokedKeys;
+    private final Set<String> revokedDigests;
+    private final boolean allowUnsigned;
+
     /**
      * A policy.
      *
+     * @param publishers one key may stand there several times: its patterns add up
      * @param revokedKeys key ids that count no more, trusted or not
      * @param revokedDigests SHA-256 of jars that do not run, in hexadecimal
      * @param allowUnsigned whether code without a signature runs; a wrong signature is refused all the same
-     * @throws IllegalArgumentException in one line, for a pattern or digest that cannot be one
+     * @throws IllegalArgumentException in one line, for a key id or digest that cannot be one
      */
     public TrustPolicy(
-            List<Publisher> publishers, Set<String> revokedKeys, Set<String> revokedDigests, boolean allowUnsigned) {}
+            List<Publisher> publishers, Set<String> revokedKeys, Set<String> revokedDigests, boolean allowUnsigned) {
+        this.publishers = List.copyOf(publishers);
+        this.revokedKeys = lowerCase(revokedKeys);
+        this.revokedDigests = lowerCase(revokedDigests);
+        this.allowUnsigned = allowUnsigned;
+        this.revokedKeys.forEach(PublisherKey::requireId);
+        for (String digest : this.revokedDigests) {
+            if (!Sha256.isHex(digest)) {
+                throw new IllegalArgumentException(
+                        "revoked digest " + OneLine.quoted(digest) + ": it must be 64 hexadecimal digits");
+            }
+        }
+    }
+
+    private static Set<String> lowerCase(Set<String> digits) {
+        Set<String> lower = new HashSet<>();
+        digits.forEach(d -> lower.add(d.toLowerCase(Locale.ROOT)));
+        return Set.copyOf(lower);
+    }
 
     /** The same with this key id (16 digits) or jar digest (64 digits) revoked besides. */
     public TrustPolicy revoking(String keyIdOrDigest) {
-        throw new UnsupportedOperationException("revoking");
+        String digits = keyIdOrDigest.toLowerCase(Locale.ROOT);
+        boolean isKey = PublisherKey.ID.matcher(digits).matches();
+        if (!isKey && !Sha256.isHex(digits)) {
+            throw new IllegalArgumentException("cannot revoke " + OneLine.quoted(keyIdOrDigest)
+                    + ": 16 hexadecimal digits of a key id or 64 of a jar's SHA-256 are wanted");
+        }
+        Set<String> more = new HashSet<>(isKey ? revokedKeys : revokedDigests);
+        more.add(digits);
+        return new TrustPolicy(publishers, isKey ? more : revokedKeys, isKey ? revokedDigests : more, allowUnsigned);
+    }
+
+    /** Who is trusted, as given. */
+    public List<Publisher> publishers() {
+        return publishers;
+    }
+
+    /** Key ids that count no more, in order. */
+    public Set<String> revokedKeys() {
+        return new TreeSet<>(revokedKeys);
+    }
+
+    /** SHA-256 of jars that do not run, in order. */
+    public Set<String> revokedDigests() {
+        return new TreeSet<>(revokedDigests);
+    }
+
+    /** Whether code without a signature runs. */
+    public boolean allowsUnsigned() {
+        return allowUnsigned;
     }
 
     /**
@@ -41,6 +135,54 @@ public final class TrustPolicy {
      * @throws CodeRefusedException with the first reason found
      */
     public Manifest verify(byte[] manifest, byte @Nullable [] signature) throws CodeRefusedException {
-        throw new UnsupportedOperationException("verify");
+        Manifest claimed = Manifest.decode(manifest);
+        if (signature != null) {
+            verify(claimed.id(), manifest, Signature.decode(signature));
+        } else if (!allowUnsigned) {
+            throw new CodeRefusedException(
+                    Refusal.UNSIGNED,
+                    claimed.id() + " has no signature: publish it signed, or allow unsigned code on this node");
+        }
+        if (revokedDigests.contains(claimed.jarSha256())) {
+            throw new CodeRefusedException(
+                    Refusal.REVOKED_DIGEST,
+                    claimed.id() + ": its jar " + claimed.jarSha256()
+                            + " is revoked on this node; publish a new version");
+        }
+        return claimed;
+    }
+
+    private void verify(ServiceId id, byte[] manifest, Signature signature) throws CodeRefusedException {
+        String keyId = signature.keyId();
+        if (revokedKeys.contains(keyId)) {
+            throw new CodeRefusedException(
+                    Refusal.REVOKED_KEY,
+                    id + ": its key " + keyId + " is revoked on this node; publish it signed with another key");
+        }
+        List<Publisher> signers =
+                publishers.stream().filter(p -> p.key().id().equals(keyId)).toList();
+        if (signers.isEmpty()) {
+            throw new CodeRefusedException(
+                    Refusal.UNTRUSTED_KEY,
+                    id + ": its key " + keyId + " is not trusted on this node; add the publisher's public key, "
+                            + "with patterns that cover the name, if the code is to run");
+        }
+        signers = signers.stream()
+                .filter(p -> p.key().verifies(manifest, signature))
+                .toList();
+        if (signers.isEmpty()) {
+            throw new CodeRefusedException(
+                    Refusal.BAD_SIGNATURE,
+                    id + ": its manifest is not what key " + keyId
+                            + " signed: manifest or signature was altered; get it from another source or publish it again");
+        }
+        if (signers.stream().noneMatch(p -> p.mayPublish(id.name()))) {
+            List<String> names =
+                    signers.stream().flatMap(p -> p.names().stream()).toList();
+            throw new CodeRefusedException(
+                    Refusal.NOT_FOR_THIS_NAME,
+                    id + ": its key " + keyId + " is trusted for " + names
+                            + " only; add a pattern for the name, or publish it under another name");
+        }
     }
 }

@@ -12,15 +12,20 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.deploy.SigningKey;
 
 class DocumentedConfigurationTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "configuration.md");
 
     @Test
-    void theExampleLoads() throws IOException {
+    void theExampleLoads(@TempDir Path folder) throws IOException {
+        Path key = folder.resolve("publisher");
+        SigningKey.generate().write(key);
         Problems problems = new Problems();
         Settings settings = new Settings(problems);
-        ConfigFile.parse("example", example(), settings);
+        ConfigFile.parse("example", example().replace("/etc/tamanoir/publisher", key.toString()), settings);
+        settings.check();
         assertThat(problems.lines()).isEmpty();
         assertThat(settings.build().routes()).hasSize(3);
     }
@@ -51,10 +56,35 @@ class DocumentedConfigurationTest {
                         "unknown-service",
                         "type-id",
                         "hop-budget",
-                        "transport");
+                        "transport",
+                        "services.limits.processors",
+                        "services.limits.allocation",
+                        "deploy.trust.key",
+                        "deploy.trust.names",
+                        "deploy.repositories",
+                        "deploy.neighbours",
+                        "deploy.on-demand",
+                        "deploy.cache",
+                        "deploy.cache-size",
+                        "deploy.code-server",
+                        "deploy.revoked",
+                        "deploy.allow-unsigned",
+                        "deploy.max-jar",
+                        "deploy.max-unpacked",
+                        "deploy.connect-timeout",
+                        "deploy.idle-timeout",
+                        "deploy.total-timeout",
+                        "deploy.back-off",
+                        "deploy.max-back-off",
+                        "deploy.tls",
+                        "admin.listen",
+                        "admin.token-file",
+                        "admin.read-only",
+                        "admin.access-log",
+                        "admin.tls");
         String document = Files.readString(DOCUMENT);
         for (String key : used) {
-            assertThat(document).contains("| `" + key.substring(key.indexOf('.') + 1) + "` |");
+            assertThat(document).contains("`" + key.substring(key.lastIndexOf('.') + 1) + "`");
         }
     }
 

@@ -1,0 +1,131 @@
+package org.tamanoir.deploy;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.jar.Attributes;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.StandardLocation;
+import javax.tools.ToolProvider;
+import org.tamanoir.service.Service;
+
+/** Makes jars of services from source text, for tests. Any thread. */
+public final class TestJars {
+    private TestJars() {}
+
+    /**
+     * Compiles one source file, whatever classes it has, into {@code <className>-<n>.jar}, a new file each time.
+     *
+     * @param dir where the jar and the classes go
+     * @param className of the public class
+     * @param manifestAttributes {@code Name: value} for {@code META-INF/MANIFEST.MF}
+     */
+    public static Path jar(Path dir, String className, String source, String... manifestAttributes) throws IOException {
+        return jar(dir, Map.of(className, source), manifestAttributes);
+    }
+
+    /**
+     * Compiles several source files.
+     *
+     * @param sources text by name of the public class
+     */
+    public static Path jar(Path dir, Map<String, String> sources, String... manifestAttributes) throws IOException {
+        return zip(dir, new TreeMap<>(sources).firstKey(), entries(dir, sources, manifestAttributes));
+    }
+
+    /** What such a jar holds: octets by entry name. */
+    static TreeMap<String, byte[]> entries(Path dir, Map<String, String> sources, String... manifestAttributes)
+            throws IOException {
+        TreeMap<String, byte[]> entries = compile(dir, sources);
+        StringBuilder manifest = new StringBuilder(Attributes.Name.MANIFEST_VERSION + ": 1.0\r\n");
+        for (String attribute : manifestAttributes) {
+            manifest.append(attribute).append("\r\n");
+        }
+        entries.put("META-INF/MANIFEST.MF", manifest.append("\r\n").toString().getBytes(StandardCharsets.UTF_8));
+        return entries;
+    }
+
+    /** Packs octets, by entry name, into a new jar. */
+    static Path zip(Path dir, String name, Map<String, byte[]> entries) throws IOException {
+        Path jar = Files.createTempFile(Files.createDirectories(dir), name + "-", ".jar");
+        try (OutputStream out = Files.newOutputStream(jar);
+                ZipOutputStream zip = new ZipOutputStream(out)) {
+            for (Map.Entry<String, byte[]> entry : entries.entrySet()) {
+                zip.putNextEntry(new ZipEntry(entry.getKey()));
+                zip.write(entry.getValue());
+            }
+        }
+        return jar;
+    }
+
+    /** A service that forwards all; more members can be given. */
+    public static String forwarder(String className, String members) {
+        int dot = className.lastIndexOf('.');
+        return (dot < 0 ? "" : "package " + className.substring(0, dot) + ";\n")
+                + "import org.tamanoir.anep.Packet;\n"
+                + "import org.tamanoir.service.Service;\n"
+                + "import org.tamanoir.service.Verdict;\n"
+                + "public class " + className.substring(dot + 1) + " extends Service {\n"
+                + "    public Verdict process(Packet packet) { return Verdict.FORWARD; }\n"
+                + members + "\n}\n";
+    }
+
+    private static TreeMap<String, byte[]> compile(Path dir, Map<String, String> sources) throws IOException {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        Path work = Files.createTempDirectory(Files.createDirectories(dir), "classes");
+        List<Path> files = new ArrayList<>();
+        for (Map.Entry<String, String> source : sources.entrySet()) {
+            Path file = work.resolve("src").resolve(source.getKey().replace('.', '/') + ".java");
+            Files.createDirectories(file.getParent());
+            files.add(Files.writeString(file, source.getValue()));
+        }
+        Path classes = Files.createDirectories(work.resolve("classes"));
+        List<String> options = List.of("--release", "17", "-proc:none", "-nowarn", "-parameters");
+        try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
+            manager.setLocationFromPaths(StandardLocation.CLASS_OUTPUT, List.of(classes));
+            manager.setLocationFromPaths(StandardLocation.CLASS_PATH, List.of(core()));
+            StringBuilder errors = new StringBuilder();
+            Boolean done = compiler.getTask(
+                            null,
+                            manager,
+                            problem -> errors.append(problem).append('\n'),
+                            options,
+                            null,
+                            manager.getJavaFileObjectsFromPaths(files))
+                    .call();
+            if (!done) {
+                throw new IllegalArgumentException("the source of a test does not compile:\n" + errors);
+            }
+        }
+        TreeMap<String, byte[]> entries = new TreeMap<>();
+        try (Stream<Path> found = Files.walk(classes)) {
+            for (Path file : found.filter(Files::isRegularFile).toList()) {
+                entries.put(classes.relativize(file).toString().replace('\\', '/'), Files.readAllBytes(file));
+            }
+        }
+        return entries;
+    }
+
+    /** Where the core's classes lie. */
+    private static Path core() {
+        try {
+            return Path.of(Service.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+        } catch (java.net.URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
