@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -47,8 +48,13 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Forwarder forwarder;
     private final BufferPool pool = new BufferPool(MAX_LARGE_BUFFERS);
     private final FailureLog failures = new FailureLog();
-    private final Traffic receptionTraffic = new Traffic();
+    private final Tap tap = new Tap();
+    private final Traffic receptionTraffic = new Traffic(tap, "reception");
     private final Traffic.Sum endedTraffic = new Traffic.Sum();
+    /** Of services that exist, since the sums of those that are gone are of no use to anybody. */
+    private final Map<ServiceDefinition, Traffic.Sum> endedByService = new WeakHashMap<>();
+
+    private volatile Consumer<StreamRecord> streamLog = record -> {};
     private final Set<ServiceInstance> instances = new LinkedHashSet<>();
     private final Map<ServiceDefinition, UdpService> udpServices = new HashMap<>();
     /** When a service could not be started for UDP, in ns, so that not every packet tries. */
@@ -87,12 +93,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** Tells of each TCP stream that ends, on its thread; must not block. Before {@link #start}. */
     public void onStreamEnd(Consumer<StreamRecord> log) {
-        throw new UnsupportedOperationException("onStreamEnd");
+        streamLog = log;
     }
 
     /** Looks into the packet path. */
     public Tap tap() {
-        throw new UnsupportedOperationException("tap");
+        return tap;
     }
 
     /**
@@ -241,7 +247,19 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** What crossed the instances of one service since the node's start, those that ended included. */
     public TrafficSnapshot traffic(ServiceDefinition definition) {
-        throw new UnsupportedOperationException("traffic");
+        Traffic.Sum sum = new Traffic.Sum();
+        synchronized (this) {
+            Traffic.Sum ended = endedByService.get(definition);
+            if (ended != null) {
+                sum.add(ended);
+            }
+            for (ServiceInstance instance : instances) {
+                if (instance.definition().equals(definition)) {
+                    instance.traffic.addTo(sum);
+                }
+            }
+        }
+        return sum.ofInstance();
     }
 
     /** TCP streams and UDP packets that wait for a service's code now. */
@@ -393,12 +411,23 @@ public final class ExecutionEnvironment implements AutoCloseable {
     synchronized void ended(ServiceInstance instance) {
         if (instances.remove(instance)) {
             instance.traffic.addTo(endedTraffic);
+            instance.traffic.addTo(
+                    endedByService.computeIfAbsent(instance.definition(), definition -> new Traffic.Sum()));
             if (instance instanceof TcpStream) {
                 streams--;
             } else if (instance instanceof UdpService) {
                 udpServices.remove(instance.definition(), instance);
             }
             notifyAll();
+        }
+    }
+
+    /** A TCP stream has ended. Its thread. */
+    void streamEnded(StreamRecord record) {
+        try {
+            streamLog.accept(record);
+        } catch (RuntimeException e) {
+            LOG.error("the log of streams failed", e);
         }
     }
 

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
@@ -60,6 +61,12 @@ final class QueuedDeparture implements Departure {
         return address;
     }
 
+    /** This node's end, null while there is none. */
+    @Nullable
+    InetSocketAddress localAddress() {
+        return connection.isConnected() ? connection.localAddress() : null;
+    }
+
     /** Hands whole packets that the next hop sent back to {@code taker}. */
     void takeFarPackets(FarPackets taker) {
         TcpConnection from = connection;
@@ -80,7 +87,7 @@ final class QueuedDeparture implements Departure {
         input.unpin();
         if (length == Framing.BROKEN) {
             traffic.in(1, end - at);
-            traffic.drop(fault == null ? DropReason.HEADER_LENGTH : fault);
+            traffic.drop(fault == null ? DropReason.HEADER_LENGTH : fault, address, ServiceKey.NONE, end - at);
             from.close();
         } else if (from.input() == input) {
             from.consumed(at);

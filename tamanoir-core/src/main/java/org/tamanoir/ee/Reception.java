@@ -23,6 +23,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.TcpConnection;
@@ -189,7 +190,7 @@ final class Reception implements Runnable {
         private void refuse(int octets, DropReason reason) {
             LOG.info("TCP {}: refused: {}", connection.remoteAddress(), reason);
             traffic.in(octets);
-            traffic.drop(reason);
+            traffic.drop(reason, connection.remoteAddress(), ServiceKey.NONE, octets);
             connection.consumed(connection.end());
             close();
         }
@@ -272,9 +273,19 @@ final class Reception implements Runnable {
         port.release();
     }
 
+    private static InetSocketAddress peer(UdpBatch batch, int message) {
+        return new InetSocketAddress(
+                Forwarder.toAddress(batch.addressHigh(message), batch.addressLow(message)), batch.port(message));
+    }
+
     private @Nullable UdpService deliver(
             UdpSocket socket, UdpBatch batch, int message, ByteBuffer octets, int offset, int length) {
+        Tap tap = environment.tap();
+        if (tap.watchesArrivals()) {
+            tap.arrived(StreamInfo.Transport.UDP, peer(batch, message), socket.localAddress(), octets, offset, length);
+        }
         DropReason fault = packet.parse(octets, offset, length);
+        long key = fault == null ? packet.serviceKey() : ServiceKey.NONE;
         traffic.in(packet.length());
         if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
             fault = DropReason.TYPE_ID;
@@ -296,7 +307,7 @@ final class Reception implements Runnable {
                     packet, socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
         }
         if (fault != null) {
-            traffic.drop(fault);
+            traffic.drop(fault, tap.watchesDrops() ? peer(batch, message) : null, key, packet.length());
         } else {
             if (packet.hasTrailer() || packet.hasRepeatedOption()) {
                 traffic.anomaly();

@@ -29,13 +29,14 @@ abstract class ServiceInstance implements ServiceHost {
     /** Timers that one instance may have waiting. */
     private static final int MAX_TIMERS = 1024;
 
-    final Traffic traffic = new Traffic();
+    final Traffic traffic;
     final IoLoop loop;
     final BatchMemory memory;
     final Departures departures;
 
     private final ExecutionEnvironment environment;
     private final ServiceDefinition definition;
+    private final Tap tap;
     private final StreamInfo stream;
     private final Instant startedAt = Instant.now();
     private final Service service;
@@ -54,6 +55,8 @@ abstract class ServiceInstance implements ServiceHost {
     ServiceInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
         this.environment = environment;
         this.definition = definition;
+        this.tap = environment.tap();
+        this.traffic = new Traffic(tap, definition.label());
         this.stream = stream;
         this.key = definition == Transit.DEFINITION ? ServiceKey.NONE : definition.key();
         this.service = definition.factory().get();
@@ -93,9 +96,16 @@ abstract class ServiceInstance implements ServiceHost {
 
     /** Takes the packet that {@link #parseNext} found: demultiplex, process, depart. */
     final void handleParsed() {
+        if (tap.watchesArrivals()) {
+            tap.arrived(stream.transport(), peer(), local(), packet.buffer(), packet.offset(), packet.length());
+        }
+        take();
+    }
+
+    private void take() {
         traffic.in(packet.length());
         if (parseFault != null) {
-            traffic.drop(parseFault);
+            dropMalformed(parseFault);
             return;
         }
         if (packet.hasRepeatedOption()) {
@@ -106,11 +116,14 @@ abstract class ServiceInstance implements ServiceHost {
 
     /** Takes one datagram from where it lies: parse, demultiplex, process, depart. */
     final void handle(ByteBuffer octets, int offset, int length) {
+        if (tap.watchesArrivals()) {
+            tap.arrived(stream.transport(), peer(), local(), octets, offset, length);
+        }
         parseFault = packet.parse(octets, offset, length);
         if (parseFault == null && packet.hasTrailer()) {
             traffic.anomaly();
         }
-        handleParsed();
+        take();
     }
 
     /** Takes one packet that another instance handed over. */
@@ -118,7 +131,7 @@ abstract class ServiceInstance implements ServiceHost {
         DropReason fault = packet.parse(memory, offset, length);
         traffic.taken();
         if (fault != null) {
-            traffic.drop(fault);
+            dropMalformed(fault);
             return;
         }
         demultiplex();
@@ -126,10 +139,13 @@ abstract class ServiceInstance implements ServiceHost {
 
     /** Takes one packet that a next hop sent back and that belongs to no stream: it goes where it says. */
     final void handleFarPacket(ByteBuffer memory, int offset, int length) {
+        if (tap.watchesArrivals()) {
+            tap.arrived(StreamInfo.Transport.TCP, peer(), local(), memory, offset, length);
+        }
         DropReason fault = packet.parse(memory, offset, length);
         traffic.in(packet.length());
         if (fault != null) {
-            traffic.drop(fault);
+            dropMalformed(fault);
         } else {
             depart(packet);
         }
@@ -138,7 +154,7 @@ abstract class ServiceInstance implements ServiceHost {
     private void demultiplex() {
         if (!packet.isTamanoir()) {
             if (packet.discardIfUnknownType()) {
-                traffic.drop(DropReason.TYPE_ID);
+                drop(DropReason.TYPE_ID, packet);
             } else {
                 depart(packet);
             }
@@ -165,7 +181,7 @@ abstract class ServiceInstance implements ServiceHost {
             depart(packet);
             return;
         }
-        traffic.drop(DropReason.UNKNOWN_SERVICE);
+        drop(DropReason.UNKNOWN_SERVICE, packet);
         if (policy == FailurePolicy.CLOSE) {
             abort(
                     DropReason.UNKNOWN_SERVICE,
@@ -199,8 +215,8 @@ abstract class ServiceInstance implements ServiceHost {
                 packet.seal();
                 reply(packet);
             }
-            case DROP -> traffic.drop(DropReason.SERVICE);
-            case CONSUME -> traffic.drop(DropReason.CONSUMED);
+            case DROP -> drop(DropReason.SERVICE, packet);
+            case CONSUME -> drop(DropReason.CONSUMED, packet);
         }
     }
 
@@ -209,7 +225,7 @@ abstract class ServiceInstance implements ServiceHost {
             depart(packet);
             return;
         }
-        traffic.drop(DropReason.SERVICE_FAILURE);
+        drop(DropReason.SERVICE_FAILURE, packet);
         if (definition.failurePolicy() == FailurePolicy.CLOSE) {
             abort(DropReason.SERVICE_FAILURE, "service " + definition.name() + " failed");
         }
@@ -218,7 +234,7 @@ abstract class ServiceInstance implements ServiceHost {
     private void depart(Packet packet) {
         DropReason reason = departures.depart(packet);
         if (reason != null) {
-            refused(reason);
+            refused(reason, packet);
         }
     }
 
@@ -227,14 +243,47 @@ abstract class ServiceInstance implements ServiceHost {
         elsewhere = null;
         DropReason reason = destination == null ? DropReason.NO_ROUTE : departures.depart(packet, destination);
         if (reason != null) {
-            refused(reason);
+            refused(reason, packet);
         }
     }
 
-    private void refused(DropReason reason) {
-        traffic.drop(reason);
+    private void refused(DropReason reason, Packet packet) {
+        drop(reason, packet);
         if (reason == DropReason.NEXT_HOP_UNREACHABLE) {
             abort(reason, "its next hop cannot be reached");
+        }
+    }
+
+    /** Counts a drop of a packet that was found good. */
+    final void drop(DropReason reason, Packet packet) {
+        if (tap.watchesDrops()) {
+            traffic.drop(reason, peer(), packet.serviceKey(), packet.length());
+        } else {
+            traffic.drop(reason);
+        }
+    }
+
+    /** Counts a drop of the packet in hand. */
+    final void dropInHand(DropReason reason) {
+        drop(reason, packet);
+    }
+
+    /** Counts a drop of the packet in hand, of which only the length is sure. */
+    private void dropMalformed(DropReason reason) {
+        if (tap.watchesDrops()) {
+            traffic.drop(reason, peer(), ServiceKey.NONE, packet.length());
+        } else {
+            traffic.drop(reason);
+        }
+    }
+
+    /** Counts a drop of the whole packet that lies here. */
+    final void drop(DropReason reason, ByteBuffer memory, int offset, int length) {
+        if (tap.watchesDrops()) {
+            long asked = Framing.serviceKey(memory, offset, environment.config().typeId());
+            traffic.drop(reason, peer(), asked, length);
+        } else {
+            traffic.drop(reason);
         }
     }
 
@@ -245,6 +294,17 @@ abstract class ServiceInstance implements ServiceHost {
     }
 
     // ---- what differs between TCP and UDP -----------------------------------------------------------------------
+
+    /** Who sent the packet in hand. */
+    @Nullable
+    InetSocketAddress peer() {
+        return stream.peer();
+    }
+
+    /** This node's end of the way that the packet in hand came. */
+    InetSocketAddress local() {
+        return stream.local();
+    }
 
     /** Sends a packet back to where it came from. */
     abstract void reply(Packet packet);
@@ -418,7 +478,7 @@ abstract class ServiceInstance implements ServiceHost {
             reason = departures.depart(own);
         }
         if (reason != null) {
-            refused(reason);
+            refused(reason, own);
         }
     }
 

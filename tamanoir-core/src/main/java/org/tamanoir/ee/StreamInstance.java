@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.TcpConnection;
@@ -27,6 +28,7 @@ abstract class StreamInstance extends ServiceInstance {
     private static final Duration CONNECT_RETRY = Duration.ofMillis(200);
 
     private @Nullable DropReason aborted;
+    private String abortedWhy = "";
     private long repliesSeen;
 
     StreamInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
@@ -161,13 +163,28 @@ abstract class StreamInstance extends ServiceInstance {
             at += length;
             repliesSeen++;
             traffic.in(length);
+            if (environment().tap().watchesArrivals()) {
+                environment()
+                        .tap()
+                        .arrived(
+                                StreamInfo.Transport.TCP,
+                                from.remoteAddress(),
+                                from.localAddress(),
+                                octets,
+                                at - length,
+                                length);
+            }
         }
         from.consumed(at);
         flushBack();
         if (length == Framing.BROKEN) {
             DropReason fault = Framing.fault(octets, at);
             traffic.in(1, from.end() - at);
-            traffic.drop(fault == null ? DropReason.HEADER_LENGTH : fault);
+            traffic.drop(
+                    fault == null ? DropReason.HEADER_LENGTH : fault,
+                    from.remoteAddress(),
+                    ServiceKey.NONE,
+                    from.end() - at);
             from.consumed(from.end());
             LOG.info(
                     "{}: next hop {} sent back no ANEP packet ({}): connection closed",
@@ -219,6 +236,7 @@ abstract class StreamInstance extends ServiceInstance {
     void abort(DropReason reason, String why) {
         if (aborted == null) {
             aborted = reason;
+            abortedWhy = why;
             LOG.info("{}: stream closed: {} ({})", thread().getName(), why, reason);
         }
     }
@@ -226,6 +244,11 @@ abstract class StreamInstance extends ServiceInstance {
     /** Why the stream cannot go on; null while it can. */
     final @Nullable DropReason aborted() {
         return aborted;
+    }
+
+    /** The reason, and the circumstances, in words. */
+    final String abortedWhy() {
+        return aborted + ": " + abortedWhy;
     }
 
     @Override

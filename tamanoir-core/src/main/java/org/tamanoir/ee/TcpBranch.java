@@ -121,7 +121,7 @@ final class TcpBranch extends StreamInstance {
         synchronized (this) {
             while (inbox.next()) {
                 traffic.taken();
-                traffic.drop(reason);
+                drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
             }
             inbox.release();
         }
@@ -134,8 +134,8 @@ final class TcpBranch extends StreamInstance {
                 free(traffic);
             }
         }
-        trunk.loop.execute(() -> trunk.ended(this));
         publish();
+        trunk.loop.execute(() -> trunk.ended(this));
         loop.close();
         environment().ended(this);
     }
@@ -214,7 +214,7 @@ final class TcpBranch extends StreamInstance {
         flushBack();
         Duration stall = environment().config().stallTimeout();
         if (!await(() -> sendBack(buffer, packet.offset(), packet.length()), stall)) {
-            traffic.drop(DropReason.PEER_GONE);
+            drop(DropReason.PEER_GONE, packet);
         }
     }
 
@@ -244,7 +244,7 @@ final class TcpBranch extends StreamInstance {
 
     @Override
     void handOver(ServiceDefinition other, Packet packet) {
-        traffic.drop(DropReason.UNKNOWN_SERVICE);
+        drop(DropReason.UNKNOWN_SERVICE, packet);
     }
 
     @Override

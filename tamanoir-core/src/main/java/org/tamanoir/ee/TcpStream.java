@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
@@ -42,6 +44,11 @@ final class TcpStream extends StreamInstance {
     private boolean partialExpired;
     private boolean lingering;
     private boolean stallWatched;
+    /** Why the input ended before the sender ended it; null when it did not. */
+    private @Nullable String cutShort;
+
+    /** What crossed branches that have ended. */
+    private final Traffic.Sum endedBranches = new Traffic.Sum();
 
     TcpStream(
             ExecutionEnvironment environment, ServiceDefinition definition, TcpConnection inbound, StreamInfo stream) {
@@ -164,8 +171,9 @@ final class TcpStream extends StreamInstance {
         DropReason fault = Framing.fault(octets, at);
         DropReason reason = fault == null ? DropReason.HEADER_LENGTH : fault;
         traffic.in(inbound.end() - at);
-        traffic.drop(reason);
+        traffic.drop(reason, peer(), ServiceKey.NONE, inbound.end() - at);
         inbound.consumed(inbound.end());
+        cutShort = reason + ": not an ANEP packet";
         LOG.info("{}: not an ANEP packet ({}): connection closed", thread().getName(), reason);
         broken = true;
         departures.flush();
@@ -182,7 +190,7 @@ final class TcpStream extends StreamInstance {
     private void endInput() {
         if (inbound.end() > inbound.start()) {
             traffic.in(inbound.end() - inbound.start());
-            traffic.drop(DropReason.TRUNCATED);
+            traffic.drop(DropReason.TRUNCATED, peer(), ServiceKey.NONE, inbound.end() - inbound.start());
             inbound.consumed(inbound.end());
         }
         endOfStream();
@@ -197,7 +205,7 @@ final class TcpStream extends StreamInstance {
     @Override
     void reply(Packet packet) {
         if (inbound.failure() != null) {
-            traffic.drop(DropReason.PEER_GONE);
+            drop(DropReason.PEER_GONE, packet);
             return;
         }
         answering = true;
@@ -213,7 +221,7 @@ final class TcpStream extends StreamInstance {
     @Override
     boolean sendBack(Buffer buffer, int offset, int octets) {
         if (inbound.failure() != null) {
-            traffic.drop(DropReason.PEER_GONE);
+            drop(DropReason.PEER_GONE, buffer.nio(), offset, octets);
         } else {
             back.add(buffer, offset, octets);
         }
@@ -275,7 +283,7 @@ final class TcpStream extends StreamInstance {
     void handOver(ServiceDefinition other, Packet packet) {
         TcpBranch branch = branch(other);
         if (branch == null) {
-            traffic.drop(DropReason.NO_INSTANCE);
+            drop(DropReason.NO_INSTANCE, packet);
             return;
         }
         boolean taken = branch.offer(packet);
@@ -287,7 +295,7 @@ final class TcpStream extends StreamInstance {
         if (taken) {
             traffic.handed();
         } else {
-            traffic.drop(DropReason.INBOX_FULL);
+            drop(DropReason.INBOX_FULL, packet);
             abort(DropReason.INBOX_FULL, "service " + other.name() + " takes no more packets");
         }
     }
@@ -302,6 +310,7 @@ final class TcpStream extends StreamInstance {
     void ended(TcpBranch branch) {
         branches.remove(branch);
         branch.free(traffic);
+        branch.traffic.addTo(endedBranches);
     }
 
     private @Nullable TcpBranch branch(ServiceDefinition other) {
@@ -338,6 +347,7 @@ final class TcpStream extends StreamInstance {
         boolean overdue = partialExpired && inbound.end() > inbound.start();
         partialExpired = false;
         if (overdue) {
+            cutShort = DropReason.TRUNCATED + ": a packet was not whole in time";
             LOG.info("{}: a packet was not whole in time: connection closed", thread().getName());
         }
         return overdue;
@@ -402,8 +412,40 @@ final class TcpStream extends StreamInstance {
         }
         memory.recycle();
         publish();
+        report();
         loop.close();
         environment().ended(this);
+    }
+
+    private void report() {
+        Traffic.Sum sum = new Traffic.Sum();
+        sum.add(endedBranches);
+        branches.forEach(branch -> branch.traffic.addTo(sum));
+        traffic.addTo(sum);
+        Instant started = inbound.since();
+        environment()
+                .streamEnded(new StreamRecord(
+                        stream(),
+                        definition().label(),
+                        started,
+                        Duration.between(started, Instant.now()),
+                        sum.ofInstance(),
+                        end()));
+    }
+
+    private String end() {
+        if (aborted() != null) {
+            return abortedWhy();
+        }
+        if (isCut()) {
+            return "cut at shutdown";
+        }
+        if (cutShort != null) {
+            return cutShort;
+        }
+        return inbound.failure() == null
+                ? "finished"
+                : DropReason.PEER_GONE + ": its sender is gone: " + inbound.failure();
     }
 
     /** Packets that came and cannot go on are counted, not forgotten. */
@@ -416,12 +458,12 @@ final class TcpStream extends StreamInstance {
         int length;
         while ((length = Framing.next(input.nio(), at, inbound.end())) > 0) {
             traffic.in(length);
-            traffic.drop(reason);
+            drop(reason, input.nio(), at, length);
             at += length;
         }
         if (at < inbound.end()) {
             traffic.in(inbound.end() - at);
-            traffic.drop(DropReason.TRUNCATED);
+            traffic.drop(DropReason.TRUNCATED, peer(), ServiceKey.NONE, inbound.end() - at);
         }
         inbound.consumed(inbound.end());
     }

@@ -2,9 +2,12 @@ package org.tamanoir.ee;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.net.InetSocketAddress;
 import java.util.EnumMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.ServiceKey;
 
 /**
  * What crossed one thread. For an instance of a service
@@ -25,6 +28,8 @@ final class Traffic {
         }
     }
 
+    private final Tap tap;
+    private final String service;
     private final long[] drops = new long[REASONS.length];
     private long packetsIn;
     private long octetsIn;
@@ -36,6 +41,15 @@ final class Traffic {
     private long packetsHeld;
     private long anomalies;
     private long batches;
+
+    /**
+     * @param tap where drops are seen
+     * @param service label of whose thread it is
+     */
+    Traffic(Tap tap, String service) {
+        this.tap = tap;
+        this.service = service;
+    }
 
     void in(int octets) {
         packetsIn++;
@@ -81,12 +95,35 @@ final class Traffic {
         octetsOut += octets;
     }
 
+    /** Counts a drop of a packet of which nothing is known here. */
     void drop(DropReason reason) {
-        drops[reason.ordinal()]++;
+        drop(reason, 1);
     }
 
+    /** Counts packets that are dropped together. */
     void drop(DropReason reason, long packets) {
         drops[reason.ordinal()] += packets;
+        if (tap.watchesDrops()) {
+            tap.dropped(reason, service, null, ServiceKey.NONE, 0, packets);
+        }
+    }
+
+    /**
+     * Counts a drop of a packet.
+     *
+     * @param key that it asks for
+     */
+    void drop(DropReason reason, @Nullable InetSocketAddress peer, long key, int octets) {
+        drops[reason.ordinal()]++;
+        if (tap.watchesDrops()) {
+            tap.dropped(reason, service, peer, key, octets, 1);
+        }
+    }
+
+    /** How far the thread has come: it stays the same while the thread does nothing. A guess for other threads. */
+    long progress() {
+        long sum = (long) BATCHES.getAcquire(this);
+        return sum + packetsIn + packetsTaken + packetsMade + packetsOut;
     }
 
     /** Makes what was counted visible to readers. */

@@ -227,7 +227,7 @@ final class UdpService extends ServiceInstance {
 
     /** A service can leave a packet in a state that cannot be sent; the next one is another sender's. */
     private void unfit(RuntimeException fault) {
-        traffic.drop(DropReason.SERVICE_FAILURE);
+        dropInHand(DropReason.SERVICE_FAILURE);
         environment().failures().failed(definition().name(), "a packet it processed", fault, "packet dropped");
     }
 
@@ -288,7 +288,7 @@ final class UdpService extends ServiceInstance {
         if (reason == null) {
             traffic.handed();
         } else {
-            traffic.drop(reason);
+            drop(reason, packet);
         }
     }
 
@@ -314,6 +314,18 @@ final class UdpService extends ServiceInstance {
     }
 
     @Override
+    InetSocketAddress peer() {
+        InetSocketAddress far = farSide.address;
+        return far != null ? far : new InetSocketAddress(Forwarder.toAddress(peerHigh, peerLow), peerPort);
+    }
+
+    @Override
+    InetSocketAddress local() {
+        InetSocketAddress local = farSide.local;
+        return local != null ? local : arrivalSocket.localAddress();
+    }
+
+    @Override
     void drain() {
         departures.flush();
     }
@@ -324,14 +336,20 @@ final class UdpService extends ServiceInstance {
         @Nullable
         InetSocketAddress address;
 
+        /** This node's end of that connection. */
+        @Nullable
+        InetSocketAddress local;
+
         void take() {
             List<Departure> connections = departures.connections();
             for (int i = 0; i < connections.size(); i++) { // On their way packets may open and close connections.
                 QueuedDeparture from = (QueuedDeparture) connections.get(i);
                 address = from.address();
+                local = from.localAddress();
                 from.takeFarPackets(this);
             }
             address = null;
+            local = null;
         }
 
         @Override
@@ -352,7 +370,10 @@ final class UdpService extends ServiceInstance {
         DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
         while (inbox.next()) {
             traffic.taken();
-            traffic.drop(reason);
+            peerHigh = inbox.addressHigh();
+            peerLow = inbox.addressLow();
+            peerPort = inbox.port() & 0xFFFF;
+            drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
         }
         inbox.release();
         departures.flush();

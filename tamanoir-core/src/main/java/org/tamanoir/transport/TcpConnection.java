@@ -14,6 +14,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
 import java.net.InetSocketAddress;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,7 @@ public final class TcpConnection {
     private final SocketChannel channel;
     private final BufferPool pool;
     private final InetSocketAddress remoteAddress;
+    private final Instant since = Instant.now();
     private final Receiver receiver = new Receiver();
 
     private @Nullable Buffer input;
@@ -88,6 +90,11 @@ public final class TcpConnection {
     /** The far end. */
     public InetSocketAddress remoteAddress() {
         return remoteAddress;
+    }
+
+    /** When it was accepted, or begun. Any thread. */
+    public Instant since() {
+        return since;
     }
 
     /** This end. */
