@@ -11,6 +11,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.testkit.ServiceHarness;
 
 /** Counts the octets that a service allocates on its own thread. */
 final class Allocation {
@@ -29,14 +30,14 @@ final class Allocation {
             builder.write(batch, payload);
         }
         AtomicLong allocated = new AtomicLong(-1);
-        TestHost host = TestHost.start(service, Transport.TCP, config);
-        host.onThread(() -> {
+        ServiceHarness host = ServiceHarness.start(service, Transport.TCP, config);
+        host.onServiceThread(() -> {
             pass(service, batch, packetOctets);
             long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
             pass(service, batch, packetOctets);
             allocated.set(threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before);
         });
-        host.finish();
+        host.endOfStream().close();
         assertThat(allocated.get()).isNotNegative();
         return (double) allocated.get() / PACKETS;
     }

@@ -13,6 +13,8 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.testkit.Output;
+import org.tamanoir.testkit.ServiceHarness;
 
 class EchoTest {
     private static final byte[] PING = "ping".getBytes(StandardCharsets.UTF_8);
@@ -21,9 +23,9 @@ class EchoTest {
     @EnumSource(Transport.class)
     void answersWithSwappedEndsAndTheSamePayload(Transport transport) {
         Packet packet = Packets.full("org.tamanoir.services.Echo").build(ByteBuffer.wrap(PING));
-        TestHost host = TestHost.runAll(new Echo(), transport, Map.of(), List.of(packet));
+        ServiceHarness host = ServiceHarness.run(new Echo(), transport, Map.of(), List.of(packet));
 
-        TestHost.Out answer = host.out().get(0);
+        Output answer = host.outputs().get(0);
         assertThat(answer.verdict()).isEqualTo(Verdict.REPLY);
         assertThat(answer.packet().source()).isEqualTo(Packets.address("10.0.2.7"));
         assertThat(answer.packet().destination()).isEqualTo(Packets.address("10.0.1.2"));
@@ -39,9 +41,9 @@ class EchoTest {
     @EnumSource(Transport.class)
     void answersPacketsWithoutIdentifiers(Transport transport) {
         Packet packet = new PacketBuilder().build(ByteBuffer.wrap(PING));
-        TestHost host = TestHost.runAll(new Echo(), transport, Map.of(), List.of(packet));
+        ServiceHarness host = ServiceHarness.run(new Echo(), transport, Map.of(), List.of(packet));
 
-        assertThat(host.out().get(0).verdict()).isEqualTo(Verdict.REPLY);
+        assertThat(host.outputs().get(0).verdict()).isEqualTo(Verdict.REPLY);
         assertThat(host.payloads()).isEqualTo(PING);
     }
 }

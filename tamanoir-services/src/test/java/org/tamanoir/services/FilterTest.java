@@ -16,6 +16,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.testkit.ServiceHarness;
 
 class FilterTest {
     private static final ByteBuffer HELLO = ByteBuffer.wrap("hello, node".getBytes(StandardCharsets.UTF_8));
@@ -38,7 +39,7 @@ class FilterTest {
     }
 
     private static List<String> drops(String rules, Packet packet) {
-        return TestHost.runAll(new Filter(), Transport.UDP, Map.of("rules", rules), List.of(packet))
+        return ServiceHarness.run(new Filter(), Transport.UDP, Map.of("rules", rules), List.of(packet))
                 .drops();
     }
 
@@ -123,11 +124,11 @@ class FilterTest {
     @EnumSource(Transport.class)
     void theFirstRuleThatMatchesDecides(Transport transport) {
         String rules = "pass class 3\n drop source 10.0.0.0/8 ;; drop size > 10\n";
-        TestHost host =
-                TestHost.runAll(new Filter(), transport, Map.of("rules", rules), List.of(ipv4(), ipv6(), bare()));
+        ServiceHarness host =
+                ServiceHarness.run(new Filter(), transport, Map.of("rules", rules), List.of(ipv4(), ipv6(), bare()));
         assertThat(host.drops()).containsExactly("rule 2: drop source 10.0.0.0/8", "rule 3: drop size > 10");
         assertThat(host.packets()).hasSize(1);
-        assertThat(host.out().get(0).payload()).isEqualTo(HELLO.array());
+        assertThat(host.outputs().get(0).payload()).isEqualTo(HELLO.array());
         assertThat(host.count("packets")).isEqualTo(3);
         assertThat(host.count("passed")).isEqualTo(1);
     }
@@ -135,7 +136,7 @@ class FilterTest {
     @Test
     void dropsTheRestWhereThatIsTheDefault() {
         Map<String, String> config = Map.of("rules", "pass class 3", "default", "drop");
-        TestHost host = TestHost.runAll(new Filter(), Transport.TCP, config, List.of(ipv4(), ipv6()));
+        ServiceHarness host = ServiceHarness.run(new Filter(), Transport.TCP, config, List.of(ipv4(), ipv6()));
         assertThat(host.drops()).containsExactly("no rule matched");
         assertThat(host.packets()).hasSize(1);
     }

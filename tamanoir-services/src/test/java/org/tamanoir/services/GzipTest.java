@@ -22,16 +22,18 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.testkit.Output;
+import org.tamanoir.testkit.ServiceHarness;
 
 class GzipTest {
     private static final String NAME = "org.tamanoir.services.Gzip";
 
-    private static TestHost tcp(Map<String, String> config, List<Packet> packets) {
-        return TestHost.runAll(new Gzip(), Transport.TCP, config, packets);
+    private static ServiceHarness tcp(Map<String, String> config, List<Packet> packets) {
+        return ServiceHarness.run(new Gzip(), Transport.TCP, config, packets);
     }
 
-    private static TestHost udp(List<Packet> packets) {
-        return TestHost.runAll(new Gzip(), Transport.UDP, Map.of(), packets);
+    private static ServiceHarness udp(List<Packet> packets) {
+        return ServiceHarness.run(new Gzip(), Transport.UDP, Map.of(), packets);
     }
 
     @ParameterizedTest
@@ -58,15 +60,15 @@ class GzipTest {
         int total = payloadOctets < 100 ? 1000 * payloadOctets : 1_000_000;
         byte[] data = kind.equals("text") ? Packets.text(random, total) : Packets.noise(random, total);
         List<Packet> packets = Packets.cut(Packets.full(NAME), data, payloadOctets);
-        TestHost host = tcp(Map.of("flush", flush), packets);
+        ServiceHarness host = tcp(Map.of("flush", flush), packets);
 
         byte[] compressed = host.payloads();
         Packets.assertOctets(Packets.gunzip(compressed), data, "data");
-        assertThat(host.forwarded()).isEqualTo(packets.size());
+        assertThat(host.outputs().size() - host.emitted().size()).isEqualTo(packets.size());
         assertThat(host.count("packets")).isEqualTo(packets.size());
         assertThat(host.count("octets-in")).isEqualTo(total);
         assertThat(host.count("octets-out")).isEqualTo(compressed.length);
-        assertThat(host.count("extra-packets")).isEqualTo(host.out().size() - packets.size());
+        assertThat(host.count("extra-packets")).isEqualTo(host.outputs().size() - packets.size());
         assertThat(host.packets()).allMatch(p -> p.serviceKey() == ServiceKey.NONE && p.streamId() == 7);
         Packets.assertWellFormed(host.packets());
         assertGzipCommandAccepts(compressed);
@@ -100,16 +102,16 @@ class GzipTest {
     @Test
     void lettingNothingWaitMakesEveryPacketReadableAtOnce() {
         List<Packet> packets = Packets.cut(Packets.full(NAME), Packets.text(new Random(1), 1000), 100);
-        TestHost gzip = TestHost.start(new Gzip(), Transport.TCP, Map.of());
-        packets.forEach(gzip::give);
-        gzip.finish();
+        ServiceHarness gzip = ServiceHarness.start(new Gzip(), Transport.TCP, Map.of());
+        gzip.send(packets);
+        gzip.endOfStream().close();
         // All but the trailer: Gunzip gives back each packet as it was before.
-        TestHost gunzip = TestHost.runAll(
+        ServiceHarness gunzip = ServiceHarness.run(
                 new Gunzip(), Transport.TCP, Map.of(), gzip.packets().subList(0, packets.size()));
         assertThat(gunzip.packets()).hasSize(packets.size());
         for (int i = 0; i < packets.size(); i++) {
-            assertThat(gunzip.out().get(i).payload())
-                    .isEqualTo(TestHost.octets(packets.get(i).payload()));
+            assertThat(gunzip.outputs().get(i).payload())
+                    .isEqualTo(Packets.octets(packets.get(i).payload()));
         }
         assertThat(gunzip.count("truncated")).isEqualTo(1);
     }
@@ -117,10 +119,10 @@ class GzipTest {
     @Test
     void endsTheStreamInAPacketLikeTheLast() {
         PacketBuilder builder = Packets.full(NAME);
-        TestHost host =
+        ServiceHarness host =
                 tcp(Map.of(), List.of(builder.build(ByteBuffer.allocate(50)), builder.build(ByteBuffer.allocate(60))));
-        assertThat(host.out()).hasSize(3);
-        TestHost.Out trailer = host.out().get(2);
+        assertThat(host.outputs()).hasSize(3);
+        Output trailer = host.outputs().get(2);
         assertThat(trailer.emitted()).isTrue();
         assertThat(trailer.packet().sequence()).isEqualTo(1);
         assertThat(trailer.packet().destination()).isEqualTo(Packets.address("10.0.2.7"));
@@ -138,8 +140,8 @@ class GzipTest {
             if (transport == Transport.UDP) {
                 packets = Packets.cut(builder, data, Anep.MAX_DATAGRAM_OCTETS - builder.headerLength());
             }
-            TestHost host = TestHost.runAll(new Gzip(), transport, Map.of("next", next), packets);
-            assertThat(host.out().size()).isGreaterThan(packets.size() + 1);
+            ServiceHarness host = ServiceHarness.run(new Gzip(), transport, Map.of("next", next), packets);
+            assertThat(host.outputs().size()).isGreaterThan(packets.size() + 1);
             assertThat(host.packets()).allMatch(p -> p.serviceKey() == ServiceKey.of(next));
             Packets.assertWellFormed(host.packets());
             Packets.assertOctets(Packets.gunzip(host.payloads()), data, "data");
@@ -148,8 +150,8 @@ class GzipTest {
 
     @Test
     void anEmptyStreamStaysEmpty() {
-        assertThat(tcp(Map.of(), List.of()).out()).isEmpty();
-        assertThat(udp(List.of()).out()).isEmpty();
+        assertThat(tcp(Map.of(), List.of()).outputs()).isEmpty();
+        assertThat(udp(List.of()).outputs()).isEmpty();
     }
 
     @Test
@@ -164,9 +166,9 @@ class GzipTest {
     void datagramsStandAlone(int payloadOctets) {
         Random random = new Random(payloadOctets);
         for (byte[] data : List.of(Packets.text(random, payloadOctets), Packets.noise(random, payloadOctets))) {
-            TestHost host = udp(List.of(Packets.full(NAME).build(ByteBuffer.wrap(data))));
-            assertThat(host.out()).hasSize(1);
-            Packets.assertOctets(Packets.gunzip(host.out().get(0).payload()), data, "data");
+            ServiceHarness host = udp(List.of(Packets.full(NAME).build(ByteBuffer.wrap(data))));
+            assertThat(host.outputs()).hasSize(1);
+            Packets.assertOctets(Packets.gunzip(host.outputs().get(0).payload()), data, "data");
         }
     }
 
@@ -175,13 +177,13 @@ class GzipTest {
         PacketBuilder builder = Packets.full(NAME);
         int payloadOctets = Anep.MAX_DATAGRAM_OCTETS - builder.headerLength();
         byte[] data = Packets.noise(new Random(4), payloadOctets);
-        TestHost host = udp(List.of(builder.build(ByteBuffer.wrap(data))));
-        assertThat(host.out()).hasSize(2).allMatch(o -> o.packet().length() <= Anep.MAX_DATAGRAM_OCTETS);
+        ServiceHarness host = udp(List.of(builder.build(ByteBuffer.wrap(data))));
+        assertThat(host.outputs()).hasSize(2).allMatch(o -> o.packet().length() <= Anep.MAX_DATAGRAM_OCTETS);
         ByteBuffer all = ByteBuffer.allocate(data.length);
-        host.out().forEach(o -> all.put(Packets.gunzip(o.payload())));
+        host.outputs().forEach(o -> all.put(Packets.gunzip(o.payload())));
         Packets.assertOctets(all.array(), data, "data");
         assertThat(host.count("octets-out"))
-                .isEqualTo(host.out().stream()
+                .isEqualTo(host.outputs().stream()
                         .mapToInt(o -> o.packet().payloadLength())
                         .sum());
     }
@@ -193,7 +195,7 @@ class GzipTest {
         int room = Anep.MAX_DATAGRAM_OCTETS - builder.headerLength();
         byte[] data = Packets.noise(new Random(optionOctets), 10 * room);
         for (Transport transport : Transport.values()) {
-            TestHost host = TestHost.runAll(new Gzip(), transport, Map.of(), Packets.cut(builder, data, room));
+            ServiceHarness host = ServiceHarness.run(new Gzip(), transport, Map.of(), Packets.cut(builder, data, room));
             Packets.assertOctets(Packets.gunzip(host.payloads()), data, "data");
         }
     }
@@ -202,8 +204,8 @@ class GzipTest {
     void dropsPacketsWhoseHeaderLeavesNoRoom() {
         PacketBuilder builder = new PacketBuilder().option(0x7F, new byte[65_200]);
         for (Transport transport : Transport.values()) {
-            TestHost host =
-                    TestHost.runAll(new Gzip(), transport, Map.of(), List.of(builder.build(ByteBuffer.allocate(100))));
+            ServiceHarness host = ServiceHarness.run(
+                    new Gzip(), transport, Map.of(), List.of(builder.build(ByteBuffer.allocate(100))));
             assertThat(host.drops()).containsExactly("header leaves no room for a payload");
         }
     }

@@ -14,6 +14,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.testkit.ServiceHarness;
 
 class MonitorTest {
     private static final Map<String, String> DEFAULTS = Map.of();
@@ -26,15 +27,16 @@ class MonitorTest {
         return packets;
     }
 
-    private static TestHost monitor(List<Packet> packets) {
-        return TestHost.runAll(new Monitor(), Transport.UDP, DEFAULTS, packets);
+    private static ServiceHarness monitor(List<Packet> packets) {
+        return ServiceHarness.run(new Monitor(), Transport.UDP, DEFAULTS, packets);
     }
 
-    private static TestHost monitor(long... sequences) {
+    private static ServiceHarness monitor(long... sequences) {
         return monitor(numbered(new PacketBuilder().stream(1), sequences));
     }
 
-    private static void assertCounts(TestHost host, int lost, int reordered, int duplicates, int stale, int restarts) {
+    private static void assertCounts(
+            ServiceHarness host, int lost, int reordered, int duplicates, int stale, int restarts) {
         assertThat(List.of(
                         host.count("lost"),
                         host.count("reordered"),
@@ -53,7 +55,7 @@ class MonitorTest {
         for (int octets : new int[] {100, 10, 1000}) {
             packets.add(builder.build(ByteBuffer.allocate(octets)));
         }
-        TestHost host = TestHost.runAll(new Monitor(), transport, Map.of("mark", "46"), packets);
+        ServiceHarness host = ServiceHarness.run(new Monitor(), transport, Map.of("mark", "46"), packets);
 
         int header = builder.headerLength();
         assertThat(host.packets()).hasSize(3).allMatch(p -> p.classOfService() == 46);
@@ -76,13 +78,13 @@ class MonitorTest {
     @Test
     void leavesPacketsAsTheyAreWithMarkNone() {
         List<Packet> packets = List.of(new PacketBuilder().classOfService(9, 0).build(ByteBuffer.allocate(0)));
-        TestHost host = TestHost.runAll(new Monitor(), Transport.TCP, Map.of("mark", "none"), packets);
+        ServiceHarness host = ServiceHarness.run(new Monitor(), Transport.TCP, Map.of("mark", "none"), packets);
         assertThat(host.packets().get(0).classOfService()).isEqualTo(9);
     }
 
     @Test
     void countsPacketsThatHaveNoOptionToMark() {
-        TestHost host = monitor(List.of(new PacketBuilder().build(ByteBuffer.allocate(0))));
+        ServiceHarness host = monitor(List.of(new PacketBuilder().build(ByteBuffer.allocate(0))));
         assertThat(host.count("unmarked")).isEqualTo(1);
         assertThat(host.count("streams")).isZero();
         assertThat(host.packets().get(0).length()).isEqualTo(8);
@@ -137,7 +139,7 @@ class MonitorTest {
                 packets.addAll(numbered(new PacketBuilder().stream(id * 0x1000_0001), sequence * 2));
             }
         }
-        TestHost host = monitor(packets);
+        ServiceHarness host = monitor(packets);
         assertThat(host.count("streams")).isEqualTo(streams);
         assertCounts(host, streams * 2, 0, 0, 0, 0);
     }
@@ -151,7 +153,7 @@ class MonitorTest {
                 packets.addAll(numbered(new PacketBuilder().stream(id), sequence));
             }
         }
-        TestHost host = monitor(packets);
+        ServiceHarness host = monitor(packets);
         assertThat(host.count("streams")).isEqualTo(SequenceTable.MAX_STREAMS);
         assertThat(host.count("untracked")).isEqualTo(10);
         assertCounts(host, 0, 0, 0, 0, 0);

@@ -43,6 +43,12 @@ final class Packets {
                         .checksum();
     }
 
+    static byte[] octets(ByteBuffer buffer) {
+        byte[] octets = new byte[buffer.remaining()];
+        buffer.get(octets);
+        return octets;
+    }
+
     static byte[] text(Random random, int octets) {
         byte[] text = new byte[octets];
         int at = 0;

@@ -1,0 +1,261 @@
+package org.tamanoir.testkit;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.service.Counter;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceHost;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Verdict;
+
+/**
+ * The service's side of the harness: its thread takes one call after the other from the test and records what the
+ * service did.
+ *
+ * <p>Thread contract: the service's thread, but for {@link #offer} and for reading what was recorded.
+ */
+final class HarnessHost implements ServiceHost {
+    /** Bound of the wait for a test that neither goes on nor closes its harness. */
+    private static final long ABANDONED_AFTER_MINUTES = 10;
+
+    /** As many names as a node lets a service have; later ones are counted together. */
+    private static final int MAX_COUNTERS = 64;
+
+    private static final String REST = "others";
+    private static final String NO_REASON = "no reason given";
+
+    /** Octets before and behind a packet that belong to others. */
+    private static final int GUARD_OCTETS = 16;
+
+    private static final byte JUNK = (byte) 0xEE;
+    private static final byte[] JUNK_OCTETS = new byte[Anep.MAX_PACKET_OCTETS + 2 * GUARD_OCTETS];
+
+    static {
+        Arrays.fill(JUNK_OCTETS, JUNK);
+    }
+
+    /** What the test wants done on the service's thread. */
+    record Call(String step, Action action, CountDownLatch done) {
+        Call(String step, Action action) {
+            this(step, action, new CountDownLatch(1));
+        }
+    }
+
+    /** A piece of work that may throw. */
+    interface Action {
+        void run() throws Exception;
+    }
+
+    final List<Output> outputs = Collections.synchronizedList(new ArrayList<>());
+    final List<String> drops = Collections.synchronizedList(new ArrayList<>());
+    final List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+    final Counter consumed = new Counter("consumed");
+
+    private final StreamInfo stream;
+    private final BlockingQueue<Call> calls = new ArrayBlockingQueue<>(1);
+    private final ConcurrentHashMap<String, Counter> counters = new ConcurrentHashMap<>();
+    private final HandTimers timers = new HandTimers();
+    private final ByteBuffer received = ByteBuffer.allocateDirect(JUNK_OCTETS.length);
+    private final OutputMemory memory = new OutputMemory();
+    private final Packet view = new Packet(Anep.DEFAULT_TYPE_ID, memory);
+    private @Nullable Thread thread;
+    private @Nullable InetSocketAddress elsewhere;
+    private String dropReason = NO_REASON;
+    private volatile int given;
+    private boolean closing;
+    private volatile boolean ended;
+
+    HarnessHost(StreamInfo stream) {
+        this.stream = stream;
+        received.put(0, JUNK_OCTETS);
+    }
+
+    // ---- for the harness ----------------------------------------------------------------------------------------
+
+    /** The test's thread. False if the call before it has not been taken yet. */
+    boolean offer(Call call) {
+        return calls.offer(call);
+    }
+
+    /** Any thread: the service's ends when the call in hand is done. */
+    void end() {
+        ended = true;
+    }
+
+    /** Any thread. */
+    Map<String, Long> counters() {
+        Map<String, Long> values = new TreeMap<>();
+        counters.forEach((name, counter) -> values.put(name, counter.get()));
+        return values;
+    }
+
+    /** Any thread: packets so far, the one in hand among them. */
+    int given() {
+        return given;
+    }
+
+    @Override
+    public void run(Service service) {
+        thread = Thread.currentThread();
+        while (!ended) {
+            Call call = next();
+            if (call != null) {
+                guard(call.action());
+                call.done().countDown();
+            }
+        }
+    }
+
+    private @Nullable Call next() {
+        try {
+            Call call = calls.poll(ABANDONED_AFTER_MINUTES, TimeUnit.MINUTES);
+            ended |= call == null;
+            return call;
+        } catch (InterruptedException e) {
+            return null; // The service interrupted itself, or the harness gave it up and ended is set.
+        }
+    }
+
+    private void guard(Action action) {
+        try {
+            action.run();
+        } catch (Throwable e) {
+            failures.add(e);
+        }
+    }
+
+    void close(Service service) throws Exception {
+        closing = true;
+        ended = true;
+        service.close();
+    }
+
+    void advance(Duration time) {
+        timers.advance(time.toNanos(), task -> guard(task::run));
+    }
+
+    // ---- the way of a packet ------------------------------------------------------------------------------------
+
+    /** One packet from junk to junk; its place changes, so that no alignment can be relied on. */
+    void process(Service service, byte[] octets) {
+        int offset = GUARD_OCTETS / 2 + given % (GUARD_OCTETS / 2);
+        given++;
+        received.put(offset, octets);
+        DropReason fault = view.parse(received, offset, octets.length);
+        if (fault != null) {
+            throw new IllegalStateException("the harness lets good packets through alone, not " + fault);
+        }
+        memory.clear();
+        elsewhere = null;
+        dropReason = NO_REASON;
+        guard(() -> {
+            record(service.process(view));
+            requireGuards(offset, octets.length);
+        });
+        forget(offset, octets.length);
+    }
+
+    private void record(@Nullable Verdict verdict) {
+        if (verdict == null) {
+            throw new IllegalStateException("process returned null: return a Verdict");
+        }
+        switch (verdict) {
+            case FORWARD -> outputs.add(new Output(verdict, false, null, view.copy()));
+            case FORWARD_ELSEWHERE -> {
+                if (elsewhere == null) {
+                    throw new IllegalStateException("FORWARD_ELSEWHERE without an address: return forwardTo(...)");
+                }
+                outputs.add(new Output(verdict, false, elsewhere, view.copy()));
+            }
+            case REPLY -> {
+                view.swapEnds();
+                outputs.add(new Output(verdict, false, null, view.copy()));
+            }
+            case DROP -> drops.add(dropReason);
+            case CONSUME -> consumed.add(1);
+        }
+    }
+
+    private void requireGuards(int offset, int octets) {
+        for (int i = 0; i < GUARD_OCTETS / 2; i++) {
+            if (received.get(offset - 1 - i) != JUNK || received.get(offset + octets + i) != JUNK) {
+                throw new IllegalStateException("the service wrote outside its packet, at octet "
+                        + (received.get(offset - 1 - i) != JUNK ? -1 - i : octets + i) + " of " + octets
+                        + ": other packets lie there");
+            }
+        }
+    }
+
+    /** What a service kept of the packet shows junk from now on. */
+    private void forget(int offset, int octets) {
+        received.put(offset - GUARD_OCTETS / 2, JUNK_OCTETS, 0, octets + GUARD_OCTETS);
+        view.parse(received, offset, 0);
+    }
+
+    // ---- for the service ----------------------------------------------------------------------------------------
+
+    @Override
+    public StreamInfo stream() {
+        return stream;
+    }
+
+    @Override
+    public Counter counter(String name) {
+        requireThread("counter");
+        Counter counter = counters.get(name);
+        return counter != null
+                ? counter
+                : counters.computeIfAbsent(counters.size() < MAX_COUNTERS ? name : REST, Counter::new);
+    }
+
+    @Override
+    public void emit(Packet packet) {
+        requireThread("emit");
+        if (closing) {
+            throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
+        }
+        outputs.add(new Output(Verdict.FORWARD, true, null, packet.copy()));
+        memory.overwriteReserved();
+    }
+
+    @Override
+    public void elsewhere(InetSocketAddress destination) {
+        requireThread("forwardTo");
+        elsewhere = destination;
+    }
+
+    @Override
+    public void dropping(String reason) {
+        requireThread("drop");
+        dropReason = reason;
+    }
+
+    @Override
+    public void schedule(Duration delay, Runnable task) {
+        requireThread("after or every");
+        timers.set(delay, task);
+    }
+
+    private void requireThread(String method) {
+        if (Thread.currentThread() != thread) {
+            throw new IllegalStateException(method + " was called on thread "
+                    + Thread.currentThread().getName() + ": a service's methods may be called on its own thread alone");
+        }
+    }
+}
