@@ -158,6 +158,14 @@ public final class AdminServer implements AutoCloseable {
             }
         });
         on(router, HttpMethod.GET, "/v1/drops").handler(context -> live(context, live::drops));
+        on(router, HttpMethod.GET, "/v1/capture").handler(context -> {
+            try {
+                gate.admitContents(context.request());
+                live(context, live::capture);
+            } catch (ApiException e) {
+                Replies.refuse(context, e);
+            }
+        });
 
         change(router, HttpMethod.POST, "/v1/services/{name}/deploy", changes::deploy);
         change(router, HttpMethod.POST, "/v1/services/{name}/undeploy", changes::undeploy);

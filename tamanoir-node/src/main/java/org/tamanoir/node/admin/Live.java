@@ -1,15 +1,19 @@
 package org.tamanoir.node.admin;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.ee.Tap;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.Event;
 import org.tamanoir.manager.EventLog;
+import org.tamanoir.node.CaptureFile;
 
-/** What happens in the node, told as it happens until the client ends it. One thread each. */
+/** What happens in the node, told as it happens until the client ends it. A thread for each call. */
 final class Live {
     /** How soon the end of a client is noticed. */
     private static final Duration LOOK = Duration.ofSeconds(1);
@@ -20,7 +24,17 @@ final class Live {
     /** Drops that may wait for a client. */
     private static final int WAITING_DROPS = 4096;
 
+    /** Each may hold 64 MiB of packets. */
+    private static final int MAX_CAPTURES = 2;
+
+    private static final int MAX_CAPTURED_PACKETS = 65_536;
+    private static final int DEFAULT_CAPTURED_PACKETS = 100;
+    private static final int MAX_CAPTURE_SECONDS = 3600;
+    private static final int DEFAULT_CAPTURE_SECONDS = 60;
+    private static final int BUFFER_OCTETS = 64 * 1024;
+
     private final ActiveNodeManager manager;
+    private final Semaphore captures = new Semaphore(MAX_CAPTURES);
 
     Live(ActiveNodeManager manager) {
         this.manager = manager;
@@ -65,6 +79,39 @@ final class Live {
                 quiet = drop == null ? quiet + 1 : 0;
                 quiet = heartbeat(answer, quiet);
             }
+        }
+    }
+
+    /** The next packets that come in, as a pcap file. */
+    void capture(Call call, LiveAnswer answer) throws ApiException, IOException, InterruptedException {
+        int packets = (int) call.number("packets", 1, MAX_CAPTURED_PACKETS, DEFAULT_CAPTURED_PACKETS);
+        long seconds = call.number("seconds", 1, MAX_CAPTURE_SECONDS, DEFAULT_CAPTURE_SECONDS);
+        if (!captures.tryAcquire()) {
+            throw new ApiException(
+                    ApiException.BUSY, MAX_CAPTURES + " captures run already: end one, or try again later");
+        }
+        try (Tap.View<Tap.Captured> arrivals = manager.environment().tap().arrivals(packets)) {
+            answer.begin(LiveAnswer.PCAP);
+            CaptureFile file = new CaptureFile(new BufferedOutputStream(answer.stream(), BUFFER_OCTETS));
+            file.flush();
+            long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+            int left = packets;
+            while (left > 0 && !answer.isClosed() && System.nanoTime() - endNs < 0) {
+                Tap.@Nullable Captured packet = arrivals.take(Duration.ZERO);
+                if (packet == null) {
+                    file.flush();
+                    packet = arrivals.take(LOOK);
+                }
+                if (packet != null) {
+                    left--;
+                    long epochNs = TimeUnit.SECONDS.toNanos(packet.time().getEpochSecond())
+                            + packet.time().getNano();
+                    file.write(epochNs, packet.transport(), packet.peer(), packet.local(), packet.octets());
+                }
+            }
+            file.flush();
+        } finally {
+            captures.release();
         }
     }
 

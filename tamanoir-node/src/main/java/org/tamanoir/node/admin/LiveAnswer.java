@@ -4,6 +4,9 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.util.Arrays;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -15,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LiveAnswer {
     static final String EVENT_STREAM = "text/event-stream";
+
+    static final String PCAP = "application/vnd.tcpdump.pcap";
 
     /** For one write: a client that takes nothing for so long is let go. */
     private static final long STALL_SECONDS = 30;
@@ -51,6 +56,26 @@ final class LiveAnswer {
         } catch (TimeoutException e) {
             throw new IOException("the client has read nothing for " + STALL_SECONDS + " s", e);
         }
+    }
+
+    /** The same as a stream, which need not be closed. */
+    OutputStream stream() {
+        return new OutputStream() {
+            @Override
+            public void write(int octet) throws IOException {
+                write(new byte[] {(byte) octet}, 0, 1);
+            }
+
+            @Override
+            public void write(byte[] octets, int from, int length) throws IOException {
+                try {
+                    LiveAnswer.this.write(Arrays.copyOfRange(octets, from, from + length));
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new InterruptedIOException("the node ends");
+                }
+            }
+        };
     }
 
     /** A comment of an event stream; clients skip it. */

@@ -188,14 +188,15 @@ final class Views {
     /** Events. */
     record Events(List<NodeEvent> events, long lastId) {}
 
-    /** A dropped packet. */
+    /** A dropped packet, or several dropped together. */
     record Drop(
             String time,
             String reason,
             String service,
             @Nullable String peer,
             @Nullable String serviceKey,
-            int octets) {
+            int octets,
+            long packets) {
         static Drop of(Tap.Drop drop) {
             return new Drop(
                     drop.time().toString(),
@@ -203,7 +204,8 @@ final class Views {
                     drop.service(),
                     address(drop.peer()),
                     drop.serviceKey() == ServiceKey.NONE ? null : ServiceKey.toString(drop.serviceKey()),
-                    drop.octets());
+                    drop.octets(),
+                    drop.packets());
         }
     }
 

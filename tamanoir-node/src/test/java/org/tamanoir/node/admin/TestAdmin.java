@@ -128,6 +128,10 @@ final class TestAdmin implements AutoCloseable {
             return MAPPER.readTree(body);
         }
 
+        String contentType() {
+            return String.join(",", headers.getOrDefault("content-type", List.of()));
+        }
+
         String error() {
             return json().get("error").asString();
         }
