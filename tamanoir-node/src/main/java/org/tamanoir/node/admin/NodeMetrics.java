@@ -11,27 +11,42 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.manager.ActiveNodeManager;
 
 /**
  * The node's metrics in Prometheus' text format: what Micrometer knows of the JVM, and the node's own figures, which
- * are read when they are asked for; a service that is gone is gone from them too. Any thread may call.
+ * are read when they are asked for; a service that is gone is gone from them too. Made at the first question: a node
+ * whose metrics nobody asks for does not load them at its start. Any thread may call.
  */
 final class NodeMetrics implements AutoCloseable {
     static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private final JvmGcMetrics collections = new JvmGcMetrics();
+    private final ActiveNodeManager manager;
+    private @Nullable JvmGcMetrics collections;
+    private @Nullable PrometheusMeterRegistry registry;
 
     NodeMetrics(ActiveNodeManager manager) {
-        new JvmMemoryMetrics().bindTo(registry);
-        collections.bindTo(registry);
-        new JvmThreadMetrics().bindTo(registry);
-        new ClassLoaderMetrics().bindTo(registry);
-        new ProcessorMetrics().bindTo(registry);
-        new FileDescriptorMetrics().bindTo(registry);
-        new UptimeMetrics().bindTo(registry);
-        registry.getPrometheusRegistry().register((MultiCollector) () -> collect(manager));
+        this.manager = manager;
+    }
+
+    private synchronized PrometheusMeterRegistry registry() {
+        PrometheusMeterRegistry known = registry;
+        if (known == null) {
+            known = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+            new JvmMemoryMetrics().bindTo(known);
+            JvmGcMetrics listening = new JvmGcMetrics();
+            listening.bindTo(known);
+            collections = listening;
+            new JvmThreadMetrics().bindTo(known);
+            new ClassLoaderMetrics().bindTo(known);
+            new ProcessorMetrics().bindTo(known);
+            new FileDescriptorMetrics().bindTo(known);
+            new UptimeMetrics().bindTo(known);
+            known.getPrometheusRegistry().register((MultiCollector) () -> collect(manager));
+            registry = known;
+        }
+        return known;
     }
 
     private static MetricSnapshots collect(ActiveNodeManager manager) {
@@ -42,12 +57,16 @@ final class NodeMetrics implements AutoCloseable {
     }
 
     byte[] scrape() {
-        return AdminServer.octets(registry.scrape(CONTENT_TYPE));
+        return AdminServer.octets(registry().scrape(CONTENT_TYPE));
     }
 
     @Override
-    public void close() {
-        collections.close();
-        registry.close();
+    public synchronized void close() {
+        if (collections != null) {
+            collections.close();
+        }
+        if (registry != null) {
+            registry.close();
+        }
     }
 }

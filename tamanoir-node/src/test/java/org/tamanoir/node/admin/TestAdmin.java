@@ -27,18 +27,18 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A real node on loopback with its admin API, and a client of that. */
-final class TestAdmin implements AutoCloseable {
-    static final String TOKEN = "0123456789abcdef-token";
-    static final String CONFIG = "listen: [127.0.0.1:0]\n# " + TOKEN + "\n";
-    static final String MONITOR = Monitor.class.getName();
-    static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+public final class TestAdmin implements AutoCloseable {
+    public static final String TOKEN = "0123456789abcdef-token";
+    public static final String CONFIG = "listen: [127.0.0.1:0]\n# " + TOKEN + "\n";
+    public static final String MONITOR = Monitor.class.getName();
+    public static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final JsonMapper MAPPER = new JsonMapper();
 
-    final ExecutionEnvironment environment;
-    final ActiveNodeManager manager;
-    final AdminServer server;
+    public final ExecutionEnvironment environment;
+    public final ActiveNodeManager manager;
+    public final AdminServer server;
     final HttpClient client = HttpClient.newHttpClient();
 
     private TestAdmin(AdminSettings settings, List<Route> routes) throws IOException {
@@ -54,11 +54,11 @@ final class TestAdmin implements AutoCloseable {
         server.start();
     }
 
-    static TestAdmin start() throws IOException {
+    public static TestAdmin start() throws IOException {
         return start(new AdminSettings(ANY, TOKEN, false, null));
     }
 
-    static TestAdmin start(AdminSettings settings, Route... routes) throws IOException {
+    public static TestAdmin start(AdminSettings settings, Route... routes) throws IOException {
         return new TestAdmin(settings, List.of(routes));
     }
 
