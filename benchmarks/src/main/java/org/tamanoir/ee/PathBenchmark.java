@@ -187,7 +187,7 @@ public class PathBenchmark {
         }
 
         @Override
-        Departure connect(InetSocketAddress address) {
+        Departure connect(InetSocketAddress address, boolean tls) {
             return collector;
         }
 

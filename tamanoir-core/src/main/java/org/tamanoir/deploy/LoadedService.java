@@ -1,53 +1,147 @@
 package org.tamanoir.deploy;
 
+import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.service.Service;
 
 /**
  * One version of a service, loaded by a class loader of its own: classes of its jar come first, then those of
- * {@code org.tamanoir.service}, {@code org.tamanoir.anep} and the JDK; it sees nothing else of the node.
+ * {@code org.tamanoir.service}, {@code org.tamanoir.anep} and the JDK; it sees nothing else of the node. Classes of
+ * these two packages and of {@code java.*} are the node's even if the jar brings them.
+ *
+ * <p>The jar is read once, and kept in memory as it is, packed, until {@link #close}: what was verified is what
+ * runs, whatever becomes of the file.
  *
  * <p>Thread contract: any thread.
  */
 public final class LoadedService implements AutoCloseable {
+    private final ServicePackage code;
+    private final WeakReference<ServiceClassLoader> classes;
+    private volatile @Nullable Live live;
+
+    /** What {@link #close} forgets; holders of {@link #factory} keep no class in memory. */
+    private record Live(ServiceClassLoader loader, Supplier<Service> maker) {}
+
+    private LoadedService(ServicePackage code, Live live) {
+        this.code = code;
+        this.classes = new WeakReference<>(live.loader);
+        this.live = live;
+    }
+
     /**
      * Opens the jar and finds the main class; runs none of its code, static initialisers included.
      *
-     * @throws CodeRefusedException {@link Refusal#NOT_A_SERVICE} or {@link Refusal#WRONG_DIGEST}
+     * @throws CodeRefusedException {@link Refusal#NOT_A_SERVICE}, {@link Refusal#WRONG_DIGEST} or
+     *     {@link Refusal#MALFORMED}
      */
     public static LoadedService load(ServicePackage code) throws CodeRefusedException {
-        throw new UnsupportedOperationException("load");
+        Manifest manifest = code.manifest();
+        String label = manifest.id().toString();
+        // What it unpacks to was bounded when it was fetched; each class takes what it really has.
+        JarImage jar = JarImage.of(verified(code), label, Integer.MAX_VALUE);
+        ServiceClassLoader loader = new ServiceClassLoader(label, jar);
+        try {
+            Class<?> type = Class.forName(manifest.mainClass(), false, loader);
+            if (type.getClassLoader() != loader) {
+                throw new IllegalArgumentException("class " + type.getName() + " is not of its own jar");
+            }
+            return new LoadedService(code, new Live(loader, ServiceFactory.of(type)));
+        } catch (ClassNotFoundException e) {
+            throw notAService(label, "its jar lacks the main class " + manifest.mainClass());
+        } catch (LinkageError e) {
+            throw notAService(label, "class " + manifest.mainClass() + " cannot be loaded: " + e);
+        } catch (IllegalArgumentException e) {
+            throw notAService(label, String.valueOf(e.getMessage()));
+        }
     }
 
-    private LoadedService() {}
+    private static CodeRefusedException notAService(String label, String what) {
+        return new CodeRefusedException(
+                Refusal.NOT_A_SERVICE,
+                label + ": " + what + "; publish a new version with a jar that has all it needs");
+    }
+
+    private static byte[] verified(ServicePackage code) throws CodeRefusedException {
+        Manifest manifest = code.manifest();
+        String remedy = "; have it fetched again";
+        try {
+            byte[] octets = JarImage.read(code.jar(), manifest.jarOctets());
+            if (octets != null && Sha256.hex(octets).equals(manifest.jarSha256())) {
+                return octets;
+            }
+        } catch (IOException e) {
+            throw new CodeRefusedException(
+                    Refusal.WRONG_DIGEST, manifest.id() + ": its jar cannot be read any more: " + e + remedy);
+        }
+        throw new CodeRefusedException(
+                Refusal.WRONG_DIGEST,
+                manifest.id() + ": its jar is not the one of " + manifest.jarOctets() + " octets with SHA-256 "
+                        + manifest.jarSha256() + " that the manifest names" + remedy);
+    }
 
     /** What it was loaded from. */
     public ServicePackage code() {
-        throw new UnsupportedOperationException("code");
+        return code;
     }
 
-    /** Makes instances; throws what the constructor or a static initialiser throws. */
+    /**
+     * Makes instances; throws what the constructor or a static initialiser throws, and
+     * {@link IllegalStateException} after {@link #close}. The first call runs static initialisers, which may take
+     * any time: give it a thread that can be spared. The service's class loader is the context class loader
+     * meanwhile, and that of the instance.
+     */
     public Supplier<Service> factory() {
-        throw new UnsupportedOperationException("factory");
+        return this::make;
+    }
+
+    private Service make() {
+        Live now = live;
+        if (now == null) {
+            throw new IllegalStateException(code.manifest().id() + " is closed: ask for the service again");
+        }
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        thread.setContextClassLoader(now.loader);
+        try {
+            return now.maker.get();
+        } finally {
+            thread.setContextClassLoader(before);
+        }
     }
 
     /** Ends: closes the jar and forgets the classes. Instances should have ended. */
     @Override
     public void close() {
-        throw new UnsupportedOperationException("close");
+        Live now = live;
+        live = null;
+        if (now != null) {
+            now.loader.close();
+        }
     }
 
     /** Whether, after {@link #close}, the classes have been unloaded; asks the collector at most once a call. */
     public boolean isUnloaded() {
-        throw new UnsupportedOperationException("isUnloaded");
+        if (live == null && !classes.refersTo(null)) {
+            System.gc();
+        }
+        return classes.refersTo(null);
     }
 
     /**
      * What keeps the classes in memory after {@link #close}, as far as it can be found: threads that run its code,
-     * were made by it or have its class loader as their context; one line each.
+     * are instances of its classes, have its class loader as their context, or hand uncaught exceptions to it; one
+     * line each.
+     *
+     * <p>Not to be seen from outside are: shutdown hooks, what a thread that runs none of the service's code at the
+     * moment was given to run, virtual threads, thread-local variables, and references from static fields of the
+     * JDK or the node, as of a registered driver or listener. With two loaders of one name and version, a thread
+     * that runs code of one may be counted for the other too.
      */
     public List<String> holders() {
-        throw new UnsupportedOperationException("holders");
+        ServiceClassLoader loader = classes.get();
+        return loader == null ? List.of() : CodeHolders.of(loader);
     }
 }

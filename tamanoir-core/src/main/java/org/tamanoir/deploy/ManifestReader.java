@@ -14,6 +14,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -60,7 +61,7 @@ final class ManifestReader {
         try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), text(json))) {
             return new ManifestReader(parser).manifest();
         } catch (JacksonException e) {
-            throw malformed("line " + e.getLocation().getLineNr() + ": " + firstLine(e.getOriginalMessage()));
+            throw malformed(line(e) + firstLine(e.getOriginalMessage()));
         } catch (IllegalArgumentException e) {
             throw malformed(String.valueOf(e.getMessage()));
         }
@@ -69,6 +70,12 @@ final class ManifestReader {
     private static CodeRefusedException malformed(String what) {
         return new CodeRefusedException(
                 Refusal.MALFORMED, "manifest that cannot be read: " + what + "; publish the service again");
+    }
+
+    /** Where it is; empty for the parser's own bounds, which name no place. */
+    private static String line(JacksonException e) {
+        TokenStreamLocation place = e.getLocation();
+        return place == null ? "" : "line " + place.getLineNr() + ": ";
     }
 
     private static String firstLine(String message) {

@@ -32,7 +32,7 @@ final class Departures {
     /** In the order of their last opening. */
     private final List<Departure> connections = new ArrayList<>();
 
-    private final List<InetSocketAddress> connectionAddresses = new ArrayList<>();
+    private final List<Target> connectionTargets = new ArrayList<>();
     private final List<UdpDeparture> datagrams = new ArrayList<>();
     private final List<UdpSocket> datagramSockets = new ArrayList<>();
     private Hop last = NOWHERE;
@@ -144,13 +144,21 @@ final class Departures {
         if (address == null) {
             return null;
         }
-        Departure departure = hop.isUdp ? datagrams(address) : connection(address);
+        Departure departure = hop.isUdp ? datagrams(address) : connection(Target.of(address, hop.isTls));
         hop.departure = departure;
         return departure;
     }
 
-    private @Nullable Departure connection(InetSocketAddress address) {
-        int known = connectionAddresses.indexOf(address);
+    /** One end of a connection; with TLS the name that its certificate was checked against is part of it. */
+    private record Target(
+            InetSocketAddress address, @Nullable String tlsName) {
+        static Target of(InetSocketAddress address, boolean isTls) {
+            return new Target(address, isTls ? address.getHostString() : null);
+        }
+    }
+
+    private @Nullable Departure connection(Target target) {
+        int known = connectionTargets.indexOf(target);
         if (known >= 0) {
             if (!connections.get(known).isClosed()) {
                 return connections.get(known);
@@ -160,10 +168,10 @@ final class Departures {
         if (connections.size() == MAX_CONNECTIONS && !makeRoom()) {
             return null;
         }
-        Departure departure = instance.connect(address);
+        Departure departure = instance.connect(target.address, target.tlsName != null);
         if (departure != null) {
             connections.add(departure);
-            connectionAddresses.add(address);
+            connectionTargets.add(target);
         }
         return departure;
     }
@@ -182,7 +190,7 @@ final class Departures {
 
     private void forget(int index) {
         connections.remove(index);
-        connectionAddresses.remove(index);
+        connectionTargets.remove(index);
     }
 
     private @Nullable Departure datagrams(InetSocketAddress address) {
@@ -238,6 +246,6 @@ final class Departures {
             departure.close(reason);
         }
         connections.clear();
-        connectionAddresses.clear();
+        connectionTargets.clear();
     }
 }

@@ -3,8 +3,10 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
 
 /**
@@ -22,6 +24,9 @@ import org.tamanoir.transport.TransportKind;
  * @param connectTimeout to reach a TCP next hop, retries included
  * @param stallTimeout how long a next hop may take nothing before its stream is closed
  * @param lingerTimeout how long a stream whose sender has ended waits for silent replies
+ * @param tls addresses to accept TCP streams inside TLS on; port 0 takes a free one
+ * @param tlsFiles what the node shows and believes, on these addresses and towards TLS next hops; null = nothing to
+ *     show, and the JDK's authorities to believe
  */
 public record EeConfig(
         List<InetSocketAddress> tcp,
@@ -35,10 +40,13 @@ public record EeConfig(
         Duration firstPacketTimeout,
         Duration connectTimeout,
         Duration stallTimeout,
-        Duration lingerTimeout) {
+        Duration lingerTimeout,
+        List<InetSocketAddress> tls,
+        @Nullable TlsFiles tlsFiles) {
 
     public EeConfig {
         tcp = List.copyOf(tcp);
+        tls = List.copyOf(tls);
         udp = List.copyOf(udp);
         requireInside("Type ID", typeId, 1, 0xFFFF);
         requireInside("streams at once", maxStreams, 1, 1 << 20);
@@ -47,6 +55,37 @@ public record EeConfig(
         if (Integer.bitCount(inboxOctets) != 1) {
             throw new IllegalArgumentException("inbox octets " + inboxOctets + ": must be a power of two");
         }
+    }
+
+    /** Without TLS. */
+    public EeConfig(
+            List<InetSocketAddress> tcp,
+            List<InetSocketAddress> udp,
+            int typeId,
+            TransportKind transport,
+            FailurePolicy unknownService,
+            int maxStreams,
+            int hopBudget,
+            int inboxOctets,
+            Duration firstPacketTimeout,
+            Duration connectTimeout,
+            Duration stallTimeout,
+            Duration lingerTimeout) {
+        this(
+                tcp,
+                udp,
+                typeId,
+                transport,
+                unknownService,
+                maxStreams,
+                hopBudget,
+                inboxOctets,
+                firstPacketTimeout,
+                connectTimeout,
+                stallTimeout,
+                lingerTimeout,
+                List.of(),
+                null);
     }
 
     private static void requireInside(String what, int value, int min, int max) {
@@ -74,6 +113,19 @@ public record EeConfig(
 
     /** The same with these addresses to listen on. */
     public EeConfig listening(List<InetSocketAddress> tcp, List<InetSocketAddress> udp) {
+        return with(tcp, udp, tls, tlsFiles);
+    }
+
+    /** The same with these addresses to accept TLS on, and these files. */
+    public EeConfig withTls(List<InetSocketAddress> tls, @Nullable TlsFiles tlsFiles) {
+        return with(tcp, udp, tls, tlsFiles);
+    }
+
+    private EeConfig with(
+            List<InetSocketAddress> tcp,
+            List<InetSocketAddress> udp,
+            List<InetSocketAddress> tls,
+            @Nullable TlsFiles tlsFiles) {
         return new EeConfig(
                 tcp,
                 udp,
@@ -86,6 +138,8 @@ public record EeConfig(
                 firstPacketTimeout,
                 connectTimeout,
                 stallTimeout,
-                lingerTimeout);
+                lingerTimeout,
+                tls,
+                tlsFiles);
     }
 }

@@ -20,6 +20,8 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.tls.TlsContext;
+import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.TcpConnection;
@@ -61,6 +63,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Map<ServiceDefinition, Long> udpFailures = new HashMap<>();
 
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
+    private final List<InetSocketAddress> tlsAddresses = new ArrayList<>();
+    private @Nullable TlsContext tls;
     private final List<UdpSocket> udpSockets = new ArrayList<>();
     private final Map<Class<?>, UdpSocket> egressSockets = new HashMap<>();
     private @Nullable Reception reception;
@@ -134,15 +138,34 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 started.adopt(new UdpPort(socket));
             }
             for (InetSocketAddress address : config.tcp()) {
-                InetSocketAddress bound = started.listen(address);
+                InetSocketAddress bound = started.listen(address, null);
                 synchronized (this) {
                     tcpAddresses.add(bound);
                 }
                 forwarder.own(StreamInfo.Transport.TCP, bound);
             }
+            startTls(started);
         } catch (IOException e) {
             close();
             throw e;
+        }
+    }
+
+    private void startTls(Reception started) throws IOException {
+        if (config.tlsFiles() != null) {
+            TlsContext context = TlsContext.of(config.tlsFiles());
+            synchronized (this) {
+                tls = context;
+            }
+        }
+        for (InetSocketAddress address : config.tls()) {
+            TlsContext context = TlsContext.of(config.tlsFiles() == null ? TlsFiles.NONE : config.tlsFiles())
+                    .requireCertificate("TLS on " + address.getHostString() + ":" + address.getPort());
+            InetSocketAddress bound = started.listen(address, context);
+            synchronized (this) {
+                tlsAddresses.add(bound);
+            }
+            forwarder.own(StreamInfo.Transport.TCP, bound);
         }
     }
 
@@ -224,6 +247,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return List.copyOf(tcpAddresses);
     }
 
+    /** Where TCP streams are accepted inside TLS, with the real ports. */
+    public synchronized List<InetSocketAddress> tlsAddresses() {
+        return List.copyOf(tlsAddresses);
+    }
+
     /** Where UDP packets are received, with the real ports. */
     public synchronized List<InetSocketAddress> udpAddresses() {
         return udpSockets.stream().map(UdpSocket::localAddress).toList();
@@ -286,6 +314,18 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     EeConfig config() {
         return config;
+    }
+
+    /** What connections to TLS next hops begin with; null, and a line in the log, when there can be none. */
+    synchronized @Nullable TlsContext tls() {
+        if (tls == null) {
+            try {
+                tls = TlsContext.of(TlsFiles.NONE);
+            } catch (IOException e) {
+                LOG.warn("no TLS next hop can be reached: {}", e.getMessage());
+            }
+        }
+        return tls;
     }
 
     ServiceCatalog services() {

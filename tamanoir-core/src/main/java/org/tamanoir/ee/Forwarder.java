@@ -62,13 +62,14 @@ final class Forwarder {
                 target,
                 next.kind() == NextHop.Kind.ACTIVE_NODE,
                 isUdp,
+                next.transport() == NextHop.Transport.TLS,
                 isIpv6 ? words.getLong(0) : 0,
                 isIpv6 ? words.getLong(8) : 0xFFFF_0000_0000L | (words.getInt(0) & 0xFFFF_FFFFL),
                 !isUdp ? Anep.MAX_PACKET_OCTETS : isIpv6 ? MAX_DATAGRAM_OCTETS_IPV6 : Anep.MAX_DATAGRAM_OCTETS);
     }
 
     static Hop refused(long high, long low, int port, DropReason reason) {
-        return new Hop(high, low, port, reason, null, false, false, 0, 0, 0);
+        return new Hop(high, low, port, reason, null, false, false, false, 0, 0, 0);
     }
 
     /**

@@ -19,6 +19,7 @@ final class Hop {
     final @Nullable InetSocketAddress address;
     final boolean isActiveNode;
     final boolean isUdp;
+    final boolean isTls;
     final long high;
     final long low;
     /** The largest packet that the transport carries, in octets. */
@@ -35,6 +36,7 @@ final class Hop {
             @Nullable InetSocketAddress address,
             boolean isActiveNode,
             boolean isUdp,
+            boolean isTls,
             long high,
             long low,
             int maxOctets) {
@@ -45,6 +47,7 @@ final class Hop {
         this.address = address;
         this.isActiveNode = isActiveNode;
         this.isUdp = isUdp;
+        this.isTls = isTls;
         this.high = high;
         this.low = low;
         this.maxOctets = maxOctets;

@@ -4,10 +4,13 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
@@ -20,17 +23,20 @@ import org.tamanoir.transport.TcpConnection;
  * <p>Thread contract: the service's thread, which never waits here.
  */
 final class QueuedDeparture implements Departure {
+    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** Between attempts to reach a next hop that was lost. */
     private static final Duration RETRY = Duration.ofMillis(500);
 
     private final IoLoop loop;
     private final BufferPool pool;
     private final InetSocketAddress address;
+    private final @Nullable TlsContext tls;
     private final Duration connectTimeout;
     private final Traffic traffic;
 
     private TcpConnection connection;
     private boolean retrying;
+    private boolean refusalTold;
     private boolean closed;
     private @Nullable Buffer filling;
     private int filled;
@@ -39,13 +45,20 @@ final class QueuedDeparture implements Departure {
     private long leavingPackets;
     private long leavingOctets;
 
-    QueuedDeparture(IoLoop loop, BufferPool pool, InetSocketAddress address, Duration connectTimeout, Traffic traffic) {
+    QueuedDeparture(
+            IoLoop loop,
+            BufferPool pool,
+            InetSocketAddress address,
+            @Nullable TlsContext tls,
+            Duration connectTimeout,
+            Traffic traffic) {
         this.loop = loop;
         this.pool = pool;
         this.address = address;
+        this.tls = tls;
         this.connectTimeout = connectTimeout;
         this.traffic = traffic;
-        this.connection = loop.connect(address, connectTimeout);
+        this.connection = loop.connect(address, connectTimeout, tls);
     }
 
     /** Takes what the next hop sends back. */
@@ -161,12 +174,16 @@ final class QueuedDeparture implements Departure {
         if (retrying || closed) {
             return;
         }
+        if (connection.isRefused() && !refusalTold) {
+            refusalTold = true; // Once: it is tried again and again.
+            LOG.warn("UDP: next hop {} not reached: {}", address, connection.failure());
+        }
         drop(connection.isConnected() ? DropReason.NEXT_HOP_LOST : DropReason.NEXT_HOP_UNREACHABLE);
         connection.close();
         retrying = true;
         loop.schedule(RETRY, () -> {
             if (!closed) {
-                connection = loop.connect(address, connectTimeout);
+                connection = loop.connect(address, connectTimeout, tls);
                 retrying = false;
             }
         });

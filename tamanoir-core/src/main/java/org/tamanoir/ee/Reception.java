@@ -24,6 +24,7 @@ import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.TcpConnection;
@@ -42,6 +43,8 @@ final class Reception implements Runnable {
     private static final Duration SWEEP = Duration.ofMillis(500);
     /** Batches taken from a UDP port when the node stops; see {@link UdpService}. */
     private static final int LAST_BATCHES = 64;
+
+    private static final String TLS_ON_PLAIN = " (it begins TLS, but this address speaks plain TCP)";
 
     private final ExecutionEnvironment environment;
     private final IoLoop loop;
@@ -86,12 +89,12 @@ final class Reception implements Runnable {
 
     // ---- TCP -------------------------------------------------------------------------------------------------------
 
-    /** Listens; returns the address with the real port. Any thread. */
-    InetSocketAddress listen(InetSocketAddress address) throws IOException {
+    /** Listens, with TLS or, with null, without; returns the address with the real port. Any thread. */
+    InetSocketAddress listen(InetSocketAddress address, @Nullable TlsContext tls) throws IOException {
         CompletableFuture<InetSocketAddress> bound = new CompletableFuture<>();
         loop.execute(() -> {
             try {
-                TcpListener listener = TcpListener.bind(loop, address, this::accept);
+                TcpListener listener = TcpListener.bind(loop, address, tls, this::accept);
                 listeners.add(listener);
                 bound.complete(listener.localAddress());
             } catch (IOException | RuntimeException e) {
@@ -188,15 +191,32 @@ final class Reception implements Runnable {
         }
 
         private void refuse(int octets, DropReason reason) {
-            LOG.info("TCP {}: refused: {}", connection.remoteAddress(), reason);
+            LOG.info("TCP {}: refused: {}{}", connection.remoteAddress(), reason, beginsTls() ? TLS_ON_PLAIN : "");
             traffic.in(octets);
             traffic.drop(reason, connection.remoteAddress(), ServiceKey.NONE, octets);
             connection.consumed(connection.end());
             close();
         }
 
+        /** Whether what came could be the first octets of TLS: a handshake record (RFC 8446, section 5.1). */
+        private boolean beginsTls() {
+            Buffer input = connection.input();
+            int start = connection.start();
+            return input != null
+                    && connection.end() - start >= 2
+                    && input.nio().get(start) == 22
+                    && input.nio().get(start + 1) == 3;
+        }
+
         /** Ends without a header. */
         void leave() {
+            if (!connection.isConnected()) {
+                String failure = connection.failure();
+                LOG.info(
+                        "TCP {}: refused: {}",
+                        connection.remoteAddress(),
+                        failure == null ? "TLS handshake: not over in time" : failure);
+            }
             int octets = connection.end() - connection.start();
             if (octets > 0) {
                 refuse(octets, DropReason.TRUNCATED);

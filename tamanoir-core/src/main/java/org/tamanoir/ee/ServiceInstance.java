@@ -319,7 +319,7 @@ abstract class ServiceInstance implements ServiceHost {
     abstract void abort(DropReason reason, String why);
 
     /** A way to a TCP next hop; null when it cannot be reached. */
-    abstract @Nullable Departure connect(InetSocketAddress address);
+    abstract @Nullable Departure connect(InetSocketAddress address, boolean isTls);
 
     /** Whether the packet in hand came from this next hop. */
     abstract boolean cameFrom(Hop hop);

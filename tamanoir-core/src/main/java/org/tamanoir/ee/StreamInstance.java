@@ -13,6 +13,7 @@ import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.TcpConnection;
 
@@ -65,21 +66,25 @@ abstract class StreamInstance extends ServiceInstance {
 
     @Override
     @Nullable
-    Departure connect(InetSocketAddress address) {
+    Departure connect(InetSocketAddress address, boolean isTls) {
         if (aborted != null) {
             return null; // A service that sends on would wait for each packet anew.
         }
         Duration timeout = environment().config().connectTimeout();
         long deadline = System.nanoTime() + timeout.toNanos();
+        TlsContext tls = isTls ? environment().tls() : null;
+        if (isTls && tls == null) {
+            return null;
+        }
         holdInput();
         while (true) {
-            TcpConnection connection = loop.connect(address, timeout);
+            TcpConnection connection = loop.connect(address, timeout, tls);
             await(() -> connection.isConnected() || connection.failure() != null, timeout);
             if (connection.isConnected() && connection.failure() == null) {
                 return new TcpDeparture(connection, memory, traffic);
             }
             connection.close();
-            if (System.nanoTime() - deadline >= 0 || !pause(CONNECT_RETRY)) {
+            if (connection.isRefused() || System.nanoTime() - deadline >= 0 || !pause(CONNECT_RETRY)) {
                 LOG.info("{}: next hop {} not reached: {}", thread().getName(), address, connection.failure());
                 return null;
             }
@@ -145,6 +150,11 @@ abstract class StreamInstance extends ServiceInstance {
             Buffer input = from.input();
             if (input != null && from.end() > from.start()) {
                 relay(from, input);
+            }
+            if (from.isInputCut()) {
+                abort(
+                        DropReason.NEXT_HOP_LOST,
+                        "its next hop " + from.remoteAddress() + " was lost: " + from.failure());
             }
             from.trim();
         }
@@ -228,6 +238,16 @@ abstract class StreamInstance extends ServiceInstance {
         for (Departure departure : departures.connections()) {
             ((TcpDeparture) departure).connection().shutdownOutput();
         }
+    }
+
+    /** Waits until the far sides will know of the end, which with TLS the operating system may not take at once. */
+    final void awaitOutputEnds(BooleanSupplier alsoEnded) {
+        await(
+                () -> alsoEnded.getAsBoolean()
+                        && departures.connections().stream()
+                                .allMatch(each ->
+                                        ((TcpDeparture) each).connection().isOutputEnded()),
+                environment().config().stallTimeout());
     }
 
     // ---- abort -------------------------------------------------------------------------------------------------

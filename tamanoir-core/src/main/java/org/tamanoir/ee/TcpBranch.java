@@ -108,6 +108,7 @@ final class TcpBranch extends StreamInstance {
                     },
                     linger);
         } while (!repliesEnded() && repliesSeen() != seen && !isCut());
+        awaitOutputEnds(() -> true);
     }
 
     private void finish() {

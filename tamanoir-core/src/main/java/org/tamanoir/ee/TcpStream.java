@@ -93,7 +93,11 @@ final class TcpStream extends StreamInstance {
         takeAnswers();
         flushBack();
         if (state == State.OPEN && isQuiet() && (inbound.inputEnded() || isPartialOverdue())) {
-            endInput();
+            if (inbound.isInputCut()) {
+                abort(DropReason.PEER_GONE, "its sender was lost: " + inbound.failure());
+            } else {
+                endInput();
+            }
         }
         if (state == State.ENDING && !settled()) {
             watchStall();
@@ -403,11 +407,14 @@ final class TcpStream extends StreamInstance {
         environment().join(branches);
         branches.forEach(branch -> branch.abandon(traffic));
         closeService();
+        if (aborted() == null && !isCut()) {
+            inbound.shutdownOutput();
+            awaitOutputEnds(inbound::isOutputEnded);
+        }
         departures.close(reason);
         if (aborted() != null || isCut()) {
             back.reset(isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
         } else {
-            inbound.shutdownOutput();
             back.close(DropReason.PEER_GONE);
         }
         memory.recycle();

@@ -299,9 +299,14 @@ final class UdpService extends ServiceInstance {
 
     @Override
     @Nullable
-    Departure connect(InetSocketAddress address) {
+    Departure connect(InetSocketAddress address, boolean isTls) {
         return new QueuedDeparture(
-                loop, environment().pool(), address, environment().config().connectTimeout(), traffic);
+                loop,
+                environment().pool(),
+                address,
+                isTls ? environment().tls() : null,
+                environment().config().connectTimeout(),
+                traffic);
     }
 
     @Override

@@ -17,7 +17,9 @@ public record NextHop(@Nullable InetAddress address, int port, Transport transpo
         /** As they came. */
         SAME,
         TCP,
-        UDP
+        UDP,
+        /** TCP inside TLS. */
+        TLS
     }
 
     /** Who is there. */

@@ -2,8 +2,23 @@ package org.tamanoir.tls;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where one side of a TLS connection finds what it shows and what it believes: PEM files.
@@ -18,12 +33,146 @@ public record TlsFiles(
         @Nullable Path key,
         @Nullable Path trust,
         boolean requireClient) {
+    private static final Logger LOG = LoggerFactory.getLogger(TlsFiles.class);
+    private static final char[] NO_PASSWORD = new char[0];
+
+    /** What a client needs that shows no certificate and believes the authorities of the JDK. */
+    public static final TlsFiles NONE = new TlsFiles(null, null, null, false);
+
     /**
-     * Reads the files. TLS 1.2 and 1.3; one context serves both sides.
+     * Reads the files. TLS 1.2 and 1.3; one context serves both sides. A certificate that has expired is used, with
+     * a warning in the log: whether to believe it is for the other side to say.
      *
      * @throws IOException in one line, with the file, what is wrong with it and the remedy
      */
     public SSLContext context() throws IOException {
-        throw new UnsupportedOperationException("context");
+        if (certificate != null && key == null) {
+            throw new IOException("TLS certificate " + certificate + ": its key is missing; name the key's file too");
+        }
+        if (certificate == null && key != null) {
+            throw new IOException("TLS key " + key + ": its certificate is missing; name the certificate's file too");
+        }
+        if (requireClient && trust == null) {
+            throw new IOException("TLS: clients must show a certificate, but no trust file says from which authority; "
+                    + "name a trust file, or do not require it");
+        }
+        KeyManager[] keys = certificate == null || key == null ? null : keys(certificate, key);
+        TrustManager[] authorities = trust == null ? null : authorities(trust);
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(keys, authorities, null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("TLS: this Java cannot: " + e.getMessage() + "; check its java.security file", e);
+        }
+    }
+
+    private static KeyManager[] keys(Path certificateFile, Path keyFile) throws IOException {
+        List<X509Certificate> chain =
+                PemFile.read("TLS certificate", certificateFile).certificates("TLS certificate");
+        PrivateKey key = PemFile.read("TLS key", keyFile).privateKey("TLS key");
+        X509Certificate own = chain.get(0);
+        requireFits(key, keyFile, own, certificateFile);
+        requireChain(chain, certificateFile);
+        chain.forEach(each -> warnOfDates("TLS certificate", certificateFile, each));
+        try {
+            KeyStore store = inMemory();
+            store.setKeyEntry("own", key, NO_PASSWORD, chain.toArray(Certificate[]::new));
+            KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+            factory.init(store, NO_PASSWORD);
+            return factory.getKeyManagers();
+        } catch (GeneralSecurityException e) {
+            throw new IOException(
+                    "TLS certificate " + certificateFile + ": this Java cannot use it: " + e.getMessage()
+                            + "; make one with an EC, RSA or Ed25519 key",
+                    e);
+        }
+    }
+
+    private static TrustManager[] authorities(Path file) throws IOException {
+        List<X509Certificate> trusted = PemFile.read("TLS trust", file).certificates("TLS trust");
+        trusted.forEach(each -> warnOfDates("TLS trust", file, each));
+        try {
+            KeyStore store = inMemory();
+            for (int i = 0; i < trusted.size(); i++) {
+                store.setCertificateEntry("authority " + i, trusted.get(i));
+            }
+            TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            factory.init(store);
+            return factory.getTrustManagers();
+        } catch (GeneralSecurityException e) {
+            throw new IOException(
+                    "TLS trust " + file + ": this Java cannot use it: " + e.getMessage()
+                            + "; check that it holds X.509 certificates",
+                    e);
+        }
+    }
+
+    private static KeyStore inMemory() throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        return store;
+    }
+
+    /** What the key signs, the certificate's public key must verify. */
+    private static void requireFits(PrivateKey key, Path keyFile, X509Certificate own, Path certificateFile)
+            throws IOException {
+        boolean fits;
+        try {
+            String algorithm = switch (key.getAlgorithm().toUpperCase(Locale.ROOT)) {
+                case "RSA" -> "SHA256withRSA";
+                case "EC" -> "SHA256withECDSA";
+                default -> "EdDSA";
+            };
+            byte[] sample = own.getTBSCertificate();
+            Signature signer = Signature.getInstance(algorithm);
+            signer.initSign(key);
+            signer.update(sample);
+            byte[] signature = signer.sign();
+            signer.initVerify(own.getPublicKey());
+            signer.update(sample);
+            fits = signer.verify(signature);
+        } catch (GeneralSecurityException e) {
+            fits = false; // Keys of two algorithms.
+        }
+        if (!fits) {
+            throw new IOException("TLS key " + keyFile + ": does not fit the first certificate of " + certificateFile
+                    + " (" + name(own) + "); name its own key, and put that certificate first");
+        }
+    }
+
+    private static void requireChain(List<X509Certificate> chain, Path file) throws IOException {
+        for (int i = 1; i < chain.size(); i++) {
+            if (!chain.get(i - 1).getIssuerX500Principal().equals(chain.get(i).getSubjectX500Principal())) {
+                throw new IOException("TLS certificate " + file + ": certificate " + (i + 1) + " of the file ("
+                        + name(chain.get(i)) + ") is not the issuer of the one before it ("
+                        + name(chain.get(i - 1)) + "); put the own one first and each one's issuer behind it");
+            }
+        }
+    }
+
+    private static void warnOfDates(String what, Path file, X509Certificate certificate) {
+        Instant now = Instant.now();
+        Instant until = certificate.getNotAfter().toInstant();
+        Instant from = certificate.getNotBefore().toInstant();
+        if (now.isAfter(until)) {
+            LOG.warn(
+                    "{} {}: {} expired at {}: the other side will refuse it; renew it",
+                    what,
+                    file,
+                    name(certificate),
+                    until);
+        } else if (now.isBefore(from)) {
+            LOG.warn(
+                    "{} {}: {} is not valid before {}: the other side will refuse it; check the clock",
+                    what,
+                    file,
+                    name(certificate),
+                    from);
+        }
+    }
+
+    private static String name(X509Certificate certificate) {
+        return certificate.getSubjectX500Principal().getName();
     }
 }

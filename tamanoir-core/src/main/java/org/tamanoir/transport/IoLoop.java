@@ -19,6 +19,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.tls.TlsContext;
 
 /**
  * The sockets, tasks and timers of one thread, which drives them itself: {@link #run} waits for something to
@@ -111,10 +113,20 @@ public final class IoLoop implements AutoCloseable {
 
     /** Begins to connect; {@link TcpConnection#isConnected} or {@link TcpConnection#failure} tells the outcome. */
     public TcpConnection connect(InetSocketAddress address, Duration timeout) {
+        return connect(address, timeout, null);
+    }
+
+    /**
+     * The same, inside TLS.
+     *
+     * @param timeout for the connection, and again for the handshake
+     * @param tls null = without
+     */
+    public TcpConnection connect(InetSocketAddress address, Duration timeout, @Nullable TlsContext tls) {
         SocketChannel channel = isNative ? new EpollSocketChannel() : new NioSocketChannel();
         channel.config().setConnectTimeoutMillis((int) Math.min(Integer.MAX_VALUE, timeout.toMillis()));
-        TcpConnection connection = new TcpConnection(channel, pool, address);
-        connection.connect(register(channel), address);
+        TcpConnection connection = new TcpConnection(channel, pool, address, tls == null ? null : tls.client(address));
+        connection.connect(register(channel), address, timeout);
         return connection;
     }
 

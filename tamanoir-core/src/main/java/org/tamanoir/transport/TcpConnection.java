@@ -15,18 +15,31 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
 import java.net.InetSocketAddress;
 import java.time.Instant;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.tls.TlsSession;
 
 /**
  * One TCP connection, driven by the thread that owns its loop. Octets that came lie in {@link #input} from
  * {@link #start} to {@link #end} until they are {@linkplain #consumed consumed}; octets to go are slices of
  * {@link Buffer}s, written without a copy. Each {@link IoLoop#run} reads at most one buffer.
  *
+ * <p>With TLS the same holds for plaintext, except that what is written is encrypted into memory of its own. The
+ * connection counts as connected when the handshake is over.
+ *
  * <p>Thread contract: the owning thread of the loop, except {@link #remoteAddress}.
  */
 public final class TcpConnection {
     /** Below this much room the input buffer counts as full. */
     private static final int MIN_ROOM_OCTETS = 2048;
+    /** Room for the plaintext of any record, with the padding that some senders add to it. */
+    private static final int RECORD_OCTETS = TlsSession.MAX_FRAGMENT_OCTETS + 512;
+
+    private static final String CUT = "TLS: it was cut off, not ended";
+    private static final String CLOSED = "TLS handshake: the other side closed the connection; does it speak TLS?";
     /** Not more than this is moved to a small buffer so that a larger one can be given back. */
     private static final int LEFTOVER_OCTETS = 4096;
     /** A read of this much is followed by another at once. */
@@ -39,6 +52,7 @@ public final class TcpConnection {
     private final InetSocketAddress remoteAddress;
     private final Instant since = Instant.now();
     private final Receiver receiver = new Receiver();
+    private final @Nullable TlsFilter tls;
 
     private @Nullable Buffer input;
     private int start;
@@ -54,13 +68,24 @@ public final class TcpConnection {
     private boolean connected;
     private boolean inputEnded;
     private boolean outputShut;
+    /** The socket's input has ended; with TLS what came before may not be decrypted yet. */
+    private boolean socketEnded;
+    /** Ciphertext waits here for room, or for somebody who wants input. */
+    private boolean stalled;
+
+    private boolean resuming;
+
+    private boolean refused;
+    private @Nullable ChannelFuture ending;
     private @Nullable String failure;
     private Runnable listener = () -> {};
 
-    TcpConnection(SocketChannel channel, BufferPool pool, InetSocketAddress remoteAddress) {
+    TcpConnection(
+            SocketChannel channel, BufferPool pool, InetSocketAddress remoteAddress, @Nullable TlsSession session) {
         this.channel = channel;
         this.pool = pool;
         this.remoteAddress = remoteAddress;
+        this.tls = session == null ? null : new TlsFilter(session, channel, pool);
         channel.config()
                 .setTcpNoDelay(true)
                 .setKeepAlive(true)
@@ -69,18 +94,38 @@ public final class TcpConnection {
                 .setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1))
                 .setRecvByteBufAllocator(() -> receiver);
         channel.pipeline().addLast(receiver);
-        connected = channel.isActive();
+        connected = channel.isActive() && tls == null;
     }
 
-    void connect(ChannelFuture registered, InetSocketAddress address) {
+    /**
+     * @param handshakeTimeout from the connection to the end of its handshake
+     */
+    void connect(ChannelFuture registered, InetSocketAddress address, Duration handshakeTimeout) {
         registered.addListener(r -> channel.connect(address).addListener(f -> {
-            if (f.isSuccess()) {
+            if (!f.isSuccess()) {
+                fail(f.cause());
+            } else if (tls == null) {
                 connected = true;
             } else {
-                fail(f.cause());
+                beginHandshake(handshakeTimeout);
             }
             listener.run();
         }));
+    }
+
+    private void beginHandshake(Duration timeout) {
+        Future<?> alarm = channel.eventLoop()
+                .schedule(
+                        () -> {
+                            if (!connected) {
+                                refuse("no end of the TLS handshake within " + timeout.toMillis() + " ms");
+                                listener.run();
+                            }
+                        },
+                        timeout.toNanos(),
+                        TimeUnit.NANOSECONDS);
+        channel.closeFuture().addListener(closed -> alarm.cancel(false));
+        decrypt();
     }
 
     Channel channel() {
@@ -119,6 +164,19 @@ public final class TcpConnection {
         return inputEnded;
     }
 
+    /**
+     * Whether octets that the far side sent may be missing at the end of the input, by somebody's hand: with TLS an
+     * end that the far side did not announce. Without TLS nobody can tell: never so.
+     */
+    public boolean isInputCut() {
+        return tls != null && inputEnded && !tls.session().inputEnded();
+    }
+
+    /** Whether TLS failed, so that to connect again would not help. */
+    public boolean isRefused() {
+        return refused;
+    }
+
     /** In a few words, why the connection failed; null while it has not. */
     public @Nullable String failure() {
         return failure;
@@ -150,6 +208,9 @@ public final class TcpConnection {
     public void wantInput(boolean wanted) {
         this.wanted = wanted;
         applyAutoRead();
+        if (stalled && wanted) {
+            decryptSoon();
+        }
     }
 
     /**
@@ -181,10 +242,13 @@ public final class TcpConnection {
             paused = false;
             applyAutoRead();
         }
+        if (stalled && wanted && end - start <= BufferPool.LARGE_OCTETS - RECORD_OCTETS) {
+            decryptSoon();
+        }
     }
 
     private void applyAutoRead() {
-        boolean read = wanted && !paused;
+        boolean read = wanted && !paused && !stalled;
         if (channel.config().isAutoRead() != read) {
             channel.config().setAutoRead(read);
         }
@@ -194,35 +258,66 @@ public final class TcpConnection {
 
     /** Appends octets {@code from} to {@code to} of {@code buffer}; they must not change until {@link #isDrained}. */
     public void write(Buffer buffer, int from, int to) {
+        if (tls != null) {
+            encrypt(tls, buffer, from, to);
+            return;
+        }
         channel.write(buffer.memory().retainedSlice(from, to - from), channel.voidPromise());
     }
 
     /** Hands what was written to the operating system, as far as it takes it. */
     public void flush() {
+        if (tls != null) {
+            flush(tls);
+            return;
+        }
         channel.flush();
     }
 
     /** Whether the operating system has taken all that was written; never so when the connection is closed. */
     public boolean isDrained() {
         ChannelOutboundBuffer pending = channel.unsafe().outboundBuffer();
-        return pending != null && pending.isEmpty();
+        return pending != null && pending.isEmpty() && (tls == null || tls.stagedOctets() == 0);
     }
 
     /** Octets written that the operating system has not taken yet. */
     public long pendingOctets() {
         ChannelOutboundBuffer pending = channel.unsafe().outboundBuffer();
-        return pending == null ? 0 : pending.totalPendingWriteBytes();
+        return pending == null ? 0 : pending.totalPendingWriteBytes() + (tls == null ? 0 : tls.stagedOctets());
     }
 
-    /** Ends this side of the connection; the far side can still send. */
+    /**
+     * Ends this side of the connection; the far side can still send. With TLS that takes an octet or two which the
+     * operating system may not take at once: see {@link #isOutputEnded}.
+     */
     public void shutdownOutput() {
-        if (!outputShut && channel.isActive()) {
-            outputShut = true;
+        if (outputShut || !channel.isActive()) {
+            return;
+        }
+        outputShut = true;
+        if (tls == null || !connected) {
             channel.shutdownOutput();
+            return;
+        }
+        try {
+            ending = tls.end();
+            ending.addListener(left -> {
+                if (left.isSuccess()) {
+                    channel.shutdownOutput();
+                }
+                listener.run();
+            });
+        } catch (SSLException e) {
+            tlsFailed(tls, e);
         }
     }
 
-    // ---- end, and change of thread -----------------------------------------------------------------------------
+    /** Whether {@link #shutdownOutput} is done and the far side will know; also when the connection is gone. */
+    public boolean isOutputEnded() {
+        return failure != null || !channel.isActive() || (outputShut && (ending == null || ending.isDone()));
+    }
+
+    // ---- end ---------------------------------------------------------------------------------------------------
 
     /** Closes the connection and frees its input. What was not flushed is lost. */
     public void close() {
@@ -246,7 +341,122 @@ public final class TcpConnection {
             end = 0;
             pool.give(buffer);
         }
+        if (tls != null) {
+            tls.release();
+        }
     }
+
+    // ---- TLS ---------------------------------------------------------------------------------------------------
+
+    /** Decrypts what came, as far as there is room and input is wanted, and answers the handshake. */
+    private void decrypt() {
+        TlsFilter filter = tls;
+        if (filter == null || refused || !channel.isActive()) {
+            return;
+        }
+        int before = end - start;
+        boolean wasConnected = connected;
+        boolean hadEnded = inputEnded;
+        resuming = false;
+        stalled = false;
+        try {
+            takeRecords(filter);
+            connected = filter.session().isEstablished();
+        } catch (SSLException e) {
+            tlsFailed(filter, e);
+        }
+        arrived(end - start - before, Integer.MAX_VALUE);
+        Buffer buffer = input;
+        if (buffer != null && start == end && !buffer.isReferenced()) {
+            input = null;
+            pool.give(buffer);
+        }
+        applyAutoRead();
+        if (end - start != before || connected != wasConnected || inputEnded != hadEnded) {
+            listener.run();
+        }
+    }
+
+    private void takeRecords(TlsFilter filter) throws SSLException {
+        int leastOctets = MIN_ROOM_OCTETS;
+        while (wanted || !connected) {
+            if (end - start > BufferPool.LARGE_OCTETS - RECORD_OCTETS) {
+                stalled = true;
+                return;
+            }
+            Buffer buffer = room(leastOctets);
+            end = filter.decrypt(buffer, end);
+            TlsSession.Need need = filter.need();
+            switch (need) {
+                case OUTPUT -> filter.answer();
+                case ROOM -> {
+                    leastOctets = RECORD_OCTETS;
+                    nextReadOctets = Math.min(BufferPool.LARGE_OCTETS, nextReadOctets * 4);
+                }
+                case NOTHING -> {
+                    inputEnded = true;
+                    return;
+                }
+                case INPUT -> {
+                    if (socketEnded) {
+                        refuse(filter.session().isEstablished() ? CUT : CLOSED);
+                    }
+                    return;
+                }
+            }
+        }
+        stalled = socketEnded || filter.ciphertextOctets() > 0;
+    }
+
+    /** In a step of its own, since the caller is in the midst of one. */
+    private void decryptSoon() {
+        if (!resuming) {
+            resuming = true;
+            channel.eventLoop().execute(this::decrypt);
+        }
+    }
+
+    private void encrypt(TlsFilter filter, Buffer buffer, int from, int to) {
+        if (channel.isActive() && !refused) {
+            try {
+                filter.write(buffer, from, to);
+            } catch (SSLException e) {
+                tlsFailed(filter, e);
+            }
+        }
+    }
+
+    private void flush(TlsFilter filter) {
+        if (channel.isActive() && !refused) {
+            try {
+                filter.flush();
+            } catch (SSLException e) {
+                tlsFailed(filter, e);
+            }
+        }
+    }
+
+    /** Tells the far side why, if it still listens. */
+    private void tlsFailed(TlsFilter filter, SSLException cause) {
+        String what = connected ? "TLS: " : "TLS handshake: ";
+        try {
+            filter.answer();
+        } catch (SSLException e) {
+            // It has nothing to say, and the cause is known.
+        }
+        refuse(what + TlsSession.explain(cause));
+    }
+
+    private void refuse(String why) {
+        refused = true;
+        if (failure == null) {
+            failure = why;
+        }
+        inputEnded = true;
+        channel.close();
+    }
+
+    // ---- change of thread --------------------------------------------------------------------------------------
 
     /**
      * Leaves its loop, so that another may {@linkplain IoLoop#adopt adopt} it; {@code left} runs on the old loop's
@@ -266,28 +476,29 @@ public final class TcpConnection {
     }
 
     /** Room for the next read behind what has not been consumed. */
-    private Buffer room() {
+    private Buffer room(int leastOctets) {
         Buffer buffer = input;
         int held = end - start;
         if (buffer == null) {
-            buffer = pool.take(nextReadOctets, MIN_ROOM_OCTETS);
+            buffer = pool.take(nextReadOctets, leastOctets);
             start = 0;
             end = 0;
         } else if (held == 0 && !buffer.isReferenced()) {
             start = 0;
             end = 0;
-        } else if (!receiver.continuing && buffer.capacity() - end < Math.max(MIN_ROOM_OCTETS, nextReadOctets / 2)) {
-            buffer = move(buffer, held);
+            buffer = buffer.capacity() < leastOctets ? move(buffer, held, leastOctets) : buffer;
+        } else if (!receiver.continuing && buffer.capacity() - end < Math.max(leastOctets, nextReadOctets / 2)) {
+            buffer = move(buffer, held, leastOctets);
         }
         input = buffer;
         return buffer;
     }
 
     /** Moves what is held to the front, of a larger buffer if need be. */
-    private Buffer move(Buffer from, int held) {
+    private Buffer move(Buffer from, int held, int leastOctets) {
         Buffer to = from;
-        if (from.isReferenced() || from.capacity() < nextReadOctets || from.capacity() - held < MIN_ROOM_OCTETS) {
-            to = pool.take(nextReadOctets, held + MIN_ROOM_OCTETS);
+        if (from.isReferenced() || from.capacity() < nextReadOctets || from.capacity() - held < leastOctets) {
+            to = pool.take(nextReadOctets, held + leastOctets);
         }
         to.nio().put(0, from.nio(), start, held);
         if (to != from) {
@@ -318,13 +529,21 @@ public final class TcpConnection {
 
         @Override
         public ByteBuf allocate(ByteBufAllocator ignored) {
-            ByteBuf memory = room().memory();
+            if (tls != null) {
+                return tls.memoryToRead();
+            }
+            ByteBuf memory = room(MIN_ROOM_OCTETS).memory();
             return memory.setIndex(0, end).retain();
         }
 
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ByteBuf memory = (ByteBuf) message;
+            if (tls != null) {
+                tls.read(memory);
+                decrypt();
+                return;
+            }
             int before = end;
             end = memory.writerIndex();
             memory.release();
@@ -341,6 +560,11 @@ public final class TcpConnection {
         @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) {
             if (event instanceof ChannelInputShutdownEvent) {
+                socketEnded = true;
+                if (tls != null) {
+                    decrypt();
+                    return;
+                }
                 inputEnded = true;
                 listener.run();
             }
@@ -348,7 +572,7 @@ public final class TcpConnection {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            if (connected) {
+            if (connected || tls != null) {
                 inputEnded = true;
                 fail(null);
                 listener.run();
@@ -358,6 +582,9 @@ public final class TcpConnection {
         @Override
         public void channelWritabilityChanged(ChannelHandlerContext context) {
             if (context.channel().isWritable()) {
+                if (tls != null) {
+                    tls.reclaim();
+                }
                 listener.run();
             }
         }
@@ -403,6 +630,9 @@ public final class TcpConnection {
 
         @Override
         public boolean continueReading() {
+            if (tls != null) {
+                return false;
+            }
             // While a large read was copied, the sender has often brought more: fewer and larger batches wake both
             // ends less often, and waking them is what costs most.
             Buffer buffer = input;

@@ -8,6 +8,8 @@ import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.tls.TlsContext;
 
 /**
  * A TCP port that accepts connections onto the loop of the thread that made it.
@@ -26,10 +28,12 @@ public final class TcpListener {
     /**
      * Listens at once.
      *
+     * @param tls null = without; else connections become {@linkplain TcpConnection#isConnected connected} by and by
      * @param accepted gets each connection, inside {@link IoLoop#run}; it has not read anything yet
      * @throws IOException in one line, with the address, if it cannot be had
      */
-    public static TcpListener bind(IoLoop loop, InetSocketAddress address, Consumer<TcpConnection> accepted)
+    public static TcpListener bind(
+            IoLoop loop, InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
             throws IOException {
         Channel channel = loop.newServerChannel();
         channel.config().setOption(ChannelOption.SO_BACKLOG, BACKLOG);
@@ -38,7 +42,8 @@ public final class TcpListener {
             @Override
             public void channelRead(ChannelHandlerContext context, Object message) {
                 SocketChannel child = (SocketChannel) message;
-                TcpConnection connection = new TcpConnection(child, loop.pool(), child.remoteAddress());
+                TcpConnection connection =
+                        new TcpConnection(child, loop.pool(), child.remoteAddress(), tls == null ? null : tls.server());
                 // Before its user may close it; it reads in a later step of the loop.
                 loop.register(child);
                 accepted.accept(connection);

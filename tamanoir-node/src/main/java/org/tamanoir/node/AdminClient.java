@@ -161,7 +161,8 @@ final class AdminClient {
     }
 
     private CommandException lost(IOException e) {
-        return new CommandException(Main.FAILED, "the connection to " + url + " broke (" + e.getMessage() + "): has the node ended?", e);
+        return new CommandException(
+                Main.FAILED, "the connection to " + url + " broke (" + e.getMessage() + "): has the node ended?", e);
     }
 
     private CommandException refused(int status, String body) {

@@ -40,7 +40,16 @@ public final class Main implements Runnable {
     static final int USAGE = 2;
 
     private static final List<Class<?>> COMMANDS = List.of(
-            NodeCommand.class, SendCommand.class, ReceiveCommand.class, DemoCommand.class, CompletionCommand.class);
+            NodeCommand.class,
+            CtlCommand.class,
+            SendCommand.class,
+            ReceiveCommand.class,
+            DemoCommand.class,
+            RepositoryCommand.class,
+            KeygenCommand.class,
+            PublishCommand.class,
+            VerifyCommand.class,
+            CompletionCommand.class);
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it

@@ -15,6 +15,7 @@ import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.Deployment;
 import org.tamanoir.manager.TrustStore;
+import org.tamanoir.repository.CodeServer;
 import org.tamanoir.routing.RoutingTable;
 
 /**
@@ -59,11 +60,29 @@ final class Node {
             manager = started;
             opened.push(started);
             environment.start();
+            if (deployment != null && config.deploy().serve) {
+                serveCode(deployment.cache(), started);
+            }
             started.ready(null);
         } catch (IOException | RuntimeException e) {
             stop(Duration.ZERO);
             throw e;
         }
+    }
+
+    /** Other nodes get the code that this one runs, and learn where from packets that go to them. */
+    private void serveCode(CodeCache cache, ActiveNodeManager manager) throws IOException {
+        InetSocketAddress wanted = config.deploy().codeServer;
+        if (wanted == null) {
+            InetSocketAddress beside = environment.tcpAddresses().stream()
+                    .findFirst()
+                    .orElseGet(() -> new InetSocketAddress("127.0.0.1", 0));
+            wanted = new InetSocketAddress(beside.getAddress(), 0);
+        }
+        CodeServer server = CodeServer.start(wanted, null, path -> cache.file(path, manager::isServed));
+        opened.push(server);
+        environment.advertise(server.address());
+        LOG.info("code server on {}", Endpoint.toString(server.address()));
     }
 
     private Deployment deployment() throws IOException {

@@ -1,15 +1,12 @@
 package org.tamanoir.node;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.lang.reflect.Modifier;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.tamanoir.deploy.ServiceFactory;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
@@ -32,7 +29,8 @@ final class ServiceClasses {
                 Class<? extends Service> type = providers.next().type();
                 found.put(
                         type.getName(),
-                        new ServiceDefinition(type.getName(), factory(type), ServiceConfig.EMPTY, FailurePolicy.DROP));
+                        new ServiceDefinition(
+                                type.getName(), ServiceFactory.of(type), ServiceConfig.EMPTY, FailurePolicy.DROP));
             }
         } catch (ServiceConfigurationError | IllegalArgumentException e) {
             problems.add("class path", e.getMessage() + "; correct META-INF/services or remove the jar");
@@ -54,44 +52,12 @@ final class ServiceClasses {
     static Supplier<Service> factory(String className) {
         try {
             ClassLoader loader = Thread.currentThread().getContextClassLoader();
-            return factory(Class.forName(className, false, loader));
+            return ServiceFactory.of(Class.forName(className, false, loader));
         } catch (ClassNotFoundException e) {
             throw new IllegalArgumentException(
                     "class " + className + " is not on the class path: add its jar to it, or correct the name", e);
         } catch (LinkageError e) {
             throw new IllegalArgumentException("class " + className + " cannot be loaded: " + e, e);
-        }
-    }
-
-    private static Supplier<Service> factory(Class<?> type) {
-        String wanted = ": a public class with a public constructor without arguments is wanted";
-        if (!Service.class.isAssignableFrom(type)) {
-            throw new IllegalArgumentException(
-                    "class " + type.getName() + " is no service: it must extend " + Service.class.getName());
-        }
-        if (Modifier.isAbstract(type.getModifiers())) {
-            throw new IllegalArgumentException("class " + type.getName() + " is abstract" + wanted);
-        }
-        try {
-            MethodHandle maker = MethodHandles.publicLookup()
-                    .unreflectConstructor(type.getConstructor())
-                    .asType(MethodType.methodType(Service.class));
-            return () -> make(maker);
-        } catch (NoSuchMethodException e) {
-            throw new IllegalArgumentException(
-                    "class " + type.getName() + " has no public constructor without arguments" + wanted, e);
-        } catch (IllegalAccessException e) {
-            throw new IllegalArgumentException("class " + type.getName() + " is not public" + wanted, e);
-        }
-    }
-
-    private static Service make(MethodHandle maker) {
-        try {
-            return (Service) maker.invokeExact();
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException("the constructor threw " + e, e);
         }
     }
 }

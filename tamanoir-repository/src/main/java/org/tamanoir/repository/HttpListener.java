@@ -32,15 +32,20 @@ import org.tamanoir.tls.TlsFiles;
  */
 public final class HttpListener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
-    private static final int MAX_CONNECTIONS = 256;
     private static final int MAX_HEAD_OCTETS = 16 * 1024;
     private static final int MAX_LINE_OCTETS = 4 * 1024;
-    private static final int IDLE_SECONDS = 60;
-    /** From a connection's begin, or its last answer, to the next whole request head. */
-    private static final long HEAD_MS = 10_000;
 
-    /** For a request with a body, answer included. */
-    private static final long BODY_MS = 300_000;
+    /**
+     * Bounds that tests make small.
+     *
+     * @param connections at once; what comes beyond is closed
+     * @param headMs from a connection's begin, its TLS handshake included, to the first whole request head
+     * @param bodyMs for a request with a body, answer included
+     * @param idleMs without an octet in either direction, and from an answer to the next whole request head
+     */
+    record Limits(int connections, long headMs, long bodyMs, long idleMs) {
+        static final Limits USUAL = new Limits(256, 10_000, 300_000, 60_000);
+    }
 
     private static final long PATIENCE_SECONDS = 10;
     private static final long NO_TIMER = -1;
@@ -65,6 +70,16 @@ public final class HttpListener implements AutoCloseable {
     public static HttpListener start(
             String what, InetSocketAddress address, @Nullable TlsFiles tls, Function<Vertx, Router> routes)
             throws IOException {
+        return start(what, address, tls, routes, Limits.USUAL);
+    }
+
+    static HttpListener start(
+            String what,
+            InetSocketAddress address,
+            @Nullable TlsFiles tls,
+            Function<Vertx, Router> routes,
+            Limits limits)
+            throws IOException {
         Vertx vertx = Vertx.vertx(new VertxOptions()
                 .setEventLoopPoolSize(1)
                 .setWorkerPoolSize(4)
@@ -76,9 +91,9 @@ public final class HttpListener implements AutoCloseable {
             if (tls != null) {
                 tls.context(); // Its errors say what to do; Vert.x's do not.
             }
-            HttpServer server = vertx.createHttpServer(options(address, tls));
+            HttpServer server = vertx.createHttpServer(options(address, tls, limits));
             Router router = routes.apply(vertx);
-            Bounds bounds = new Bounds(vertx);
+            Bounds bounds = new Bounds(vertx, limits);
             server.connectionHandler(bounds::connected);
             server.requestHandler(request -> {
                 bounds.begun(request);
@@ -103,18 +118,19 @@ public final class HttpListener implements AutoCloseable {
         }
     }
 
-    private static HttpServerOptions options(InetSocketAddress address, @Nullable TlsFiles tls) {
+    private static HttpServerOptions options(InetSocketAddress address, @Nullable TlsFiles tls, Limits limits) {
         HttpServerOptions options = new HttpServerOptions()
                 .setHost(address.getAddress().getHostAddress())
                 .setPort(address.getPort())
-                .setIdleTimeout(IDLE_SECONDS)
+                .setIdleTimeout((int) limits.idleMs)
+                .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
                 .setMaxHeaderSize(MAX_HEAD_OCTETS)
                 .setMaxInitialLineLength(MAX_LINE_OCTETS)
                 .setHttp2ClearTextEnabled(false)
                 .setUseAlpn(false);
         if (tls != null && tls.certificate() != null && tls.key() != null) {
             options.setSsl(true)
-                    .setSslHandshakeTimeout(HEAD_MS)
+                    .setSslHandshakeTimeout(limits.headMs)
                     .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS)
                     .setKeyCertOptions(new PemKeyCertOptions()
                             .setCertPath(tls.certificate().toString())
@@ -148,19 +164,21 @@ public final class HttpListener implements AutoCloseable {
     /** Limits of connections in number and of requests in time. The event loop's thread. */
     private static final class Bounds {
         private final Vertx vertx;
+        private final Limits limits;
         /** The deadline's timer of each connection. */
         private final Map<HttpConnection, Long> deadlines = new HashMap<>();
 
-        Bounds(Vertx vertx) {
+        Bounds(Vertx vertx, Limits limits) {
             this.vertx = vertx;
+            this.limits = limits;
         }
 
         void connected(HttpConnection connection) {
-            if (deadlines.size() >= MAX_CONNECTIONS) {
+            if (deadlines.size() >= limits.connections) {
                 connection.close();
                 return;
             }
-            deadlines.put(connection, deadline(connection, HEAD_MS));
+            deadlines.put(connection, deadline(connection, limits.headMs));
             connection.closeHandler(closed -> {
                 Long timer = deadlines.remove(connection);
                 if (timer != null) {
@@ -172,13 +190,19 @@ public final class HttpListener implements AutoCloseable {
         /** A request's head is whole: its body gets its own time, its answer as much as it takes. */
         void begun(HttpServerRequest request) {
             HttpConnection connection = request.connection();
-            set(connection, request.isEnded() ? 0 : BODY_MS);
-            request.response().endHandler(answered -> set(connection, IDLE_SECONDS * 1000L));
+            set(connection, hasBody(request) ? limits.bodyMs : 0);
+            request.response().endHandler(answered -> set(connection, limits.idleMs));
+        }
+
+        /** As the head says: that the request has ended is known only after it was handed on. */
+        private static boolean hasBody(HttpServerRequest request) {
+            String length = request.getHeader("Content-Length");
+            return length != null && !length.equals("0") || request.getHeader("Transfer-Encoding") != null;
         }
 
         private void set(HttpConnection connection, long time) {
             Long timer = deadlines.get(connection);
-            if (timer != null) {
+            if (timer != null) { // Else the connection has ended.
                 vertx.cancelTimer(timer);
                 deadlines.put(connection, time == 0 ? NO_TIMER : deadline(connection, time));
             }

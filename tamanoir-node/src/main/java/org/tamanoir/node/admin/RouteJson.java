@@ -13,12 +13,15 @@ import org.tamanoir.routing.Route;
  *
  * @param address null = the packet's own destination
  * @param port 0 = the packet's destination-port option
- * @param transport {@code same}, {@code tcp} or {@code udp}
+ * @param transport {@code same}, {@code tcp}, {@code udp} or {@code tls}
  * @param kind {@code active} or {@code host}
  */
 record RouteJson(String prefix, @Nullable String address, int port, String transport, String kind) {
-    private static final Map<String, NextHop.Transport> TRANSPORTS =
-            Map.of("same", NextHop.Transport.SAME, "tcp", NextHop.Transport.TCP, "udp", NextHop.Transport.UDP);
+    private static final Map<String, NextHop.Transport> TRANSPORTS = Map.of(
+            "same", NextHop.Transport.SAME,
+            "tcp", NextHop.Transport.TCP,
+            "udp", NextHop.Transport.UDP,
+            "tls", NextHop.Transport.TLS);
     private static final Map<String, NextHop.Kind> KINDS =
             Map.of("active", NextHop.Kind.ACTIVE_NODE, "host", NextHop.Kind.HOST);
 
@@ -32,6 +35,7 @@ record RouteJson(String prefix, @Nullable String address, int port, String trans
                     case SAME -> "same";
                     case TCP -> "tcp";
                     case UDP -> "udp";
+                    case TLS -> "tls";
                 },
                 hop.kind() == NextHop.Kind.ACTIVE_NODE ? "active" : "host");
     }

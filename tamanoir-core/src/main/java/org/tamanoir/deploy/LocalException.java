@@ -1,0 +1,19 @@
+package org.tamanoir.deploy;
+
+import java.io.IOException;
+
+/** Code came and could not be kept on this node's disk. */
+final class LocalException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final IOException cause;
+
+    LocalException(IOException cause) {
+        super(CodeCache.oneLine(cause), cause);
+        this.cause = cause;
+    }
+
+    IOException reason() {
+        return cause;
+    }
+}

@@ -1,0 +1,179 @@
+package org.tamanoir.deploy;
+
+import java.io.ByteArrayInputStream;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.MalformedURLException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.URLConnection;
+import java.net.URLDecoder;
+import java.net.URLStreamHandler;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.service.Service;
+
+/**
+ * Defines the classes of one service version from a jar in memory. They see, in this order: {@code java.*} of the
+ * JDK, {@code org.tamanoir.service} and {@code org.tamanoir.anep} of the node, their own jar, the rest of the JDK.
+ * Resources come from the jar alone.
+ *
+ * <p>This keeps libraries of node and services apart; it is no fence against hostile code, which can ask any class
+ * of the node for its loader.
+ *
+ * <p>Thread contract: any thread.
+ */
+final class ServiceClassLoader extends ClassLoader {
+    private static final ClassLoader NODE = Objects.requireNonNull(Service.class.getClassLoader());
+    private static final String PROTOCOL = "tamanoir";
+    private static final String SEPARATOR = "!/";
+
+    static {
+        registerAsParallelCapable();
+    }
+
+    private final String label;
+    private volatile @Nullable JarImage jar;
+
+    /** @param label {@code name:version}: stack traces show it */
+    ServiceClassLoader(String label, JarImage jar) {
+        super(label, ClassLoader.getPlatformClassLoader());
+        this.label = label;
+        this.jar = jar;
+    }
+
+    /** Whether a class of this name is always the node's, though the jar may have one of its own. */
+    static boolean isOfNode(String className) {
+        return className.startsWith("org.tamanoir.service.") || className.startsWith("org.tamanoir.anep.");
+    }
+
+    /** Defines no more classes, and gives the memory of the jar free. */
+    void close() {
+        jar = null;
+    }
+
+    /** Whether this loader, not another of the same name, has defined the class. */
+    boolean hasDefined(String className) {
+        Class<?> type = findLoadedClass(className);
+        return type != null && type.getClassLoader() == this;
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        if (isOfNode(name)) {
+            return NODE.loadClass(name);
+        }
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> type = findLoadedClass(name);
+            if (type == null) {
+                type = name.startsWith("java.") || !has(fileOf(name))
+                        ? getParent().loadClass(name)
+                        : findClass(name);
+            }
+            if (resolve) {
+                resolveClass(type);
+            }
+            return type;
+        }
+    }
+
+    @Override
+    protected Class<?> findClass(String name) throws ClassNotFoundException {
+        try {
+            byte[] octets = octets(fileOf(name));
+            if (octets != null) {
+                return defineClass(name, octets, 0, octets.length);
+            }
+        } catch (IOException e) {
+            throw new ClassNotFoundException(name + ": " + e.getMessage(), e);
+        }
+        throw new ClassNotFoundException(name);
+    }
+
+    private static String fileOf(String className) {
+        return className.replace('.', '/') + ".class";
+    }
+
+    private boolean has(String entry) {
+        JarImage open = jar;
+        return open != null && open.entries().containsKey(entry);
+    }
+
+    private byte @Nullable [] octets(String entry) throws IOException {
+        JarImage open = jar;
+        return open == null ? null : open.unpack(entry);
+    }
+
+    // ---- resources --------------------------------------------------------------------------------------------------
+
+    @Override
+    public @Nullable URL getResource(String name) {
+        return findResource(name);
+    }
+
+    @Override
+    public Enumeration<URL> getResources(String name) {
+        return findResources(name);
+    }
+
+    @Override
+    protected Enumeration<URL> findResources(String name) {
+        URL found = findResource(name);
+        return Collections.enumeration(found == null ? List.of() : List.of(found));
+    }
+
+    @Override
+    protected @Nullable URL findResource(String name) {
+        if (!has(name)) {
+            return null;
+        }
+        try {
+            String path = new URI(null, null, "/" + name, null).getRawPath().substring(1);
+            return new URL(null, PROTOCOL + ":" + label + SEPARATOR + path, new Entries());
+        } catch (URISyntaxException | MalformedURLException e) {
+            return null; // A name that no URL can have.
+        }
+    }
+
+    /** Opens {@code tamanoir:name:version!/entry}; relative addresses stay inside the jar. */
+    private final class Entries extends URLStreamHandler {
+        @Override
+        protected URLConnection openConnection(URL url) throws IOException {
+            String path = url.getPath();
+            String entry = path.substring(path.indexOf(SEPARATOR) + SEPARATOR.length());
+            byte[] octets = octets(URLDecoder.decode(entry.replace("+", "%2B"), StandardCharsets.UTF_8));
+            if (octets == null) {
+                throw new FileNotFoundException(url + ": no such entry, or the service was closed");
+            }
+            return new EntryConnection(url, octets);
+        }
+    }
+
+    private static final class EntryConnection extends URLConnection {
+        private final byte[] octets;
+
+        EntryConnection(URL url, byte[] octets) {
+            super(url);
+            this.octets = octets;
+        }
+
+        @Override
+        public void connect() {}
+
+        @Override
+        public long getContentLengthLong() {
+            return octets.length;
+        }
+
+        @Override
+        public InputStream getInputStream() {
+            return new ByteArrayInputStream(octets);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package org.tamanoir.deploy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.tamanoir.anep.ServiceKey;
+
+/** A repository's files, signed by one publisher, for tests. */
+final class CodeFetcherRepository {
+    static final String NAME = "org.example.Foo";
+    /** Seed of the jars' filling, which does not compress. */
+    private static final long SEED = 2003;
+
+    final SigningKey signer = SigningKey.generate();
+    final Map<String, byte[]> files = new ConcurrentHashMap<>();
+    private final Path dir;
+    private TreeMap<String, byte[]> classes = new TreeMap<>();
+
+    CodeFetcherRepository(Path dir) {
+        this.dir = dir;
+    }
+
+    TrustPolicy trust() {
+        return new TrustPolicy(
+                List.of(new TrustPolicy.Publisher(signer.publisher(), List.of("org.example.*"))),
+                Set.of(),
+                Set.of(),
+                false);
+    }
+
+    /** Publishes a jar of some more than {@code filling} octets under a version's key and the bare name's. */
+    Manifest publish(String version, int filling) throws IOException {
+        return publish(new ServiceId(NAME, version), filling);
+    }
+
+    Manifest publish(ServiceId id, int filling) throws IOException {
+        byte[] jar = jar(id, filling);
+        Manifest manifest = manifest(id, jar);
+        put(manifest, jar);
+        return manifest;
+    }
+
+    byte[] jar(ServiceId id, int filling) throws IOException {
+        if (classes.isEmpty()) {
+            classes = TestJars.entries(dir, Map.of(NAME, TestJars.forwarder(NAME, "")));
+        }
+        byte[] noise = new byte[filling];
+        new Random(SEED + id.hashCode()).nextBytes(noise);
+        TreeMap<String, byte[]> entries = new TreeMap<>(classes);
+        entries.put("noise", noise);
+        return Files.readAllBytes(TestJars.zip(dir, NAME, entries));
+    }
+
+    static Manifest manifest(ServiceId id, byte[] jar) {
+        return new Manifest(id, NAME, Sha256.hex(jar), jar.length, List.of("jvm"), ServiceLimits.NONE, "");
+    }
+
+    void put(Manifest manifest, byte[] jar) {
+        ServiceId id = manifest.id();
+        byte[] octets = manifest.encode();
+        files.put(id.path() + "/manifest.json", octets);
+        files.put(id.path() + "/manifest.sig", signer.sign(octets).encode());
+        files.put(id.path() + "/" + id.jarName(), jar);
+        files.put("keys/" + ServiceKey.toString(id.key()), octets);
+        files.put("keys/" + ServiceKey.toString(id.nameKey()), octets);
+    }
+
+    byte[] jarOf(Manifest manifest) {
+        return Objects.requireNonNull(files.get(jarPath(manifest)));
+    }
+
+    static String jarPath(Manifest manifest) {
+        return manifest.id().path() + "/" + manifest.id().jarName();
+    }
+}

@@ -1,0 +1,220 @@
+package org.tamanoir.deploy;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** A repository's server on a real socket, which can misbehave in every way that TCP allows. */
+final class CodeFetcherServer implements AutoCloseable {
+    /** What it does with a request; the default is {@link #serve}. */
+    interface Behaviour {
+        /** @return whether the connection stays open */
+        boolean answer(Request request, OutputStream out) throws IOException;
+    }
+
+    record Request(String path, Map<String, String> headers, Socket socket) {
+        boolean isJar() {
+            return path.endsWith(".jar");
+        }
+    }
+
+    private final ServerSocket listener;
+    private final Map<String, byte[]> files;
+    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
+    final List<Request> requests = new CopyOnWriteArrayList<>();
+    /** Octets of bodies that the sockets took. */
+    final AtomicLong bodyOctets = new AtomicLong();
+
+    final AtomicLong jarOctets = new AtomicLong();
+    volatile Behaviour behaviour = this::serve;
+    volatile boolean ranges = true;
+
+    CodeFetcherServer(Map<String, byte[]> files) throws IOException {
+        this.files = files;
+        this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        start(this::accept);
+    }
+
+    URI address() {
+        return URI.create("http://127.0.0.1:" + listener.getLocalPort());
+    }
+
+    List<String> paths() {
+        return requests.stream().map(Request::path).toList();
+    }
+
+    private void start(Runnable task) {
+        Thread thread = new Thread(task, "code-server");
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    private void accept() {
+        try {
+            for (; ; ) {
+                Socket socket = listener.accept();
+                socket.setTcpNoDelay(true);
+                open.add(socket);
+                start(() -> talk(socket));
+            }
+        } catch (IOException closed) {
+            return;
+        }
+    }
+
+    private void talk(Socket socket) {
+        try (socket) {
+            InputStream in = new BufferedInputStream(socket.getInputStream());
+            Request request;
+            while ((request = read(in, socket)) != null) {
+                requests.add(request);
+                if (!behaviour.answer(request, socket.getOutputStream())) {
+                    return;
+                }
+            }
+        } catch (IOException broken) {
+            return;
+        } finally {
+            open.remove(socket);
+        }
+    }
+
+    private static @Nullable Request read(InputStream in, Socket socket) throws IOException {
+        List<String> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder();
+        for (int octet; (octet = in.read()) >= 0; ) {
+            if (octet != '\n') {
+                line.append((char) octet);
+                continue;
+            }
+            String text = line.toString().strip();
+            line.setLength(0);
+            if (!text.isEmpty()) {
+                lines.add(text);
+                continue;
+            }
+            Map<String, String> headers = new TreeMap<>();
+            for (String header : lines.subList(1, lines.size())) {
+                int colon = header.indexOf(':');
+                headers.put(
+                        header.substring(0, colon).toLowerCase(Locale.ROOT),
+                        header.substring(colon + 1).strip());
+            }
+            return new Request(lines.get(0).split(" ")[1].substring(1), headers, socket);
+        }
+        return null;
+    }
+
+    /** The good behaviour. */
+    boolean serve(Request request, OutputStream out) throws IOException {
+        return serve(request, files.get(request.path), out);
+    }
+
+    boolean serve(Request request, byte @Nullable [] file, OutputStream out) throws IOException {
+        if (file == null) {
+            head(out, "404 Not Found", "Content-Length: 0");
+            return true;
+        }
+        String tag = tag(file);
+        String range = request.headers.get("range");
+        String ifRange = request.headers.get("if-range");
+        if (!ranges || range == null || (ifRange != null && !ifRange.equals(tag))) {
+            head(out, "200 OK", "Content-Length: " + file.length, "ETag: " + tag);
+            body(request, out, file, 0, file.length);
+            return true;
+        }
+        int from = Integer.parseInt(range.replaceAll("bytes=([0-9]+)-", "$1"));
+        head(
+                out,
+                "206 Partial Content",
+                "Content-Length: " + (file.length - from),
+                "ETag: " + tag,
+                "Content-Range: bytes " + from + "-" + (file.length - 1) + "/" + file.length);
+        body(request, out, file, from, file.length);
+        return true;
+    }
+
+    static String tag(byte[] file) {
+        return "\"" + Sha256.hex(file).substring(0, 16) + "\"";
+    }
+
+    static void head(OutputStream out, String status, String... headers) throws IOException {
+        out.write(("HTTP/1.1 " + status + "\r\n" + String.join("\r\n", headers) + "\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII));
+        out.flush();
+    }
+
+    void body(Request request, OutputStream out, byte[] file, int from, int to) throws IOException {
+        for (int at = from; at < to; ) {
+            int octets = Math.min(8192, to - at);
+            out.write(file, at, octets);
+            at += octets;
+            bodyOctets.addAndGet(octets);
+            if (request.isJar()) {
+                jarOctets.addAndGet(octets);
+            }
+        }
+        out.flush();
+    }
+
+    /** For jars alone; everything else is served well. */
+    void forJars(Behaviour jars) {
+        behaviour = (request, out) -> request.isJar() ? jars.answer(request, out) : serve(request, out);
+    }
+
+    /** Sends so much of a jar and closes the connection, each time. */
+    void breaksJarsAfter(int octets, byte[] file) {
+        forJars((request, out) -> {
+            head(out, "200 OK", "Content-Length: " + file.length, "ETag: " + tag(file));
+            body(request, out, file, 0, octets);
+            return false;
+        });
+    }
+
+    /** Never answers, and keeps the connection. */
+    void hangs() {
+        behaviour = (request, out) -> {
+            awaitEnd(request);
+            return false;
+        };
+    }
+
+    /** Returns when the other side has closed the connection. */
+    static void awaitEnd(Request request) throws IOException {
+        while (request.socket.getInputStream().read() >= 0) {
+            continue;
+        }
+    }
+
+    /** Ends as a killed process does: no more connections, the open ones reset. */
+    @Override
+    public void close() throws IOException {
+        listener.close();
+        for (Socket socket : open) {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        }
+    }
+
+    int connections() {
+        return open.size();
+    }
+}

@@ -1,0 +1,264 @@
+package org.tamanoir.deploy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.zip.CRC32;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ServiceJarTest {
+    private static final long LIMIT = 1 << 20;
+    private static final String FOO = "org.example.Foo";
+
+    @TempDir
+    Path dir;
+
+    @Test
+    void theOnlyServiceIsFoundWithItsMetadataAndNothingRuns() throws Exception {
+        String trap = "static { if (true) throw new AssertionError(\"ran\"); }";
+        Path jar = TestJars.jar(
+                dir,
+                FOO,
+                TestJars.forwarder(FOO, trap),
+                "Implementation-Version: 1.2-rc1",
+                "Tamanoir-Description: says nothing");
+
+        ServiceJar found = ServiceJar.inspect(jar, LIMIT);
+
+        assertThat(found.services()).containsExactly(FOO);
+        assertThat(found.mainClass()).isEqualTo(FOO);
+        assertThat(found.version()).isEqualTo("1.2-rc1");
+        assertThat(found.description()).isEqualTo("says nothing");
+        assertThat(found.octets()).isEqualTo(Files.size(jar));
+        assertThat(found.sha256()).isEqualTo(Sha256.hex(Files.readAllBytes(jar)));
+    }
+
+    @Test
+    void servicesAreFoundThroughTheirSuperclassesAndOnlyThoseThatCanBeMade() throws Exception {
+        String members = """
+                    public static class Nested extends Foo {}
+                    public class Inner extends Foo {}
+                    public static class Asking extends Foo { public Asking(int why) {} }
+                    public static class Closed extends Foo { Closed() {} }
+                    static class Hidden extends Foo { public Hidden() {} }
+                    public abstract static class Half extends Service {}
+                    public static class Whole extends Half {
+                        public Verdict process(Packet packet) { return Verdict.FORWARD; }
+                    }
+                    public static class Other extends Thread {}
+                """;
+        Path jar = TestJars.jar(dir, FOO, TestJars.forwarder(FOO, members));
+
+        ServiceJar found = ServiceJar.inspect(jar, LIMIT);
+
+        assertThat(found.services()).containsExactly(FOO, FOO + "$Nested", FOO + "$Whole");
+        assertThat(found.mainClass()).isNull();
+        assertThat(found.version()).isNull();
+    }
+
+    @Test
+    void anAttributeNamesTheMainClassAmongSeveral() throws Exception {
+        Map<String, String> two = Map.of(FOO, TestJars.forwarder(FOO, ""), "Bar", TestJars.forwarder("Bar", ""));
+        assertThat(ServiceJar.inspect(TestJars.jar(dir, two, "Tamanoir-Service: " + FOO), LIMIT)
+                        .mainClass())
+                .isEqualTo(FOO);
+        assertThat(refusal(TestJars.jar(dir, two, "Tamanoir-Service: org.example.Gone"), LIMIT))
+                .isEqualTo(Refusal.NOT_A_SERVICE);
+    }
+
+    @Test
+    void aJarWithoutAServiceIsNone() throws Exception {
+        assertThat(refusal(TestJars.jar(dir, "Plain", "public class Plain {}"), LIMIT))
+                .isEqualTo(Refusal.NOT_A_SERVICE);
+        assertThat(refusal(TestJars.zip(dir, "empty", new TreeMap<>()), LIMIT)).isEqualTo(Refusal.NOT_A_SERVICE);
+    }
+
+    @Test
+    void classesForALaterJavaAreRefusedExceptForOtherVersionsOfAMultiReleaseJar() throws Exception {
+        TreeMap<String, byte[]> entries = service();
+        byte[] later =
+                Objects.requireNonNull(entries.get("org/example/Foo.class")).clone();
+        ByteBuffer.wrap(later).putShort(6, (short) (ClassFile.MAX_MAJOR + 1));
+        entries.put("META-INF/versions/99/org/example/Foo.class", later);
+        assertThat(ServiceJar.inspect(TestJars.zip(dir, "multi", entries), LIMIT)
+                        .services())
+                .containsExactly(FOO);
+
+        entries.put("org/example/Foo.class", later);
+        assertThat(refusal(TestJars.zip(dir, "later", entries), LIMIT)).isEqualTo(Refusal.NOT_A_SERVICE);
+    }
+
+    @Test
+    void aJarThatUnpacksToMoreThanTheLimitIsTooLarge() throws Exception {
+        TreeMap<String, byte[]> entries = service();
+        entries.put("zeros", new byte[(int) LIMIT]);
+        Path jar = TestJars.zip(dir, "zeros", entries);
+
+        assertThat(Files.size(jar)).isLessThan(LIMIT / 50);
+        assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.TOO_LARGE);
+        ServiceJar.check(jar, 2 * LIMIT);
+    }
+
+    @Test
+    void anEntryThatSaysLessThanItUnpacksToIsTooLarge() throws Exception {
+        TreeMap<String, byte[]> entries = service();
+        entries.put("zeros", new byte[(int) LIMIT]);
+        Path jar = TestJars.zip(dir, "liar", entries);
+        byte[] octets = Files.readAllBytes(jar);
+        int central = central(octets, "zeros");
+        ByteBuffer.wrap(octets).order(ByteOrder.LITTLE_ENDIAN).putInt(central + 24, 1000);
+        Files.write(jar, octets);
+
+        assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.TOO_LARGE);
+    }
+
+    @Test
+    void aJarOfTooManyEntriesIsTooLarge() throws Exception {
+        TreeMap<String, byte[]> entries = service();
+        for (int i = 0; i < JarImage.MAX_ENTRIES; i++) {
+            entries.put("e" + i, new byte[0]);
+        }
+        assertThat(refusal(TestJars.zip(dir, "many", entries), LIMIT)).isEqualTo(Refusal.TOO_LARGE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"../up", "a/../../up", "/etc/passwd", "a//b", "./a", "a\\..\\b", "C:\\x", "line\nbreak", "a/.."})
+    void namesThatLeaveTheJarAreMalformed(String name) throws Exception {
+        TreeMap<String, byte[]> entries = service();
+        entries.put(name, new byte[] {1});
+        assertThat(refusal(TestJars.zip(dir, "path", entries), LIMIT)).isEqualTo(Refusal.MALFORMED);
+    }
+
+    @Test
+    void aNameThatIsThereTwiceIsMalformed() throws Exception {
+        TreeMap<String, byte[]> entries = service();
+        entries.put("twin-a", new byte[0]);
+        entries.put("twin-b", new byte[0]);
+        byte[] octets = Files.readAllBytes(TestJars.zip(dir, "twins", entries));
+        String text = new String(octets, StandardCharsets.ISO_8859_1).replace("twin-b", "twin-a");
+        Path jar = Files.write(dir.resolve("twins.jar"), text.getBytes(StandardCharsets.ISO_8859_1));
+        assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.MALFORMED);
+    }
+
+    @Test
+    void entriesThatShareTheirDataAreMalformed() throws Exception {
+        TreeMap<String, byte[]> entries = service();
+        byte[] noise = new byte[5000];
+        new Random(1).nextBytes(noise);
+        entries.put("one", noise);
+        entries.put("two", noise);
+        Path jar = TestJars.zip(dir, "shared", entries);
+        byte[] octets = Files.readAllBytes(jar);
+        // The packed data of the first entry is made to reach over that of all the others.
+        int central = central(octets, "META-INF/MANIFEST.MF");
+        ByteBuffer.wrap(octets).order(ByteOrder.LITTLE_ENDIAN).putInt(central + 20, octets.length - 800);
+        Files.write(jar, octets);
+        assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.MALFORMED);
+    }
+
+    @Test
+    void whatIsNoJarIsMalformed() throws Exception {
+        Path file = dir.resolve("page.jar");
+        assertThat(refusal(file, LIMIT)).isEqualTo(Refusal.MALFORMED);
+        Files.writeString(file, "<html>not found</html>");
+        assertThat(refusal(file, LIMIT)).isEqualTo(Refusal.MALFORMED);
+        Files.write(file, new byte[0]);
+        assertThat(refusal(file, LIMIT)).isEqualTo(Refusal.MALFORMED);
+    }
+
+    @Test
+    void aStoredEntryIsReadAndOneThatWasDamagedIsMalformed() throws Exception {
+        byte[] plain = "stored as it is".getBytes(StandardCharsets.UTF_8);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (ZipOutputStream zip = new ZipOutputStream(out)) {
+            ZipEntry entry = new ZipEntry("a.txt");
+            CRC32 crc = new CRC32();
+            crc.update(plain);
+            entry.setMethod(ZipEntry.STORED);
+            entry.setSize(plain.length);
+            entry.setCrc(crc.getValue());
+            zip.putNextEntry(entry);
+            zip.write(plain);
+        }
+        byte[] octets = out.toByteArray();
+        assertThat(JarImage.of(octets, "x", LIMIT).unpack("a.txt")).isEqualTo(plain);
+        octets[40]++;
+        Path jar = Files.write(dir.resolve("stored.jar"), octets);
+        assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.MALFORMED);
+    }
+
+    @Test
+    void aJarThatWasCutOffOrAlteredIsReadOrRefusedAndNothingElse() throws Exception {
+        byte[] good = Files.readAllBytes(TestJars.zip(dir, "good", service()));
+        long seed = 20030501;
+        Random random = new Random(seed);
+        Path jar = dir.resolve("mutated.jar");
+        for (int i = 0; i < 2000; i++) {
+            byte[] octets = good.clone();
+            for (int n = random.nextInt(4); n >= 0; n--) {
+                octets[random.nextInt(octets.length)] = (byte) random.nextInt(256);
+            }
+            int length = random.nextInt(4) == 0 ? random.nextInt(octets.length) : octets.length;
+            Files.write(jar, Arrays.copyOf(octets, length));
+            try {
+                ServiceJar.inspect(jar, LIMIT);
+            } catch (CodeRefusedException e) {
+                assertThat(e).hasMessageNotContaining("\n");
+            } catch (RuntimeException | Error e) {
+                throw new AssertionError("seed " + seed + ", round " + i, e);
+            }
+        }
+    }
+
+    @Test
+    void aClassFileThatWasAlteredIsReadOrRefusedAndNothingElse() throws Exception {
+        byte[] good = Objects.requireNonNull(service().get("org/example/Foo.class"));
+        long seed = 20030502;
+        Random random = new Random(seed);
+        for (int i = 0; i < 20_000; i++) {
+            byte[] octets = Arrays.copyOf(good, 8 + random.nextInt(good.length - 7));
+            octets[random.nextInt(octets.length)] = (byte) random.nextInt(256);
+            try {
+                ClassFile.read(octets);
+            } catch (IOException e) {
+                assertThat(e).message().isNotBlank();
+            } catch (RuntimeException | Error e) {
+                throw new AssertionError("seed " + seed + ", round " + i, e);
+            }
+        }
+    }
+
+    private TreeMap<String, byte[]> service() throws IOException {
+        return TestJars.entries(dir, Map.of(FOO, TestJars.forwarder(FOO, "")));
+    }
+
+    private static int central(byte[] jar, String name) {
+        String text = new String(jar, StandardCharsets.ISO_8859_1);
+        return text.lastIndexOf(name) - 46;
+    }
+
+    private static Refusal refusal(Path jar, long maxUnpackedOctets) {
+        CodeRefusedException refused =
+                catchThrowableOfType(CodeRefusedException.class, () -> ServiceJar.check(jar, maxUnpackedOctets));
+        assertThat(refused).isNotNull().hasMessageNotContaining("\n");
+        return refused.refusal();
+    }
+}

@@ -1,0 +1,244 @@
+package org.tamanoir.node;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.deploy.CodeRefusedException;
+import org.tamanoir.deploy.Manifest;
+import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.deploy.ServiceLimits;
+import org.tamanoir.deploy.SigningKey;
+import org.tamanoir.repository.Publisher;
+import org.tamanoir.repository.RepositoryTree;
+import org.tamanoir.repository.Token;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tamanoir publish}: signs a service and brings it to a repository, or yanks one. */
+@Command(
+        name = "publish",
+        sortOptions = false,
+        description = {
+            "Sign a jar's service and publish it in a repository, or withdraw a version with --yank.",
+            "Class, version and description are the jar's own (attributes Tamanoir-Service, Implementation-Version "
+                    + "and Tamanoir-Description of its manifest) where no option says otherwise. A published version "
+                    + "never changes; the same again is well."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:published, or there already",
+            "1:the jar is no good, or the repository refused it or could not be reached",
+            "2:wrong usage, or a key or token that cannot be read"
+        },
+        footer = {
+            "",
+            "The repository's token is in --token-file, or in the environment variable TAMANOIR_TOKEN.",
+            "Example: publish my-service.jar --repository http://127.0.0.1:3325 --key my.key --token-file token"
+        })
+final class PublishCommand implements Callable<Integer> {
+    private static final long MAX_UNPACKED_OCTETS = 256L << 20;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Parameters(arity = "0..1", paramLabel = "JAR", description = "The jar with the service.")
+    private @Nullable Path jar;
+
+    @Option(
+            names = "--repository",
+            paramLabel = "URL",
+            description = "The repository, as in http://127.0.0.1:3325. Required.")
+    private @Nullable String repository;
+
+    @Option(names = "--key", paramLabel = "FILE", description = "The private key to sign with, as keygen makes it.")
+    private @Nullable Path keyFile;
+
+    @Option(
+            names = "--token-file",
+            paramLabel = "FILE",
+            description = "File with the repository's token. Default: the environment variable TAMANOIR_TOKEN.")
+    private @Nullable Path tokenFile;
+
+    @Option(
+            names = "--class",
+            paramLabel = "CLASS",
+            description = "The class that extends Service. Default: the one that the jar names, or its only one.")
+    private @Nullable String mainClass;
+
+    @Option(names = "--name", paramLabel = "NAME", description = "The service's name. Default: its class.")
+    private @Nullable String name;
+
+    @Option(
+            names = {"-V", "--version"},
+            arity = "0..1",
+            fallbackValue = "",
+            paramLabel = "V",
+            description = "The service's version. Default: the jar's. Without V, print the program's own and end.")
+    private @Nullable String version;
+
+    @Option(names = "--description", paramLabel = "TEXT", description = "One line about it. Default: the jar's.")
+    private @Nullable String description;
+
+    @Option(
+            names = "--processors",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Processor time that it needs at most, 0.5 = half of one processor; 0 = no limit.")
+    private double processors;
+
+    @Option(
+            names = "--allocation",
+            paramLabel = "SIZE",
+            defaultValue = "0",
+            description = "Memory that it allocates at most in a second, as in 64MiB; 0 = no limit.")
+    @SuppressWarnings("NullAway.Init")
+    private String allocation;
+
+    @Option(
+            names = "--yank",
+            paramLabel = "NAME:VERSION",
+            description = "Publish nothing: take this version from new streams that ask by the bare name.")
+    private @Nullable String yank;
+
+    @Option(names = "--reason", paramLabel = "TEXT", description = "With --yank: why, in one line that users see.")
+    private @Nullable String reason;
+
+    @Option(names = "--unyank", paramLabel = "NAME:VERSION", description = "Publish nothing: take a --yank back.")
+    private @Nullable String unyank;
+
+    @Option(
+            names = "--ca",
+            paramLabel = "FILE",
+            description = "With https: certificates (PEM) of the authorities that the repository's comes from.")
+    private @Nullable Path authorities;
+
+    @Option(names = "--json", description = "Print the result as one JSON object.")
+    private boolean json;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help message and exit.")
+    private boolean help;
+
+    /** Made by picocli. */
+    PublishCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        if ("".equals(version)) {
+            spec.commandLine().printVersionHelp(spec.commandLine().getOut());
+            return Main.OK;
+        }
+        require(
+                (jar == null ? 0 : 1) + (yank == null ? 0 : 1) + (unyank == null ? 0 : 1) == 1,
+                "one of JAR, --yank and --unyank is wanted");
+        require((yank == null) == (reason == null), "--yank and --reason belong together");
+        if (repository == null) {
+            throw misuse("--repository URL is missing");
+        }
+        Token token = RepositoryOptions.token(tokenFile);
+        if (token == null) {
+            throw misuse("the repository's token is missing: give --token-file, or set TAMANOIR_TOKEN");
+        }
+        try {
+            Publisher publisher =
+                    new Publisher(RepositoryOptions.uri(repository), RepositoryOptions.tls(authorities), token);
+            Output output =
+                    new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, false);
+            if (jar != null) {
+                publish(publisher, jar, output);
+            } else {
+                yank(publisher, output);
+            }
+            return Main.OK;
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(Main.USAGE, e);
+        } catch (CodeRefusedException e) {
+            throw new CommandException(Main.FAILED, e.refusal() + ": " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Main.FAILED;
+        }
+    }
+
+    private void publish(Publisher publisher, Path file, Output output)
+            throws IOException, InterruptedException, CodeRefusedException {
+        if (keyFile == null) {
+            throw misuse("--key FILE is missing; 'tamanoir keygen FILE' makes one");
+        }
+        if (!Files.isReadable(file)) {
+            throw new CommandException(Main.USAGE, file + ": cannot be read: no such file, or no permission", null);
+        }
+        SigningKey key = readKey(keyFile);
+        Manifest manifest = Publisher.describe(
+                file,
+                new Publisher.Description(
+                        mainClass,
+                        name,
+                        version,
+                        description,
+                        new ServiceLimits(processors, Quantity.octets(allocation, 0, Long.MAX_VALUE))),
+                MAX_UNPACKED_OCTETS);
+        RepositoryTree.Outcome outcome = publisher.publish(file, manifest, key);
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put("outcome", outcome.name().toLowerCase(Locale.ROOT));
+        result.put("name", manifest.id().name());
+        result.put("version", manifest.id().version());
+        result.put("key", ServiceKey.toString(manifest.id().key()));
+        result.put("nameKey", ServiceKey.toString(manifest.id().nameKey()));
+        result.put("octets", manifest.jarOctets());
+        result.put("sha256", manifest.jarSha256());
+        result.put("publisher", key.publisher().id());
+        output.json(result);
+        output.line((outcome == RepositoryTree.Outcome.CREATED ? "published " : "already there: ") + manifest.id()
+                + ", " + manifest.jarOctets() + " octets, signed by key "
+                + key.publisher().id());
+    }
+
+    private static SigningKey readKey(Path file) {
+        try {
+            return SigningKey.read(file);
+        } catch (IOException e) {
+            throw new CommandException(Main.USAGE, e);
+        }
+    }
+
+    private void yank(Publisher publisher, Output output) throws IOException, InterruptedException {
+        String text = yank != null ? yank : String.valueOf(unyank);
+        ServiceId id = ServiceId.parse(text);
+        if (yank != null && reason != null) {
+            publisher.yank(id, reason);
+        } else {
+            publisher.unyank(id);
+        }
+        String outcome = yank != null ? "yanked" : "unyanked";
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put("outcome", outcome);
+        result.put("name", id.name());
+        result.put("version", id.version());
+        output.json(result);
+        output.line(outcome + " " + id);
+    }
+
+    private void require(boolean holds, String message) {
+        if (!holds) {
+            throw misuse(message);
+        }
+    }
+
+    private ParameterException misuse(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}

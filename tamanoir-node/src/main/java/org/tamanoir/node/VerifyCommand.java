@@ -1,0 +1,109 @@
+package org.tamanoir.node;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.CodeRefusedException;
+import org.tamanoir.deploy.Manifest;
+import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.repository.Verifier;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tamanoir verify}. */
+@Command(
+        name = "verify",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Check a service as a node does before it runs it: signature, publisher, name, size and digest of the jar.",
+            "WHAT is a jar with manifest.json and manifest.sig beside it, or with --repository NAME:VERSION."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:a node that trusts these publishers would run it",
+            "1:it would not, or the service cannot be had",
+            "2:wrong usage, or a key that cannot be read"
+        })
+final class VerifyCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "WHAT", description = "The jar, or NAME:VERSION in the repository.")
+    @SuppressWarnings("NullAway.Init")
+    private String what;
+
+    @Option(
+            names = "--publisher",
+            paramLabel = "FILE[=PATTERN,...]",
+            required = true,
+            description = "Public key of a publisher who is trusted, for services with these names, as in "
+                    + "my.key.pub=org.example.*; without a pattern for all. Repeatable.")
+    private List<String> publishers = new ArrayList<>();
+
+    @Option(names = "--repository", paramLabel = "URL", description = "Check what this repository has.")
+    private @Nullable String repository;
+
+    @Option(
+            names = "--ca",
+            paramLabel = "FILE",
+            description = "With https: certificates (PEM) of the authorities that the repository's comes from.")
+    private @Nullable Path authorities;
+
+    @Option(names = "--json", description = "Print the result as one JSON object.")
+    private boolean json;
+
+    /** Made by picocli. */
+    VerifyCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        TrustPolicy policy = RepositoryOptions.trust(publishers);
+        Output output =
+                new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, false);
+        try {
+            Verifier.Verified found = repository == null
+                    ? Verifier.verify(Path.of(what), policy)
+                    : Verifier.verify(
+                            RepositoryOptions.uri(repository),
+                            RepositoryOptions.tls(authorities),
+                            ServiceId.parse(what),
+                            policy);
+            Manifest manifest = found.manifest();
+            Map<String, Object> result = new LinkedHashMap<>();
+            result.put("good", true);
+            result.put("name", manifest.id().name());
+            result.put("version", manifest.id().version());
+            result.put("mainClass", manifest.mainClass());
+            result.put("octets", manifest.jarOctets());
+            result.put("sha256", manifest.jarSha256());
+            result.put("publisher", found.publisher());
+            output.json(result);
+            output.line("good: " + manifest.id() + ", " + manifest.jarOctets() + " octets, signed by key "
+                    + found.publisher());
+            return Main.OK;
+        } catch (CodeRefusedException e) {
+            Map<String, Object> result = new LinkedHashMap<>();
+            result.put("good", false);
+            result.put("refusal", e.refusal().name());
+            result.put("line", String.valueOf(e.getMessage()));
+            output.json(result);
+            throw new CommandException(Main.FAILED, e.refusal() + ": " + e.getMessage(), e);
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(Main.USAGE, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Main.FAILED;
+        }
+    }
+}

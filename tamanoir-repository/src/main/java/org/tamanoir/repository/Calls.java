@@ -1,0 +1,115 @@
+package org.tamanoir.repository;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.channels.UnresolvedAddressException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * HTTP calls to one repository, each bounded in octets and in time as a whole. Follows no redirects: a repository
+ * is where it is said to be.
+ *
+ * <p>Thread contract: any thread; calls block.
+ */
+final class Calls {
+    private static final Duration CONNECT = Duration.ofSeconds(5);
+    /** For an answer without a long body. */
+    static final Duration SHORT = Duration.ofSeconds(30);
+    /** The slowest transfer that is waited for. */
+    private static final long MIN_OCTETS_PER_SECOND = 64 << 10;
+
+    private final URI base;
+    private final HttpClient client;
+
+    /** @param tls for https; null = the JDK's own */
+    Calls(URI base, @Nullable SSLContext tls) {
+        this.base = requireBase(base);
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(CONNECT)
+                .followRedirects(HttpClient.Redirect.NEVER);
+        if (tls != null) {
+            builder.sslContext(tls);
+        }
+        client = builder.build();
+    }
+
+    /**
+     * Checks the address of a repository.
+     *
+     * @return it without a slash at its end
+     * @throws IllegalArgumentException in one line
+     */
+    static URI requireBase(URI base) {
+        String scheme = base.getScheme();
+        if (scheme == null
+                || !scheme.equals("http") && !scheme.equals("https")
+                || base.getHost() == null
+                || base.getRawQuery() != null
+                || base.getRawFragment() != null
+                || base.getRawUserInfo() != null) {
+            throw new IllegalArgumentException("repository '" + base
+                    + "': an address without query and user is wanted, as in http://127.0.0.1:3325");
+        }
+        return URI.create(base.toString().replaceAll("/+$", ""));
+    }
+
+    URI base() {
+        return base;
+    }
+
+    /** A request to a path below the repository's address. */
+    HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(base + "/" + path));
+    }
+
+    static Duration timeFor(long octets) {
+        return SHORT.plusSeconds(octets / MIN_OCTETS_PER_SECOND);
+    }
+
+    /**
+     * Calls.
+     *
+     * @param body made anew for each answer
+     * @throws IOException in one line that begins with the address
+     */
+    <T> HttpResponse<T> send(HttpRequest request, Supplier<BoundedBody<T>> body, Duration total)
+            throws IOException, InterruptedException {
+        CompletableFuture<HttpResponse<T>> call = client.sendAsync(request, answer -> body.get());
+        try {
+            return call.get(total.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw new IOException(request.uri() + ": no whole answer within " + total.toSeconds() + " s", e);
+        } catch (ExecutionException e) {
+            throw new IOException(request.uri() + ": " + line(e.getCause() == null ? e : e.getCause()), e);
+        } finally {
+            call.cancel(true); // Without an effect when it is done; else the connection ends.
+        }
+    }
+
+    private static String line(Throwable cause) {
+        for (Throwable each = cause; each != null; each = each.getCause()) {
+            if (each instanceof UnresolvedAddressException) {
+                return "the host is unknown: correct its name";
+            } else if (each instanceof SSLException) {
+                return "no TLS connection: " + each.getMessage()
+                        + "; give the certificate of its authority (--ca FILE), or correct http or https";
+            } else if (each instanceof ConnectException) {
+                return "cannot be reached; is the repository running there?";
+            }
+        }
+        return "the call failed: " + (cause.getMessage() == null ? cause.toString() : cause.getMessage());
+    }
+}

@@ -1,0 +1,80 @@
+package org.tamanoir.repository;
+
+import io.vertx.core.Vertx;
+import io.vertx.ext.web.Router;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.Manifest;
+import org.tamanoir.tls.TlsFiles;
+
+/**
+ * Serves the code that a node runs to other nodes, read-only, in the layout of a repository.
+ *
+ * <p>Thread contract: any thread.
+ */
+public final class CodeServer implements AutoCloseable {
+    /** Finds the file behind a repository path, {@code keys/...} or {@code services/...}; null when there is none. */
+    public interface Code {
+        /** Called by several threads; may block. */
+        @Nullable
+        Path file(String path);
+    }
+
+    private final HttpListener listener;
+
+    private CodeServer(HttpListener listener) {
+        this.listener = listener;
+    }
+
+    /**
+     * Serves.
+     *
+     * @param address port 0 takes a free one
+     * @param tls null = plain HTTP
+     * @throws IOException in one line, if it cannot listen
+     */
+    public static CodeServer start(InetSocketAddress address, @Nullable TlsFiles tls, Code files) throws IOException {
+        return new CodeServer(HttpListener.start(
+                "code server", address, tls, vertx -> routes(vertx, path -> file(files, path))));
+    }
+
+    private static Router routes(Vertx vertx, TreeHandler.Lookup files) {
+        Router router = Router.router(vertx);
+        Answers.install(router);
+        router.route().handler(new TreeHandler(files));
+        return router;
+    }
+
+    private static @Nullable TreeFile file(Code files, String path) throws IOException {
+        Path file = files.file(path);
+        if (file == null) {
+            return null;
+        }
+        try {
+            boolean key = path.startsWith("keys/");
+            if (!path.endsWith(".jar")) {
+                String type = path.endsWith(".sig") ? TreeFile.TEXT : TreeFile.JSON;
+                return TreeFile.of(file, Disk.read(file, Manifest.MAX_OCTETS), !key, type);
+            }
+            // A jar lies under its digest.
+            String name = String.valueOf(file.getFileName());
+            return new TreeFile(null, file, Files.size(file), name.replace(".jar", ""), true, TreeFile.JAR);
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    /** Where it listens, with the real port. */
+    public InetSocketAddress address() {
+        return listener.address();
+    }
+
+    @Override
+    public void close() {
+        listener.close();
+    }
+}

@@ -1,0 +1,240 @@
+package org.tamanoir.repository;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.deploy.CodeRefusedException;
+import org.tamanoir.deploy.Manifest;
+import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.deploy.Signature;
+import org.tamanoir.deploy.TrustPolicy;
+
+/**
+ * Keeps a replica of another repository, or of a plain copy of one on any web server: fetches by its
+ * {@code index.json} what is new, checks it, and follows its yanks. Nothing is removed, since versions never change;
+ * one that is here with other content stays, and is reported.
+ *
+ * <p>Thread contract: any thread. It works on a thread of its own.
+ */
+public final class Mirror implements AutoCloseable {
+    /** How often the index is asked for, unless set otherwise. */
+    public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
+
+    private static final Logger LOG = LoggerFactory.getLogger(Mirror.class);
+    /** A source that fails is asked again after the interval, then after twice that, up to this or the interval. */
+    private static final Duration MAX_BACK_OFF = Duration.ofMinutes(5);
+
+    private static final long JOIN_MS = 5_000;
+
+    private final Calls calls;
+    private final RepositoryTree tree;
+    private final long maxJarOctets;
+    private final @Nullable TrustPolicy publishers;
+    private final Thread thread;
+
+    private @Nullable String etag;
+    private volatile @Nullable Instant lastSync;
+    private volatile @Nullable String error;
+
+    private Mirror(
+            URI source,
+            @Nullable SSLContext tls,
+            RepositoryTree tree,
+            Duration interval,
+            long maxJarOctets,
+            @Nullable TrustPolicy publishers) {
+        calls = new Calls(source, tls);
+        this.tree = tree;
+        this.maxJarOctets = maxJarOctets;
+        this.publishers = publishers;
+        thread = new Thread(() -> run(interval), "repository-mirror");
+        thread.setDaemon(true);
+    }
+
+    /**
+     * Starts to follow a repository.
+     *
+     * @param source its address, http or https
+     * @param tls for https; null = the JDK's own
+     * @param tree what is filled; stays the caller's to close, after this
+     * @param maxJarOctets larger jars are left out
+     * @param publishers whose versions are taken; null = anybody's, and nodes decide
+     * @throws IllegalArgumentException in one line, for an address that cannot be one
+     */
+    public static Mirror start(
+            URI source,
+            @Nullable SSLContext tls,
+            RepositoryTree tree,
+            Duration interval,
+            long maxJarOctets,
+            @Nullable TrustPolicy publishers) {
+        Mirror mirror = new Mirror(source, tls, tree, interval, maxJarOctets, publishers);
+        mirror.thread.start();
+        return mirror;
+    }
+
+    /** What it follows. */
+    public URI source() {
+        return calls.base();
+    }
+
+    Map<String, @Nullable Object> status() {
+        Instant last = lastSync;
+        Map<String, @Nullable Object> status = new LinkedHashMap<>();
+        status.put("of", source().toString());
+        status.put("lastSync", last == null ? null : last.toString());
+        status.put("error", error);
+        return status;
+    }
+
+    private void run(Duration interval) {
+        long waitMs = interval.toMillis();
+        try {
+            while (true) {
+                String failure = sync();
+                if (failure == null) {
+                    lastSync = Instant.now();
+                    waitMs = interval.toMillis();
+                } else {
+                    if (!failure.equals(error)) {
+                        LOG.warn("mirror of {}: {}", source(), failure);
+                    }
+                    waitMs = Math.max(interval.toMillis(), Math.min(2 * waitMs, MAX_BACK_OFF.toMillis()));
+                }
+                error = failure;
+                Thread.sleep(waitMs);
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("mirror of {} ends", source());
+        }
+    }
+
+    /** Returns what went wrong, in one line; null = all is as it is there. */
+    private @Nullable String sync() throws InterruptedException {
+        try {
+            HttpRequest.Builder request = calls.request("index.json");
+            if (etag != null) {
+                request.header("If-None-Match", etag);
+            }
+            HttpResponse<byte[]> answer = calls.send(
+                    request.build(), () -> BoundedBody.octets(Index.MAX_OCTETS), Calls.timeFor(Index.MAX_OCTETS));
+            if (answer.statusCode() == 304) {
+                return null;
+            }
+            requireOk(answer);
+            String failure = follow(Index.decode(answer.body()).services());
+            etag = failure == null ? answer.headers().firstValue("ETag").orElse(null) : null;
+            return failure;
+        } catch (IOException | RuntimeException e) {
+            etag = null;
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    /** One version that cannot be had does not hold up the others. */
+    private @Nullable String follow(List<IndexEntry> entries) throws InterruptedException {
+        String first = null;
+        int failures = 0;
+        for (IndexEntry entry : entries) {
+            try {
+                follow(entry);
+            } catch (IOException | ConflictException | CodeRefusedException | RuntimeException e) {
+                failures++;
+                first = first == null ? entry.id() + ": " + e.getMessage() : first;
+            }
+        }
+        return failures <= 1 ? first : first + " (and " + (failures - 1) + " more versions)";
+    }
+
+    private void follow(IndexEntry entry)
+            throws IOException, ConflictException, CodeRefusedException, InterruptedException {
+        ServiceId id = entry.id();
+        IndexEntry here = tree.find(id);
+        if (here == null) {
+            fetch(entry);
+            LOG.info("mirror of {}: {}", source(), id);
+            here = tree.find(id);
+        } else if (!here.sha256().equals(entry.sha256()) || !here.publisher().equals(entry.publisher())) {
+            throw new ConflictException("it is here with other content; find out which one is right");
+        }
+        if (here != null && !Objects.equals(here.yanked(), entry.yanked())) {
+            if (entry.yanked() == null) {
+                tree.unyank(id);
+            } else {
+                tree.yank(id, entry.yanked());
+            }
+        }
+    }
+
+    private void fetch(IndexEntry entry)
+            throws IOException, ConflictException, CodeRefusedException, InterruptedException {
+        ServiceId id = entry.id();
+        byte[] manifest = get(id.path() + "/" + RepositoryTree.MANIFEST, Manifest.MAX_OCTETS);
+        byte[] signature = get(id.path() + "/" + RepositoryTree.SIGNATURE, Signature.MAX_OCTETS);
+        Manifest decoded = publishers == null ? Manifest.decode(manifest) : publishers.verify(manifest, signature);
+        if (!decoded.id().equals(id) || !decoded.jarSha256().equals(entry.sha256())) {
+            throw new IOException("its manifest is for " + decoded.id() + " with the jar " + decoded.jarSha256()
+                    + ", not what the index says");
+        }
+        if (decoded.jarOctets() > maxJarOctets) {
+            throw new IOException("its jar of " + decoded.jarOctets() + " octets is larger than the bound of "
+                    + maxJarOctets + "; allow it with --max-jar");
+        }
+        Path file = tree.newStagingPath();
+        try {
+            StagedJar jar = download(id.path() + "/" + id.jarName(), decoded, file);
+            tree.publish(manifest, signature, jar, Instant.parse(entry.published()));
+        } finally {
+            Uploads.remove(file);
+        }
+    }
+
+    private StagedJar download(String path, Manifest manifest, Path file) throws IOException, InterruptedException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            HttpResponse<String> answer = calls.send(
+                    calls.request(path).build(),
+                    () -> BoundedBody.file(manifest.jarOctets(), channel),
+                    Calls.timeFor(manifest.jarOctets()));
+            requireOk(answer);
+            return new StagedJar(file, answer.body(), channel.size());
+        }
+    }
+
+    private byte[] get(String path, int maxOctets) throws IOException, InterruptedException {
+        HttpResponse<byte[]> answer =
+                calls.send(calls.request(path).build(), () -> BoundedBody.octets(maxOctets), Calls.SHORT);
+        requireOk(answer);
+        return answer.body();
+    }
+
+    private static void requireOk(HttpResponse<?> answer) throws IOException {
+        if (answer.statusCode() != 200) {
+            throw new IOException(answer.uri() + ": answers " + answer.statusCode()
+                    + " where 200 is wanted; is this the address of a repository?");
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+        try {
+            thread.join(JOIN_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package org.tamanoir.repository;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import org.jspecify.annotations.Nullable;
+
+/** The secret that allows publishing. Immutable; never printed. */
+public final class Token {
+    private static final int MAX_CHARACTERS = 1024;
+    private static final String SCHEME = "Bearer ";
+
+    private final String text;
+    private final byte[] digest;
+
+    private Token(String text) {
+        this.text = text;
+        digest = digest(text);
+    }
+
+    /**
+     * A token.
+     *
+     * @param source where it is from, for the error
+     * @throws IllegalArgumentException in one line, which does not show it
+     */
+    public static Token of(String text, String source) {
+        String token = text.strip();
+        if (token.isEmpty() || token.length() > MAX_CHARACTERS || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
+            throw new IllegalArgumentException("token of " + source + ": it has " + token.length()
+                    + " characters; 1 to " + MAX_CHARACTERS
+                    + " of ASCII without spaces are wanted, as 'openssl rand -hex 32' prints them");
+        }
+        return new Token(token);
+    }
+
+    /** Reads a file that holds nothing else. @throws IOException in one line */
+    public static Token read(Path file) throws IOException {
+        byte[] octets;
+        try (var in = Files.newInputStream(file)) {
+            octets = in.readNBytes(2 * MAX_CHARACTERS);
+        } catch (IOException e) {
+            throw new IOException("token file " + file + ": cannot be read: no such file, or no permission", e);
+        }
+        try {
+            return of(new String(octets, StandardCharsets.US_ASCII), "file " + file);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    /** The header {@code Authorization} that shows it. */
+    public String authorization() {
+        return SCHEME + text;
+    }
+
+    /** Whether the header shows this token; takes the same time wherever they differ. */
+    public boolean matches(@Nullable String authorization) {
+        return authorization != null
+                && authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
+                && MessageDigest.isEqual(
+                        digest, digest(authorization.substring(SCHEME.length()).strip()));
+    }
+
+    private static byte[] digest(String text) {
+        return Disk.sha256().digest(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public String toString() {
+        return "Token[...]";
+    }
+}
