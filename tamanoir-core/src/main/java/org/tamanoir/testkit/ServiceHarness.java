@@ -1,5 +1,7 @@
 package org.tamanoir.testkit;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -75,6 +77,7 @@ public final class ServiceHarness implements AutoCloseable {
     private boolean streamEnded;
     private boolean closed;
     private boolean failuresSeen;
+    private @Nullable DeployedClasses classes;
     private @Nullable AssertionError stuck;
 
     private ServiceHarness(Service service, Transport transport, Duration patience) {
@@ -135,6 +138,35 @@ public final class ServiceHarness implements AutoCloseable {
             throw new AssertionError(harness.name() + " failed in init: " + failure, failure);
         }
         return harness;
+    }
+
+    /**
+     * Starts a service with a patience of 10 s from classes that are loaded anew and see what a node shows to
+     * deployed code: the JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep}, and the folder or jar that the
+     * service lies in. What else it uses fails here as it would on a node. Libraries that are only put into the jar
+     * when that is built are missing too: run such a test on the jar.
+     *
+     * @throws AssertionError besides, if no instance can be made
+     */
+    public static ServiceHarness startAsDeployed(
+            Class<? extends Service> type, Transport transport, Map<String, String> config) {
+        DeployedClasses classes = DeployedClasses.of(type);
+        try {
+            ServiceHarness harness = start(classes.newService(type.getName()), transport, config);
+            harness.classes = classes;
+            return harness;
+        } catch (AssertionError e) {
+            close(classes);
+            throw e;
+        }
+    }
+
+    private static void close(DeployedClasses classes) {
+        try {
+            classes.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /**
@@ -247,6 +279,9 @@ public final class ServiceHarness implements AutoCloseable {
         }
         call("close", () -> host.close(service));
         join();
+        if (classes != null) {
+            close(classes);
+        }
         if (!failuresSeen && !host.failures.isEmpty()) {
             List<Throwable> failures = failures();
             AssertionError error = new AssertionError(

@@ -397,4 +397,40 @@ class ServiceHarnessTest {
         BiFunction<Service, Transport, ServiceHarness> again = ServiceHarness::start;
         assertThatThrownBy(() -> again.apply(service, Transport.TCP)).hasMessageContaining("attached already");
     }
+
+    /** As public as a node wants it. */
+    public static final class Deployable extends Service {
+        /** Made by the harness. */
+        public Deployable() {}
+
+        @Override
+        public Verdict process(Packet packet) {
+            if (packet.payloadLength() > 0) {
+                assertThat(packet.payloadLength()).isPositive(); // AssertJ is not what a node shows.
+            }
+            return Verdict.FORWARD;
+        }
+    }
+
+    @Test
+    void asDeployedAServiceSeesNothingElseOfTheClassPath() {
+        try (ServiceHarness harness = ServiceHarness.startAsDeployed(Deployable.class, Transport.TCP, Map.of())) {
+            harness.sendText("").sendText("x");
+            assertThat(harness.outputs()).hasSize(1);
+            assertThat(harness.failures()).hasSize(1);
+            assertThat(harness.failures().get(0))
+                    .isInstanceOf(NoClassDefFoundError.class)
+                    .hasMessageContaining("org/assertj");
+        }
+        try (ServiceHarness harness = ServiceHarness.start(new Deployable(), Transport.TCP)) {
+            harness.sendText("x");
+        }
+    }
+
+    @Test
+    void asDeployedAServiceMustBePublic() {
+        assertThatThrownBy(() -> ServiceHarness.startAsDeployed(Obedient.class, Transport.TCP, Map.of()))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("must be a public class");
+    }
 }

@@ -45,6 +45,7 @@ public final class Main implements Runnable {
             SendCommand.class,
             ReceiveCommand.class,
             DemoCommand.class,
+            NewServiceCommand.class,
             RepositoryCommand.class,
             KeygenCommand.class,
             PublishCommand.class,

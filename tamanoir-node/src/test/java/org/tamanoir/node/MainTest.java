@@ -130,6 +130,7 @@ class MainTest {
                         "send",
                         "receive",
                         "demo",
+                        "new-service",
                         "repository",
                         "keygen",
                         "publish",

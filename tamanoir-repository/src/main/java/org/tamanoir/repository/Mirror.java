@@ -154,7 +154,9 @@ public final class Mirror implements AutoCloseable {
                 follow(entry);
             } catch (IOException | ConflictException | CodeRefusedException | RuntimeException e) {
                 failures++;
-                first = first == null ? entry.id() + ": " + e.getMessage() : first;
+                String line = String.valueOf(e.getMessage());
+                String id = entry.id() + ": ";
+                first = first != null ? first : line.startsWith(id) ? line : id + line;
             }
         }
         return failures <= 1 ? first : first + " (and " + (failures - 1) + " more versions)";
