@@ -3,15 +3,37 @@ package org.tamanoir.node.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.anep.ServiceKey;
 import tools.jackson.databind.JsonNode;
 
 @Timeout(60)
 class AdminChangeTest {
+    private static final int PATIENCE_MS = 20_000;
+    private static final byte[] PAYLOAD = "hello".getBytes(StandardCharsets.US_ASCII);
+
+    /** For the Monitor service, to 10.0.2.7. */
+    private static final byte[] PACKET = packet();
+
     private TestAdmin node;
+
+    private static byte[] packet() {
+        byte[] head = HexFormat.of().parseHex("0100544d00080025" + "00020003000000010a000207" + "80010003");
+        return ByteBuffer.allocate(head.length + Long.BYTES + PAYLOAD.length)
+                .put(head)
+                .putLong(ServiceKey.of(TestAdmin.MONITOR))
+                .put(PAYLOAD)
+                .array();
+    }
 
     @BeforeEach
     void start() throws IOException {
@@ -81,6 +103,51 @@ class AdminChangeTest {
         assertThat(node.put("/v1/routes", "{}").status()).isEqualTo(422);
         assertThat(node.put("/v1/routes", "{\"routes\": []}").status()).isEqualTo(200);
         assertThat(node.manager.routes()).isEmpty();
+    }
+
+    /** One TCP stream, whose route changes between two packets; the old far end gets the first, the new one the second. */
+    @Test
+    void aStreamThatIsUnderWayFollowsAChangedRouteWithoutLoss() throws Exception {
+        try (ServerSocket before = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                ServerSocket after = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket stream = new Socket()) {
+            before.setSoTimeout(PATIENCE_MS);
+            after.setSoTimeout(PATIENCE_MS);
+            routeTo(before);
+            stream.connect(node.environment.tcpAddresses().get(0));
+            stream.getOutputStream().write(PACKET);
+            try (Socket first = before.accept()) {
+                first.setSoTimeout(PATIENCE_MS);
+                assertThat(first.getInputStream().readNBytes(PACKET.length)).endsWith(PAYLOAD);
+                routeTo(after);
+                stream.getOutputStream().write(PACKET);
+                try (Socket second = after.accept()) {
+                    second.setSoTimeout(PATIENCE_MS);
+                    assertThat(second.getInputStream().readNBytes(PACKET.length)).endsWith(PAYLOAD);
+                    JsonNode streams = node.get("/v1/streams").json();
+                    assertThat(streams.get("open").asInt()).isOne();
+                    JsonNode shown = streams.get("streams").get(0);
+                    assertThat(shown.get("packetsIn").asInt()).isEqualTo(2);
+                    assertThat(shown.get("packetsOut").asInt()).isEqualTo(2);
+                    assertThat(shown.get("services").get(0).asString()).isEqualTo(TestAdmin.MONITOR);
+                    JsonNode instance = node.get("/v1/instances").json().get("instances").get(0);
+                    assertThat(instance.get("peer")).isEqualTo(shown.get("peer"));
+                    stream.shutdownOutput();
+                    assertThat(first.getInputStream().readAllBytes()).isEmpty();
+                    assertThat(second.getInputStream().readAllBytes()).isEmpty();
+                }
+            }
+            JsonNode traffic = node.get("/v1/traffic").json();
+            assertThat(traffic.get("packetsOut").asInt()).isEqualTo(2);
+            assertThat(traffic.get("dropped").asInt()).isZero();
+        }
+    }
+
+    private void routeTo(ServerSocket far) throws Exception {
+        TestAdmin.Reply reply = node.put(
+                "/v1/routes/10.0.0.0%2F8",
+                "{\"address\": \"127.0.0.1\", \"port\": " + far.getLocalPort() + ", \"kind\": \"host\"}");
+        assertThat(reply.status()).isEqualTo(200);
     }
 
     @Test

@@ -18,6 +18,7 @@ import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.manager.Deployment;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
@@ -41,13 +42,13 @@ public final class TestAdmin implements AutoCloseable {
     public final AdminServer server;
     final HttpClient client = HttpClient.newHttpClient();
 
-    private TestAdmin(AdminSettings settings, List<Route> routes) throws IOException {
+    private TestAdmin(AdminSettings settings, @Nullable Deployment deployment, List<Route> routes) throws IOException {
         ServiceCatalog catalog = new ServiceCatalog();
         catalog.add(new ServiceDefinition(MONITOR, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
         RoutingTable table = new RoutingTable(routes);
         environment =
                 new ExecutionEnvironment(EeConfig.defaults().listening(List.of(ANY), List.of(ANY)), table, catalog);
-        manager = new ActiveNodeManager(environment, catalog, table, null);
+        manager = new ActiveNodeManager(environment, catalog, table, deployment);
         environment.start();
         manager.ready(null);
         server = new AdminServer(manager, settings, () -> CONFIG);
@@ -59,7 +60,11 @@ public final class TestAdmin implements AutoCloseable {
     }
 
     public static TestAdmin start(AdminSettings settings, Route... routes) throws IOException {
-        return new TestAdmin(settings, List.of(routes));
+        return new TestAdmin(settings, null, List.of(routes));
+    }
+
+    static TestAdmin deploying(Deployment deployment) throws IOException {
+        return new TestAdmin(new AdminSettings(ANY, TOKEN, false, null), deployment, List.of());
     }
 
     URI uri(String path) {
