@@ -8,6 +8,7 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.util.Arrays;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -51,8 +52,8 @@ final class LiveAnswer {
                     .toCompletionStage()
                     .toCompletableFuture()
                     .get(STALL_SECONDS, TimeUnit.SECONDS);
-        } catch (ExecutionException | IllegalStateException e) {
-            throw new IOException("the client is gone", e);
+        } catch (ExecutionException | IllegalStateException | RejectedExecutionException e) {
+            throw new IOException("the client is gone, or the server ends", e);
         } catch (TimeoutException e) {
             throw new IOException("the client has read nothing for " + STALL_SECONDS + " s", e);
         }
@@ -95,14 +96,22 @@ final class LiveAnswer {
         write(all.getBytes());
     }
 
-    void end() {
-        if (!response.ended() && !response.closed()) {
-            response.end();
+    void end() throws IOException {
+        try {
+            if (!response.ended() && !response.closed()) {
+                response.end();
+            }
+        } catch (IllegalStateException | RejectedExecutionException e) {
+            throw new IOException("the client is gone, or the server ends", e);
         }
     }
 
     /** Ends without the end that tells a client that it has everything. */
     void breakOff() {
-        response.reset();
+        try {
+            response.reset();
+        } catch (IllegalStateException | RejectedExecutionException e) {
+            // It is broken off.
+        }
     }
 }

@@ -7,6 +7,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ManagerException;
@@ -68,7 +69,11 @@ final class Replies {
         if (Context.isOnEventLoopThread()) {
             end(context.response(), reply); // At once: Vert.x ends a failed request itself when nobody has.
         } else {
-            context.vertx().runOnContext(loop -> end(context.response(), reply));
+            try {
+                context.vertx().runOnContext(loop -> end(context.response(), reply));
+            } catch (RejectedExecutionException e) {
+                LOG.debug("admin API: ended before it answered {}", context.request().path());
+            }
         }
     }
 
