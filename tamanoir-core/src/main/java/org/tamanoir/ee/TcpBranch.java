@@ -127,7 +127,11 @@ final class TcpBranch extends StreamInstance {
             inbox.release();
         }
         closeService();
-        departures.close(reason);
+        if (trunk.isSenderCut()) {
+            departures.reset(reason);
+        } else {
+            departures.close(reason);
+        }
         memory.recycle();
         synchronized (this) {
             over = true;

@@ -1,5 +1,7 @@
 package org.tamanoir.testkit;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -53,6 +55,15 @@ final class DeployedClasses extends URLClassLoader {
                             + "; what it needs besides the JDK, "
                             + "org.tamanoir.service and org.tamanoir.anep must be in its jar",
                     e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            super.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException("the jar or folder of the service cannot be closed", e);
         }
     }
 

@@ -1,12 +1,7 @@
 package org.tamanoir.testkit;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
-import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -62,18 +56,16 @@ import org.tamanoir.service.StreamInfo.Transport;
  */
 public final class ServiceHarness implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private static final InetSocketAddress LOCAL = address(127, 0, 0, 1, Anep.DEFAULT_PORT);
-    private static final InetSocketAddress PEER = address(127, 0, 0, 1, 50_000);
-    private static final InetSocketAddress SOURCE = address(10, 0, 1, 2, 0);
-    private static final InetSocketAddress DESTINATION = address(10, 0, 2, 7, 0);
-    private static final int HOP_BUDGET = 16;
+    private static final InetSocketAddress LOCAL =
+            new InetSocketAddress(TextPackets.address(127, 0, 0, 1), Anep.DEFAULT_PORT);
+    private static final InetSocketAddress PEER = new InetSocketAddress(TextPackets.address(127, 0, 0, 1), 50_000);
     /** Packets of a list that one call of the service's thread takes. */
     private static final int BATCH_PACKETS = 64;
 
     private final Service service;
     private final HarnessHost host;
     private final Duration patience;
-    private final PacketBuilder textPackets;
+    private final TextPackets textPackets;
     private boolean streamEnded;
     private boolean closed;
     private boolean failuresSeen;
@@ -84,23 +76,7 @@ public final class ServiceHarness implements AutoCloseable {
         this.service = service;
         this.patience = patience;
         this.host = new HarnessHost(new StreamInfo(transport, transport == Transport.TCP ? PEER : null, LOCAL));
-        this.textPackets = new PacketBuilder()
-                        .source(SOURCE.getAddress())
-                        .destination(DESTINATION.getAddress())
-                        .service(service.getClass().getName())
-                        .classOfService(0, 0)
-                        .stream(1)
-                        .hopBudget(HOP_BUDGET)
-                        .checksum();
-    }
-
-    private static InetSocketAddress address(int a, int b, int c, int d, int port) {
-        try {
-            return new InetSocketAddress(
-                    InetAddress.getByAddress(new byte[] {(byte) a, (byte) b, (byte) c, (byte) d}), port);
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("4 octets are an address", e);
-        }
+        this.textPackets = new TextPackets(service.getClass().getName());
     }
 
     // ---- begin --------------------------------------------------------------------------------------------------
@@ -156,16 +132,8 @@ public final class ServiceHarness implements AutoCloseable {
             harness.classes = classes;
             return harness;
         } catch (AssertionError e) {
-            close(classes);
-            throw e;
-        }
-    }
-
-    private static void close(DeployedClasses classes) {
-        try {
             classes.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw e;
         }
     }
 
@@ -228,7 +196,7 @@ public final class ServiceHarness implements AutoCloseable {
      * checksum.
      */
     public ServiceHarness sendText(String payload) {
-        return send(textPackets.build(ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8))));
+        return send(textPackets.next(payload));
     }
 
     private ServiceHarness process(List<byte[]> packets) {
@@ -280,7 +248,7 @@ public final class ServiceHarness implements AutoCloseable {
         call("close", () -> host.close(service));
         join();
         if (classes != null) {
-            close(classes);
+            classes.close();
         }
         if (!failuresSeen && !host.failures.isEmpty()) {
             List<Throwable> failures = failures();

@@ -367,12 +367,12 @@ class ServiceHarnessTest {
 
     @Test
     void saysWhereAServiceThatDoesNotReturnIs() throws InterruptedException {
-        try (ServiceHarness harness = ServiceHarness.start(service, Transport.TCP, Map.of(), Duration.ofMillis(200))) {
+        try (ServiceHarness harness = ServiceHarness.start(service, Transport.TCP, Map.of(), Duration.ofSeconds(2))) {
             harness.sendText("hello");
             assertThatThrownBy(() -> harness.sendText("wait"))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageStartingWith(Obedient.class.getName()
-                            + " did not return from process, packet 2 within 200 ms; it is at ")
+                            + " did not return from process, packet 2 within 2000 ms; it is at ")
                     .cause()
                     .satisfies(place -> assertThat(place.getStackTrace())
                             .anyMatch(frame -> frame.getMethodName().equals("process")));

@@ -87,6 +87,16 @@ public final class Mirror implements AutoCloseable {
         return mirror;
     }
 
+    /**
+     * Checks an address before anything is done with it.
+     *
+     * @return it without a slash at its end
+     * @throws IllegalArgumentException in one line
+     */
+    public static URI requireSource(URI source) {
+        return Calls.requireBase(source);
+    }
+
     /** What it follows. */
     public URI source() {
         return calls.base();

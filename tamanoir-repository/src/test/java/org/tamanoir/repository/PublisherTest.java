@@ -33,6 +33,8 @@ import org.tamanoir.deploy.TestJars;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.repository.Publisher.Description;
 import org.tamanoir.repository.RepositoryTree.Outcome;
+import org.tamanoir.tls.TestAuthority;
+import org.tamanoir.tls.TlsFiles;
 
 @Timeout(60)
 class PublisherTest {
@@ -169,6 +171,30 @@ class PublisherTest {
             assertThatThrownBy(() -> repository.publisher().publish(jar, manifest, Sample.KEY))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining((bound + 1) + " octets is too large: " + bound + " at most");
+        }
+    }
+
+    @Test
+    void aRepositoryCanBePublishedToOverTls() throws Exception {
+        TestAuthority authority = new TestAuthority(jars, "authority");
+        TlsFiles own = authority.files("server", false, "127.0.0.1");
+        Manifest manifest = Publisher.describe(jar, Description.OF_JAR, MAX_UNPACKED);
+        Token token = Token.of(TestRepository.TOKEN, "this test");
+        try (TestRepository repository = TestRepository.start(root, settings -> settings.withTls(own))) {
+            URI uri = URI.create(
+                    "https://127.0.0.1:" + repository.server.address().getPort());
+            Publisher trusting = new Publisher(uri, authority.trusting().context(), token);
+            assertThat(trusting.publish(jar, manifest, Sample.KEY)).isEqualTo(Outcome.CREATED);
+            assertThat(Verifier.verify(uri, authority.trusting().context(), manifest.id(), TRUSTED)
+                            .manifest())
+                    .isEqualTo(manifest);
+            Publisher doubting = new Publisher(uri, null, token);
+            assertThatThrownBy(() -> doubting.publish(jar, manifest, Sample.KEY))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("no TLS connection")
+                    .hasMessageContaining("--ca FILE");
+            Publisher plain = new Publisher(repository.uri(), null, token);
+            assertThatThrownBy(() -> plain.publish(jar, manifest, Sample.KEY)).isInstanceOf(IOException.class);
         }
     }
 
