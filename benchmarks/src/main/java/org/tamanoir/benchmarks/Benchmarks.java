@@ -4,13 +4,15 @@ import java.util.Arrays;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The entry of benchmarks.jar: {@code compare} for real processes, {@code jmh} for what happens in memory. */
+/** The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for
+ * deployment, {@code jmh} for what happens in memory. */
 @Command(
         name = "benchmarks",
         mixinStandardHelpOptions = true,
         description = "Measures Tamanoir. 'jmh' passes all that follows to JMH.",
         subcommands = {
             Compare.class,
+            Deploy.class,
             TcpSink.class,
             TcpSender.class,
             PacedSender.class,

@@ -139,6 +139,11 @@ public record EeConfig(
         return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
     }
 
+    /** The same with this bound for streams that wait for a service's code. */
+    public EeConfig waitingForCode(Duration deployTimeout) {
+        return deploying(deployTimeout, makeTimeout, holdOctets);
+    }
+
     private EeConfig with(
             List<InetSocketAddress> tcp,
             List<InetSocketAddress> udp,

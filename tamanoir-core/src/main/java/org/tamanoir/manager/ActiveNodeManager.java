@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -61,6 +62,14 @@ public final class ActiveNodeManager implements AutoCloseable {
         this.catalog = catalog;
         this.routes = routes;
         this.deployment = deployment;
+        environment.onIncident(incident -> events.add(
+                incident.kind().name().toLowerCase(Locale.ROOT),
+                incident.text(),
+                Map.of(
+                        "service",
+                        incident.service().name(),
+                        "version",
+                        incident.service().version())));
         if (deployment == null) {
             deployments = null;
             onDemand = null;

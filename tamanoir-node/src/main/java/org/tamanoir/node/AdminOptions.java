@@ -2,7 +2,6 @@ package org.tamanoir.node;
 
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -13,8 +12,6 @@ import picocli.CommandLine.ScopeType;
 /** The options of commands that talk to a node's admin API. picocli makes it. */
 final class AdminOptions {
     private static final String TOKEN_VARIABLE = "TAMANOIR_TOKEN";
-    /** Of a token file: more is some other file. */
-    private static final long MAX_TOKEN_OCTETS = 4096;
 
     @Option(
             names = "--admin",
@@ -88,19 +85,6 @@ final class AdminOptions {
             String token = System.getenv(TOKEN_VARIABLE);
             return token == null || token.isBlank() ? null : token.strip();
         }
-        try {
-            if (Files.size(tokenFile) > MAX_TOKEN_OCTETS) {
-                throw new IOException("--token-file " + tokenFile + ": larger than " + MAX_TOKEN_OCTETS
-                        + " octets; it holds no token");
-            }
-            String token = Files.readString(tokenFile).strip();
-            if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-                throw new IOException("--token-file " + tokenFile + ": one line of visible ASCII is wanted");
-            }
-            return token;
-        } catch (java.nio.file.FileSystemException | java.nio.charset.CharacterCodingException e) {
-            throw new IOException(
-                    "--token-file " + tokenFile + " cannot be read: does it exist, and may this user read it?", e);
-        }
+        return TokenFile.read(tokenFile);
     }
 }

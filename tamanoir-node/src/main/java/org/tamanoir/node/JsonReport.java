@@ -24,7 +24,8 @@ final class JsonReport implements NodeReport {
             List<String> udp,
             String transport,
             Collection<ServiceDefinition> services,
-            int routes) {
+            int routes,
+            Map<String, String> servers) {
         Map<String, Object> event = event("started");
         event.put("tcp", tcp);
         event.put("udp", udp);
@@ -34,6 +35,7 @@ final class JsonReport implements NodeReport {
                 "services",
                 services.stream().map(ServiceDefinition::name).sorted().toList());
         event.put("routes", routes);
+        event.put("servers", servers);
         output.json(event);
     }
 

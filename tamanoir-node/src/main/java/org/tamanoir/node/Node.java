@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,8 +18,12 @@ import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.Deployment;
 import org.tamanoir.manager.TrustStore;
+import org.tamanoir.node.admin.AccessLog;
+import org.tamanoir.node.admin.AdminServer;
+import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.tls.TlsFiles;
 
 /**
  * A whole node: the execution environment, its manager, and the servers by which other nodes get its code and people
@@ -34,6 +41,7 @@ final class Node {
     /** What was opened, to be closed in the opposite order. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
+    private final Map<String, String> servers = new LinkedHashMap<>();
     private @Nullable ActiveNodeManager manager;
 
     /**
@@ -59,10 +67,18 @@ final class Node {
             ActiveNodeManager started = new ActiveNodeManager(environment, catalog, routes, deployment);
             manager = started;
             opened.push(started);
+            AccessLog log = config.admin().accessLog() == null
+                    ? null
+                    : AccessLog.open(config.admin().accessLog());
+            if (log != null) {
+                opened.push(log);
+                environment.onStreamEnd(log);
+            }
             environment.start();
             if (deployment != null && config.deploy().serve) {
                 serveCode(deployment.cache(), started);
             }
+            serveAdmin(started);
             started.ready(null);
         } catch (IOException | RuntimeException e) {
             stop(Duration.ZERO);
@@ -79,10 +95,57 @@ final class Node {
                     .orElseGet(() -> new InetSocketAddress("127.0.0.1", 0));
             wanted = new InetSocketAddress(beside.getAddress(), 0);
         }
-        CodeServer server = CodeServer.start(wanted, null, path -> cache.file(path, manager::isServed));
+        CodeServer server = CodeServer.start(
+                wanted, config.deploy().tls ? files() : null, path -> cache.file(path, manager::isServed));
         opened.push(server);
         environment.advertise(server.address());
-        LOG.info("code server on {}", Endpoint.toString(server.address()));
+        servers.put("code server", Endpoint.toString(server.address()));
+    }
+
+    /** At the port that the operator gave, or else at the usual one or, when that is taken, a free one. */
+    private void serveAdmin(ActiveNodeManager manager) throws IOException {
+        AdminConfig admin = config.admin();
+        if (admin.listen() == null) {
+            return;
+        }
+        String token = admin.tokenFile() == null ? null : TokenFile.read(admin.tokenFile());
+        AdminServer server;
+        try {
+            server = startAdmin(manager, admin, admin.listen(), token);
+        } catch (IOException e) {
+            if (admin.portIsGiven()) {
+                throw e;
+            }
+            server = startAdmin(
+                    manager, admin, new InetSocketAddress(admin.listen().getAddress(), 0), token);
+        }
+        opened.push(server);
+        servers.put("admin API", (admin.tls() ? "https://" : "http://") + Endpoint.toString(server.address()));
+    }
+
+    private AdminServer startAdmin(
+            ActiveNodeManager manager, AdminConfig admin, InetSocketAddress address, @Nullable String token)
+            throws IOException {
+        AdminServer server = new AdminServer(
+                manager,
+                new AdminSettings(address, token, admin.readOnly(), admin.tls() ? files() : null),
+                () -> ConfigText.of(config, manager.routes()));
+        try {
+            server.start();
+            return server;
+        } catch (IOException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    private @Nullable TlsFiles files() {
+        return config.environment().tlsFiles();
+    }
+
+    /** The node's HTTP servers with their addresses. */
+    Map<String, String> servers() {
+        return Collections.unmodifiableMap(servers);
     }
 
     private Deployment deployment() throws IOException {
@@ -94,6 +157,7 @@ final class Node {
                         .map(InetSocketAddress::getPort)
                         .orElse(0));
         opened.push(cache);
+        TlsFiles files = files();
         TrustStore trust = TrustStore.open(settings.policy(), cache.folder().resolve("revoked"));
         CodeFetcher fetcher = new CodeFetcher(
                 new CodeFetcher.Settings(
@@ -105,7 +169,7 @@ final class Node {
                         settings.maxUnpackedOctets,
                         settings.backOffMin,
                         settings.backOffMax,
-                        null),
+                        files == null ? null : files.context()),
                 cache,
                 trust);
         opened.push(fetcher);

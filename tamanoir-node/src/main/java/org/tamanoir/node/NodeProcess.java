@@ -70,7 +70,8 @@ final class NodeProcess {
                 texts(environment.udpAddresses()),
                 environment.transport(),
                 config.services(),
-                config.routes().size());
+                config.routes().size(),
+                node.servers());
         try {
             reportRates();
         } catch (InterruptedException e) {

@@ -3,6 +3,7 @@ package org.tamanoir.node;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
 
@@ -14,6 +15,7 @@ interface NodeReport {
      * @param tcp addresses with the real ports
      * @param udp addresses with the real ports
      * @param transport which sockets are in use
+     * @param servers addresses of the HTTP servers by what they are
      */
     void started(
             List<String> tcp,
@@ -21,7 +23,8 @@ interface NodeReport {
             List<String> udp,
             String transport,
             Collection<ServiceDefinition> services,
-            int routes);
+            int routes,
+            Map<String, String> servers);
 
     /** What crossed it since the last call. */
     void rates(Interval interval);

@@ -158,25 +158,30 @@ final class Settings {
     void check() {
         tls.check(tcp, tlsAddresses, problems);
         deploy.check(problems);
+        if (tls.certificate == null && (deploy.tls || admin.tls())) {
+            problems.add(
+                    deploy.tls ? "deploy.tls" : "admin.tls",
+                    "a server must show a certificate; name files of a certificate and its key under tls");
+        }
     }
 
     /** All settings; to be used only when no problem was found. */
     NodeConfig build() {
         EeConfig environment = new EeConfig(
-                tcp,
-                udp,
-                typeId,
-                transport,
-                unknownService,
-                maxStreams,
-                hopBudget,
-                inboxOctets,
-                firstPacketTimeout,
-                connectTimeout,
-                stallTimeout,
-                lingerTimeout,
-                tlsAddresses,
-                tls.files());
+                        tcp,
+                        udp,
+                        typeId,
+                        transport,
+                        unknownService,
+                        maxStreams,
+                        hopBudget,
+                        inboxOctets,
+                        firstPacketTimeout,
+                        connectTimeout,
+                        stallTimeout,
+                        lingerTimeout)
+                .withTls(tlsAddresses, tls.files())
+                .waitingForCode(deploy.totalTimeout.multipliedBy(2));
         return new NodeConfig(
                 environment, List.copyOf(routes.values()), List.copyOf(services.values()), drainTimeout, deploy, admin);
     }

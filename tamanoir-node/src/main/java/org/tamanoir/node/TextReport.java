@@ -26,7 +26,8 @@ final class TextReport implements NodeReport {
             List<String> udp,
             String transport,
             Collection<ServiceDefinition> services,
-            int routes) {
+            int routes,
+            Map<String, String> servers) {
         tcp.forEach(address -> output.line("listening on tcp " + address));
         tls.forEach(address -> output.line("listening on tls " + address));
         udp.forEach(address -> output.line("listening on udp " + address));
@@ -38,6 +39,7 @@ final class TextReport implements NodeReport {
                                 .map(ServiceDefinition::name)
                                 .sorted()
                                 .collect(Collectors.joining(", "))));
+        servers.forEach((name, address) -> output.line(name + ": " + address));
         output.line("routes: " + (routes == 0 ? "none, so nothing leaves; add one with --route" : routes));
     }
 
