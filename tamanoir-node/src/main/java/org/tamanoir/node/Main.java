@@ -44,6 +44,7 @@ public final class Main implements Runnable {
             SendCommand.class,
             ReceiveCommand.class,
             DemoCommand.class,
+            NewServiceCommand.class,
             RepositoryCommand.class,
             KeygenCommand.class,
             PublishCommand.class,
