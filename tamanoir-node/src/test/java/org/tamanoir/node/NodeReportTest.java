@@ -44,6 +44,7 @@ class NodeReportTest {
         assertThat(text.toString().lines())
                 .containsExactly(
                         "listening on tcp 127.0.0.1:1",
+                        "listening on tls 127.0.0.1:3",
                         "listening on udp [::1]:2",
                         "transport: nio",
                         "services: org.tamanoir.node.Announced",
