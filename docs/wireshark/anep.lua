@@ -527,7 +527,6 @@ anep:register_heuristic("udp", function(tvb, pinfo, root)
         return false
     end
     anep.dissector(tvb, pinfo, root)
-    pinfo.conversation = anep
     return true
 end)
 
@@ -536,7 +535,7 @@ anep:register_heuristic("tcp", function(tvb, pinfo, root)
         return false
     end
     anep.dissector(tvb, pinfo, root)
-    pinfo.conversation = anep
+    pinfo.conversation = anep -- Its other segments need not begin with a packet.
     return true
 end)
 

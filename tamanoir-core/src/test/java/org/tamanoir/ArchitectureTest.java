@@ -13,6 +13,7 @@ import com.tngtech.archunit.lang.ArchRule;
 @AnalyzeClasses(packages = "org.tamanoir", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String JDK = "java..";
+    private static final String JDK_TLS = "javax.net.ssl..";
     private static final String ANNOTATIONS = "org.jspecify..";
 
     @ArchTest
@@ -38,6 +39,47 @@ class ArchitectureTest {
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage("org.tamanoir.service..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule codeIsDeployedWithoutTheEnvironment = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.deploy..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.deploy..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.anep..",
+                    "tools.jackson..",
+                    "org.slf4j..",
+                    JDK,
+                    JDK_TLS,
+                    ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule certificatesNeedTheJdkAndALogAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.tls..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.tls..", JDK, JDK_TLS, "javax.security.auth.x500..", "org.slf4j..", ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule nothingBelowUsesTheManager = noClasses()
+            .that()
+            .resideInAnyPackage(
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.routing..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.deploy..",
+                    "org.tamanoir.transport..",
+                    "org.tamanoir.tls..",
+                    "org.tamanoir.ee..",
+                    "org.tamanoir.client..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.tamanoir.manager..");
 
     @ArchTest
     static final ArchRule socketsAreBehindTheTransport = noClasses()

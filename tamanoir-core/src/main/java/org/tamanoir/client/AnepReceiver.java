@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.tls.TlsContext;
+import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
@@ -40,6 +42,7 @@ public final class AnepReceiver implements AutoCloseable {
     private static final Duration CLOSE_WAIT = Duration.ofSeconds(5);
 
     private final Settings settings;
+    private final @Nullable TlsContext tls;
     private final Supplier<? extends PacketHandler> handlers;
     private final ReceiverStatistics statistics = new ReceiverStatistics();
     private final InetSocketAddress address;
@@ -49,8 +52,10 @@ public final class AnepReceiver implements AutoCloseable {
     private final Map<TcpReception, Thread> connections = new HashMap<>();
     private volatile boolean closed;
 
-    private AnepReceiver(Settings settings, Sockets sockets, Supplier<? extends PacketHandler> handlers) {
+    private AnepReceiver(
+            Settings settings, @Nullable TlsContext tls, Sockets sockets, Supplier<? extends PacketHandler> handlers) {
         this.settings = settings;
+        this.tls = tls;
         this.handlers = handlers;
         this.address = sockets.address;
         this.listener = sockets.listener;
@@ -67,6 +72,7 @@ public final class AnepReceiver implements AutoCloseable {
         private int typeId = Anep.DEFAULT_TYPE_ID;
         private Duration stallTimeout = Duration.ofSeconds(30);
         private TransportKind kind = TransportKind.AUTO;
+        private @Nullable TlsFiles tls;
 
         private Settings(InetSocketAddress address) {
             this.address = address;
@@ -79,6 +85,17 @@ public final class AnepReceiver implements AutoCloseable {
 
         public Settings udp() {
             this.udp = true;
+            return this;
+        }
+
+        /**
+         * TCP inside TLS, with this certificate. A connection that is cut off instead of ended is told to its handler
+         * as a fault.
+         *
+         * @param files null = without
+         */
+        public Settings tls(@Nullable TlsFiles files) {
+            this.tls = files;
             return this;
         }
 
@@ -114,15 +131,17 @@ public final class AnepReceiver implements AutoCloseable {
          * Listens.
          *
          * @param handlers makes one for each TCP connection, on the accepting thread, and one for UDP
-         * @throws IOException in one line, naming the address, when it cannot be had
+         * @throws IOException in one line, naming the address, when it cannot be had, or a TLS file when it is no good
          */
         public AnepReceiver start(Supplier<? extends PacketHandler> handlers) throws IOException {
             if (!tcp && !udp) {
                 throw new IllegalArgumentException("a receiver needs tcp(), udp() or both");
             }
+            TlsContext context =
+                    tls == null ? null : TlsContext.of(tls).requireCertificate("TLS on " + Addresses.text(address));
             Sockets sockets = Sockets.open(this);
             try {
-                AnepReceiver receiver = new AnepReceiver(this, sockets, handlers);
+                AnepReceiver receiver = new AnepReceiver(this, context, sockets, handlers);
                 receiver.startThreads();
                 return receiver;
             } catch (RuntimeException e) {
@@ -225,7 +244,8 @@ public final class AnepReceiver implements AutoCloseable {
             if (closed || connections.size() >= settings.maxConnections) {
                 return false;
             }
-            TcpConnection connection = new TcpConnection(channel, settings.stallTimeout);
+            TcpConnection connection =
+                    new TcpConnection(channel, settings.stallTimeout, tls == null ? null : tls.server());
             try {
                 startReception(connection);
             } catch (RuntimeException | OutOfMemoryError e) {

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.tls.TlsContext;
+import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
 
 /**
@@ -54,6 +56,7 @@ public final class AnepSender implements AutoCloseable {
         private int typeId = Anep.DEFAULT_TYPE_ID;
         private TransportKind kind = TransportKind.AUTO;
         private @Nullable Consumer<Packet> replyHandler;
+        private @Nullable TlsFiles tls;
 
         private Settings(InetSocketAddress node) {
             this.node = node;
@@ -83,6 +86,18 @@ public final class AnepSender implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Sends TCP inside TLS: the node must show a certificate of a trusted authority for its name, or for its
+         * address if none was given. Then {@link AnepSender#close} without {@link AnepSender#finish} is a cut, which
+         * the node hands on as one.
+         *
+         * @param files null = without
+         */
+        public Settings tls(@Nullable TlsFiles files) {
+            this.tls = files;
+            return this;
+        }
+
         /** Which implementation of UDP sockets. */
         public Settings transportKind(TransportKind kind) {
             this.kind = kind;
@@ -102,10 +117,11 @@ public final class AnepSender implements AutoCloseable {
         /**
          * Connects.
          *
-         * @throws IOException if the node cannot be reached in time
+         * @throws IOException if the node cannot be reached in time, a TLS file is no good, or TLS finds another node
          */
         public AnepSender tcp() throws IOException {
-            TcpConnection connection = TcpConnection.connect(node, connectTimeout, stallTimeout);
+            TlsContext context = tls == null ? null : TlsContext.of(tls);
+            TcpConnection connection = TcpConnection.connect(node, context, connectTimeout, stallTimeout);
             return new AnepSender(new TcpLink(connection, typeId, replyHandler), batchOctets);
         }
 

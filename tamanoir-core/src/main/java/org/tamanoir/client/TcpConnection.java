@@ -12,6 +12,9 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.tls.TlsContext;
+import org.tamanoir.tls.TlsSession;
 
 /**
  * A TCP connection whose reads and writes wait, but never longer than they are told to: a non-blocking channel with
@@ -31,11 +34,17 @@ final class TcpConnection implements AutoCloseable {
     private final SelectionKey key;
     private final InetSocketAddress peer;
     private final Duration stallTimeout;
+    private final @Nullable TlsLayer tls;
 
-    /** Takes the connected channel over, and closes it when that fails. */
-    TcpConnection(SocketChannel channel, Duration stallTimeout) throws IOException {
+    /**
+     * Takes the connected channel over, and closes it when that fails.
+     *
+     * @param session null = without TLS; else {@link #shakeHands} comes first
+     */
+    TcpConnection(SocketChannel channel, Duration stallTimeout, @Nullable TlsSession session) throws IOException {
         this.channel = channel;
         this.stallTimeout = stallTimeout;
+        this.tls = session == null ? null : new TlsLayer(session, this);
         try {
             this.peer = (InetSocketAddress) channel.getRemoteAddress();
             channel.configureBlocking(false);
@@ -54,9 +63,11 @@ final class TcpConnection implements AutoCloseable {
     }
 
     /**
-     * @throws IOException in one line, naming the node, when it cannot be reached in time
+     * @param context null = without TLS
+     * @throws IOException in one line, naming the node, when it cannot be reached in time, or is another
      */
-    static TcpConnection connect(InetSocketAddress node, Duration connectTimeout, Duration stallTimeout)
+    static TcpConnection connect(
+            InetSocketAddress node, @Nullable TlsContext context, Duration connectTimeout, Duration stallTimeout)
             throws IOException {
         if (node.isUnresolved()) {
             throw new IOException("unknown host " + node.getHostString() + ": check the name");
@@ -74,11 +85,34 @@ final class TcpConnection implements AutoCloseable {
             channel.close();
             throw new IOException("cannot connect to " + Addresses.text(node) + ": " + e.getMessage(), e);
         }
-        return new TcpConnection(channel, stallTimeout);
+        TcpConnection connection =
+                new TcpConnection(channel, stallTimeout, context == null ? null : context.client(node));
+        try {
+            connection.shakeHands(connectTimeout);
+        } catch (IOException e) {
+            connection.close();
+            throw e;
+        }
+        return connection;
+    }
+
+    /**
+     * With TLS, makes sure who is there; else there is nothing to do.
+     *
+     * @throws IOException in one line, if it is another, or does not say in time
+     */
+    void shakeHands(Duration timeout) throws IOException {
+        if (tls != null) {
+            tls.shakeHands(timeout.toNanos());
+        }
     }
 
     InetSocketAddress peer() {
         return peer;
+    }
+
+    Duration stallTimeout() {
+        return stallTimeout;
     }
 
     InetSocketAddress local() throws IOException {
@@ -93,6 +127,15 @@ final class TcpConnection implements AutoCloseable {
      * @throws IOException when the connection is gone, or the peer took nothing for the stall time-out
      */
     void write(ByteBuffer octets, Input input) throws IOException {
+        if (tls != null) {
+            tls.write(octets, input);
+        } else {
+            writeOctets(octets, input);
+        }
+    }
+
+    /** The same, as the octets are. */
+    void writeOctets(ByteBuffer octets, Input input) throws IOException {
         int before = octets.remaining();
         channelWrite(octets);
         if (octets.hasRemaining()) {
@@ -141,6 +184,11 @@ final class TcpConnection implements AutoCloseable {
      * @return octets read; 0 when the time is up, -1 at the end of input
      */
     int read(ByteBuffer target, long timeoutNs) throws IOException {
+        return tls != null ? tls.read(target, timeoutNs) : readOctets(target, timeoutNs);
+    }
+
+    /** The same, as the octets are. */
+    int readOctets(ByteBuffer target, long timeoutNs) throws IOException {
         try {
             int octets = channel.read(target);
             if (octets == 0 && timeoutNs > 0 && select(SelectionKey.OP_READ, timeoutNs) != 0) {
@@ -167,9 +215,21 @@ final class TcpConnection implements AutoCloseable {
         }
     }
 
-    /** Ends the output: the peer reads to the end, and its answers can still be read. */
-    void shutdownOutput() throws IOException {
+    /**
+     * Ends the output: the peer reads to the end, and its answers can still be read.
+     *
+     * @param input as for {@link #write}
+     */
+    void shutdownOutput(Input input) throws IOException {
+        if (tls != null) {
+            tls.end(input);
+        }
         channel.shutdownOutput();
+    }
+
+    /** Whether an end must be announced, lest the peer take it for a cut. */
+    boolean hasTls() {
+        return tls != null;
     }
 
     /** Any thread; waiting reads and writes end with an exception. */

@@ -133,7 +133,7 @@ final class TcpLink implements Link {
 
     @Override
     public void shutdownOutput() throws IOException {
-        connection.shutdownOutput();
+        connection.shutdownOutput(this::serveReplies);
     }
 
     @Override

@@ -56,12 +56,16 @@ final class TcpReception implements Runnable, Peer {
 
     /** Until the end of the connection; returns what was wrong with it. */
     private @Nullable String receive() throws IOException {
+        connection.shakeHands(connection.stallTimeout());
         while (!closing) {
             int octets = connection.read(buffer.position(filled), READ_WAIT_NS);
             if (octets < 0) {
                 if (filled > 0) {
                     statistics.countMalformed(DropReason.TRUNCATED);
                     return "the connection ended in the middle of a packet";
+                }
+                if (connection.hasTls()) {
+                    connection.shutdownOutput(() -> false);
                 }
                 return null;
             }

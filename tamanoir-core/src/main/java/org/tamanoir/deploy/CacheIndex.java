@@ -1,12 +1,14 @@
 package org.tamanoir.deploy;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
 
@@ -21,7 +23,11 @@ final class CacheIndex {
      *
      * @param folder where its files are
      */
-    record Held(ServiceId id, String sha256, long octets, CacheFolder folder) {}
+    record Held(ServiceId id, String sha256, long octets, CacheFolder folder) {
+        Path jar() {
+            return folder.jar(sha256);
+        }
+    }
 
     private static final Comparator<ServiceId> BY_NAME_AND_VERSION =
             Comparator.comparing(ServiceId::name).thenComparing(ServiceId::version, ServiceId.VERSION_ORDER);
@@ -77,13 +83,18 @@ final class CacheIndex {
         return id == null ? null : versions.get(id);
     }
 
-    /** The highest version of those that are served of the service with this name's key. */
-    @Nullable
-    Held newestServed(long nameKey, Predicate<ServiceId> served) {
+    /** The version of a key, or the versions of a bare name's key, the highest first. */
+    List<Held> candidates(long key) {
+        ServiceId id = keys.get(key);
+        if (id != null) {
+            return List.of(Objects.requireNonNull(versions.get(id)));
+        }
+        String name = nameKeys.get(key);
+        Comparator<Held> ascending = Comparator.comparing(held -> held.id.version(), ServiceId.VERSION_ORDER);
         return versions.values().stream()
-                .filter(held -> held.id.nameKey() == nameKey && served.test(held.id))
-                .max(Comparator.comparing(held -> held.id.version(), ServiceId.VERSION_ORDER))
-                .orElse(null);
+                .filter(held -> held.id.name().equals(name))
+                .sorted(ascending.reversed())
+                .toList();
     }
 
     @Nullable
@@ -127,23 +138,25 @@ final class CacheIndex {
     /**
      * The versions that must go, least recently used first, before so many octets more are within the limit; null
      * when what is pinned alone leaves too little room.
+     *
+     * @param kept digests of jars that stay too
      */
     @Nullable
-    List<Held> toEvict(long moreOctets, long limitOctets) {
+    List<Held> toEvict(long moreOctets, long limitOctets, Set<String> kept) {
         List<Held> evicted = new ArrayList<>();
-        long kept = octets;
+        long octetsLeft = octets;
         for (Map.Entry<String, Long> jar : jars.entrySet()) {
-            if (kept + moreOctets <= limitOctets) {
+            if (octetsLeft + moreOctets <= limitOctets) {
                 break;
             }
             List<Held> users = versions.values().stream()
                     .filter(held -> held.sha256.equals(jar.getKey()))
                     .toList();
-            if (users.stream().noneMatch(held -> pins.containsKey(held.id))) {
+            if (!kept.contains(jar.getKey()) && users.stream().noneMatch(held -> pins.containsKey(held.id))) {
                 evicted.addAll(users);
-                kept -= jar.getValue();
+                octetsLeft -= jar.getValue();
             }
         }
-        return kept + moreOctets <= limitOctets ? evicted : null;
+        return octetsLeft + moreOctets <= limitOctets ? evicted : null;
     }
 }

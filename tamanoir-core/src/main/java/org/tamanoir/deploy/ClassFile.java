@@ -54,7 +54,7 @@ record ClassFile(int major, String name, @Nullable String superName, boolean isC
             int superIndex = u2();
             String superName = superIndex == 0 ? null : className(superIndex);
             skip(2 * u2());
-            members("", ""); // The fields.
+            members("<field>", ""); // No field is called like this.
             boolean constructor = members("<init>", "()V");
             boolean concrete = (access & PUBLIC) != 0 && (access & NOT_A_PLAIN_CLASS) == 0;
             return new ClassFile(major, name, superName, concrete, constructor);
@@ -85,8 +85,8 @@ record ClassFile(int major, String name, @Nullable String superName, boolean isC
             int count = u2();
             for (int i = 0; i < count; i++) {
                 boolean isPublic = (u2() & PUBLIC) != 0;
-                boolean isNamed = utf8(u2()).equals(name);
-                found |= utf8(u2()).equals(descriptor) && isNamed && isPublic;
+                boolean isNamed = isUtf8(u2(), name);
+                found |= isUtf8(u2(), descriptor) && isNamed && isPublic;
                 int attributes = u2();
                 for (int j = 0; j < attributes; j++) {
                     skip(2);
@@ -104,11 +104,23 @@ record ClassFile(int major, String name, @Nullable String superName, boolean isC
             return utf8(Short.toUnsignedInt(in.getShort(at + 1)));
         }
 
-        private String utf8(int index) throws IOException {
+        /** Whether a constant is this text of ASCII; reads no more of it, however long it is. */
+        private boolean isUtf8(int index, String text) throws IOException {
+            int at = utf8At(index);
+            return Short.toUnsignedInt(in.getShort(at + 1)) == text.length()
+                    && utf8(index).equals(text);
+        }
+
+        private int utf8At(int index) throws IOException {
             int at = constants[index];
             if (index == 0 || in.get(at) != UTF8) {
                 throw new IOException("constant " + index + " is no text");
             }
+            return at;
+        }
+
+        private String utf8(int index) throws IOException {
+            int at = utf8At(index);
             byte[] text = new byte[Short.toUnsignedInt(in.getShort(at + 1))];
             in.get(at + 3, text);
             return new String(text, StandardCharsets.UTF_8);

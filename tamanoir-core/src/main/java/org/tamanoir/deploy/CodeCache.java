@@ -1,15 +1,8 @@
 package org.tamanoir.deploy;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileTime;
-import java.time.Instant;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -41,17 +34,12 @@ import org.tamanoir.deploy.CacheIndex.Held;
 public final class CodeCache implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CodeCache.class);
 
-    private final CacheFolder folder;
-    private final Path temporaryParent;
+    private final CacheDisk disk;
+    private final Path root;
     private final long limitOctets;
     private final CacheIndex index = new CacheIndex();
     /** Digests of the jars that are being downloaded. */
     private final Set<String> downloads = new HashSet<>();
-
-    private @Nullable FileChannel lockFile;
-    private @Nullable CacheFolder temporary;
-    private boolean writable;
-    private boolean reported;
 
     /**
      * Opens or makes a cache.
@@ -65,9 +53,9 @@ public final class CodeCache implements AutoCloseable {
 
     /** The same. @param temporaryParent where the temporary folder of a cache that cannot be written is made */
     static CodeCache open(Path folder, long limitOctets, Path temporaryParent) throws IOException {
-        CodeCache cache = new CodeCache(new CacheFolder(folder), limitOctets, temporaryParent);
+        CodeCache cache = new CodeCache(CacheDisk.open(folder, temporaryParent), limitOctets);
         try {
-            cache.begin();
+            cache.load();
         } catch (IOException | RuntimeException e) {
             cache.close();
             throw e;
@@ -75,95 +63,28 @@ public final class CodeCache implements AutoCloseable {
         return cache;
     }
 
-    /** Where it lies. */
-    public Path folder() {
-        return folder.root();
-    }
-
-    private CodeCache(CacheFolder folder, long limitOctets, Path temporaryParent) {
-        this.folder = folder;
+    private CodeCache(CacheDisk disk, long limitOctets) {
+        this.disk = disk;
+        this.root = disk.folder().root();
         this.limitOctets = limitOctets;
-        this.temporaryParent = temporaryParent;
     }
 
-    private synchronized void begin() throws IOException {
-        Path root = folder.root();
-        try {
-            Files.createDirectories(root);
-        } catch (IOException e) {
-            throw new IOException(
-                    "code cache " + root + ": cannot be made: " + oneLine(e) + "; name a folder that can be had", e);
-        }
-        try {
-            lockFile = FileChannel.open(
-                    root.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            lock(lockFile, root);
-            folder.prepare();
-            writable = true;
-        } catch (LockedException e) {
-            throw e;
-        } catch (IOException e) {
-            cannotWrite(e);
-        }
-        load();
-    }
-
-    private static void lock(FileChannel file, Path root) throws IOException {
-        FileLock lock;
-        try {
-            lock = file.tryLock();
-        } catch (OverlappingFileLockException e) {
-            lock = null;
-        }
-        if (lock == null) {
-            throw new LockedException("code cache " + root
-                    + ": another process uses it; end that one, or give each node a folder of its own");
-        }
-    }
-
-    /** Reads what is whole, and removes the rest. */
-    private void load() throws IOException {
-        List<Held> found = new java.util.ArrayList<>();
-        for (ServiceId id : folder.versions()) {
-            Held held = whole(id);
-            if (held != null) {
-                found.add(held);
-            } else if (writable) {
-                remove(() -> folder.removeVersion(id));
-            }
-        }
-        found.sort(Comparator.comparing(held -> CacheFolder.lastUsed(folder.jar(held.sha256()))));
-        Set<Path> used = new HashSet<>();
-        for (Held held : found) {
-            index.put(held);
-            used.add(folder.jar(held.sha256()));
-        }
-        for (Path jar : writable ? folder.jars() : List.<Path>of()) {
-            if (!used.contains(jar)) {
-                remove(() -> CacheFolder.deleteTree(jar));
-            }
-        }
-        for (String name : folder.newestNames()) {
-            String version = folder.newestOf(name);
+    private synchronized void load() throws IOException {
+        disk.load().forEach(index::put);
+        for (String name : disk.folder().newestNames()) {
+            String version = disk.folder().newestOf(name);
             if (version != null) {
                 index.setNewest(name, version);
             }
         }
-        if (writable) {
+        if (disk.isWritable()) {
             makeRoom(0);
         }
     }
 
-    private @Nullable Held whole(ServiceId id) {
-        try {
-            Manifest manifest = Manifest.decode(CacheFolder.read(folder.manifest(id), Manifest.MAX_OCTETS));
-            boolean whole = manifest.id().equals(id)
-                    && Files.isRegularFile(folder.jar(manifest.jarSha256()))
-                    && Files.size(folder.jar(manifest.jarSha256())) == manifest.jarOctets();
-            return whole ? new Held(id, manifest.jarSha256(), manifest.jarOctets(), folder) : null;
-        } catch (IOException | CodeRefusedException e) {
-            return null;
-        }
+    /** Where it lies. */
+    public Path folder() {
+        return root;
     }
 
     /**
@@ -184,11 +105,10 @@ public final class CodeCache implements AutoCloseable {
         ServicePackage found = read(held, trust);
         synchronized (this) {
             if (found == null) {
-                LOG.warn("code cache {}: {} was altered on disk; removed", folder.root(), held.id());
                 dropDamaged(held);
             } else {
                 index.used(held);
-                markUsed(held);
+                disk.markUsed(held);
             }
         }
         return found;
@@ -201,7 +121,7 @@ public final class CodeCache implements AutoCloseable {
             Path file = held.folder().signature(held.id());
             byte[] signature = Files.exists(file) ? CacheFolder.read(file, Signature.MAX_OCTETS) : null;
             Manifest manifest = trust.verify(octets, signature);
-            Path jar = held.folder().jar(held.sha256());
+            Path jar = held.jar();
             boolean same = manifest.id().equals(held.id())
                     && manifest.jarSha256().equals(held.sha256())
                     && Files.size(jar) == held.octets()
@@ -221,6 +141,7 @@ public final class CodeCache implements AutoCloseable {
 
     private void dropDamaged(Held held) {
         if (held.equals(index.held(held.id()))) {
+            LOG.warn("code cache {}: {} was altered on disk; removed", root, held.id());
             // Its jar may be another version's too: that one is looked at when it is asked for.
             removeHeld(held);
         }
@@ -241,25 +162,29 @@ public final class CodeCache implements AutoCloseable {
         if (parsed == null) {
             return null;
         }
-        Held held = held(parsed, served);
-        if (held == null || !served.test(held.id())) {
+        Held held = held(parsed).stream()
+                .filter(each -> served.test(each.id())) // Foreign code: not under this lock.
+                .findFirst()
+                .orElse(null);
+        if (held == null) {
             return null;
         }
         Path file = switch (parsed.kind()) {
             case KEY, MANIFEST -> held.folder().manifest(held.id());
             case SIGNATURE -> held.folder().signature(held.id());
-            case JAR -> held.folder().jar(held.sha256());
+            case JAR -> held.jar();
         };
         return Files.isRegularFile(file) ? file : null;
     }
 
-    private synchronized @Nullable Held held(RepositoryPath path, Predicate<ServiceId> served) {
+    /** What a path can mean, best first. */
+    private synchronized List<Held> held(RepositoryPath path) {
         ServiceId id = path.id();
-        if (id != null) {
-            return index.held(id);
+        if (id == null) {
+            return index.candidates(path.key());
         }
-        Held newest = index.newestServed(path.key(), served);
-        return newest != null ? newest : index.byKey(path.key());
+        Held held = index.held(id);
+        return held == null ? List.of() : List.of(held);
     }
 
     /** Keeps a version's jar from being evicted, until {@link #unpin} was called as often. */
@@ -281,11 +206,7 @@ public final class CodeCache implements AutoCloseable {
     }
 
     private void removeHeld(Held held) {
-        boolean jarToo = index.remove(held.id());
-        remove(() -> held.folder().removeVersion(held.id()));
-        if (jarToo) {
-            remove(() -> Files.deleteIfExists(held.folder().jar(held.sha256())));
-        }
+        disk.remove(held, index.remove(held.id()));
     }
 
     /** The version that a bare name has meant here last; null if none. */
@@ -293,13 +214,9 @@ public final class CodeCache implements AutoCloseable {
         return index.newest(name);
     }
 
-    /** The folder of the cache, for messages. */
-    Path root() {
-        return folder.root();
-    }
-
     /**
-     * Waits until nobody else downloads this jar, and takes its download, which {@link #endDownload} gives back.
+     * Waits until nobody else downloads this jar, and takes its download, which {@link #endDownload} gives back. Until
+     * then the jar is not evicted.
      *
      * @return false when the time was up
      */
@@ -328,7 +245,7 @@ public final class CodeCache implements AutoCloseable {
             held = index.withJar(sha256);
         }
         try {
-            Path jar = held == null ? null : held.folder().jar(sha256);
+            Path jar = held == null ? null : held.jar();
             return jar != null && CacheFolder.sha256(jar).equals(sha256) ? jar : null;
         } catch (IOException e) {
             return null;
@@ -342,41 +259,12 @@ public final class CodeCache implements AutoCloseable {
      */
     synchronized Path partial(String sha256, long jarOctets) throws IOException {
         makeRoom(jarOctets);
-        trimPartials();
-        Path partial = folder.partial(sha256);
-        if (!writable || !hasSpace(jarOctets)) {
-            return temporary().partial(sha256);
-        }
-        return partial;
+        return disk.partial(sha256, jarOctets, downloads);
     }
 
     /** The same, past the cache's folder, which could not be written. */
     synchronized Path temporaryPartial(String sha256, IOException why) throws IOException {
-        cannotWrite(why);
-        return temporary().partial(sha256);
-    }
-
-    private boolean hasSpace(long jarOctets) {
-        try {
-            long octets = Files.getFileStore(folder.root()).getUsableSpace();
-            if (octets >= jarOctets) {
-                return true;
-            }
-            cannotWrite(new IOException("its disk has " + octets + " octets left, a jar of " + jarOctets + " came"));
-            return false;
-        } catch (IOException e) {
-            return true; // Writing will say.
-        }
-    }
-
-    private void trimPartials() {
-        List<Path> kept = folder.partials().stream()
-                .filter(file -> !downloads.contains(file.getFileName().toString()))
-                .sorted(Comparator.comparing(CacheFolder::lastUsed))
-                .toList();
-        for (Path old : kept.subList(0, Math.max(0, kept.size() - CacheFolder.MAX_PARTIALS))) {
-            remove(() -> Files.deleteIfExists(old));
-        }
+        return disk.temporaryPartial(sha256, why);
     }
 
     /**
@@ -396,138 +284,32 @@ public final class CodeCache implements AutoCloseable {
         if (before != null && !before.sha256().equals(sha256)) {
             removeHeld(before);
         }
-        boolean here = writable && jar.startsWith(folder.root());
-        Held held = new Held(id, sha256, manifest.jarOctets(), here ? folder : temporary());
-        makeRoom(index.withJar(sha256) == null ? manifest.jarOctets() : 0);
-        try {
-            store(held, octets, signature, jar);
-        } catch (IOException e) {
-            if (held.folder() != folder) {
-                throw e;
-            }
-            cannotWrite(e);
-            held = new Held(id, sha256, manifest.jarOctets(), temporary());
-            store(held, octets, signature, Files.exists(jar) ? jar : folder.jar(sha256));
-            if (index.withJar(sha256) == null) {
-                remove(() -> Files.deleteIfExists(folder.jar(sha256)));
-                remove(() -> Files.deleteIfExists(folder.partial(sha256)));
-            }
-        }
+        boolean known = index.withJar(sha256) != null;
+        makeRoom(known ? 0 : manifest.jarOctets());
+        Held held = disk.store(manifest, octets, signature, jar, known);
         index.put(held);
-        if (newest) {
-            setNewest(id);
+        if (newest && !id.version().equals(index.newest(id.name()))) {
+            index.setNewest(id.name(), id.version());
+            disk.putNewest(id);
         }
         String publisher =
                 signature == null ? null : Signature.decode(signature).keyId();
-        return new ServicePackage(manifest, publisher, held.folder().jar(sha256), source);
-    }
-
-    private static void store(Held held, byte[] octets, byte @Nullable [] signature, Path jar) throws IOException {
-        held.folder().putJar(jar, held.sha256());
-        held.folder().putVersion(held.id(), octets, signature);
-    }
-
-    private void setNewest(ServiceId id) {
-        if (id.version().equals(index.newest(id.name()))) {
-            return;
-        }
-        index.setNewest(id.name(), id.version());
-        try {
-            if (writable) {
-                folder.putNewest(id.name(), id.version());
-            }
-        } catch (IOException e) {
-            cannotWrite(e);
-        }
+        return new ServicePackage(manifest, publisher, held.jar(), source);
     }
 
     private void makeRoom(long moreOctets) throws IOException {
-        List<Held> evicted = index.toEvict(moreOctets, limitOctets);
+        List<Held> evicted = index.toEvict(moreOctets, limitOctets, downloads);
         if (evicted == null) {
-            throw new IOException("code cache " + folder.root() + ": no room for " + moreOctets + " octets beside "
+            throw new IOException("code cache " + root + ": no room for " + moreOctets + " octets beside "
                     + index.octets() + " of its limit of " + limitOctets
                     + "; what is loaded stays: raise the limit or undeploy services");
         }
         evicted.forEach(this::removeHeld);
     }
 
-    private CacheFolder temporary() throws IOException {
-        CacheFolder made = temporary;
-        if (made == null) {
-            try {
-                made = new CacheFolder(Files.createTempDirectory(temporaryParent, "tamanoir-code-"));
-                temporary = made;
-                made.prepare();
-            } catch (IOException e) {
-                throw new IOException(
-                        "code cache " + folder.root() + " cannot be written, nor can " + temporaryParent + ": "
-                                + oneLine(e) + "; free space, or make one of them writable",
-                        e);
-            }
-        }
-        return made;
-    }
-
-    private void markUsed(Held held) {
-        if (!writable) {
-            return;
-        }
-        try {
-            Files.setLastModifiedTime(held.folder().jar(held.sha256()), FileTime.from(Instant.now()));
-        } catch (IOException e) {
-            LOG.debug("code cache {}: last use of {} is not kept: {}", folder.root(), held.id(), e.toString());
-        }
-    }
-
-    private void cannotWrite(IOException e) {
-        if (!reported) {
-            reported = true;
-            LOG.warn(
-                    "code cache {}: cannot be written: {}; new code is kept until this process ends only: free space "
-                            + "or make the folder writable",
-                    folder.root(),
-                    oneLine(e));
-        }
-    }
-
-    private interface Removal {
-        void run() throws IOException;
-    }
-
-    private void remove(Removal removal) {
-        try {
-            removal.run();
-        } catch (IOException e) {
-            cannotWrite(e);
-        }
-    }
-
-    static String oneLine(IOException e) {
-        return e instanceof java.nio.file.FileSystemException
-                ? e.toString().replace("java.nio.file.", "")
-                : "" + e.getMessage();
-    }
-
     /** Gives the folder free for another process. */
     @Override
     public synchronized void close() {
-        try {
-            if (temporary != null) {
-                CacheFolder.deleteTree(temporary.root());
-            }
-            if (lockFile != null) {
-                lockFile.close(); // With its lock.
-            }
-        } catch (IOException e) {
-            LOG.warn("code cache {}: {}", folder.root(), oneLine(e));
-        }
-    }
-
-    private static final class LockedException extends IOException {
-        private static final long serialVersionUID = 1L;
-
-        LockedException(String line) {
-            super(line);
-        }
+        disk.close();
     }
 }

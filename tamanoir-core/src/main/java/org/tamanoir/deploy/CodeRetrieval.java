@@ -3,6 +3,7 @@ package org.tamanoir.deploy;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.ServiceKey;
 
 /**
  * Gets the code for one key from one source after another. The order of the checks is that of what they cost a node
@@ -52,8 +53,8 @@ final class CodeRetrieval {
             throw new CodeRefusedException(
                     Refusal.WRONG_SERVICE,
                     "a manifest of " + id + " came, whose keys are "
-                            + org.tamanoir.anep.ServiceKey.toString(id.key()) + " and "
-                            + org.tamanoir.anep.ServiceKey.toString(id.nameKey())
+                            + ServiceKey.toString(id.key()) + " and "
+                            + ServiceKey.toString(id.nameKey())
                             + "; the source is wrong or lies");
         }
         byte[] signature = client.file(source, id.path() + "/manifest.sig", Signature.MAX_OCTETS, deadlineNs);

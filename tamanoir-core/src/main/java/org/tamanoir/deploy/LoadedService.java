@@ -40,6 +40,9 @@ public final class LoadedService implements AutoCloseable {
     public static LoadedService load(ServicePackage code) throws CodeRefusedException {
         Manifest manifest = code.manifest();
         String label = manifest.id().toString();
+        if (!manifest.levels().contains(Manifest.JVM)) {
+            throw notAService(label, "it runs on " + manifest.levels() + " and not on " + Manifest.JVM);
+        }
         // What it unpacks to was bounded when it was fetched; each class takes what it really has.
         JarImage jar = JarImage.of(verified(code), label, Integer.MAX_VALUE);
         ServiceClassLoader loader = new ServiceClassLoader(label, jar);
@@ -60,8 +63,7 @@ public final class LoadedService implements AutoCloseable {
 
     private static CodeRefusedException notAService(String label, String what) {
         return new CodeRefusedException(
-                Refusal.NOT_A_SERVICE,
-                label + ": " + what + "; publish a new version with a jar that has all it needs");
+                Refusal.NOT_A_SERVICE, label + ": " + what + "; publish a new version that has all it needs");
     }
 
     private static byte[] verified(ServicePackage code) throws CodeRefusedException {

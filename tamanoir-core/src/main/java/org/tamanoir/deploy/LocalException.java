@@ -9,7 +9,7 @@ final class LocalException extends Exception {
     private final IOException cause;
 
     LocalException(IOException cause) {
-        super(CodeCache.oneLine(cause), cause);
+        super(CacheDisk.oneLine(cause), cause);
         this.cause = cause;
     }
 

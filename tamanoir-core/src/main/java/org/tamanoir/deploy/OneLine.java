@@ -25,7 +25,6 @@ final class OneLine {
             case Character.CONTROL,
                     Character.FORMAT,
                     Character.SURROGATE,
-                    Character.UNASSIGNED,
                     Character.LINE_SEPARATOR,
                     Character.PARAGRAPH_SEPARATOR -> false;
             default -> true;

@@ -2,6 +2,7 @@ package org.tamanoir.deploy;
 
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.ServiceKey;
 
 /**
  * A path of a repository, taken apart; nothing else is a path.
@@ -58,6 +59,6 @@ record RepositoryPath(Kind kind, long key, @Nullable ServiceId id) {
 
     /** Where the manifest for a key lies. */
     static String ofKey(long key) {
-        return "keys/" + org.tamanoir.anep.ServiceKey.toString(key);
+        return "keys/" + ServiceKey.toString(key);
     }
 }

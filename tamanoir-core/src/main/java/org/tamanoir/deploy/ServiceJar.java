@@ -46,7 +46,10 @@ public record ServiceJar(
      */
     public static ServiceJar inspect(Path jar, long maxUnpackedOctets) throws CodeRefusedException {
         String label = "jar " + OneLine.quoted(String.valueOf(jar.getFileName()));
-        byte[] octets = read(jar, label);
+        return inspect(read(jar, label), label, maxUnpackedOctets);
+    }
+
+    static ServiceJar inspect(byte[] octets, String label, long maxUnpackedOctets) throws CodeRefusedException {
         JarImage image = JarImage.of(octets, label, maxUnpackedOctets);
         try {
             List<String> services = services(classes(image, label));
@@ -137,26 +140,42 @@ public record ServiceJar(
 
     private static List<String> services(Map<String, ClassFile> classes) {
         List<String> services = new ArrayList<>();
+        Map<String, Boolean> known = new HashMap<>();
         for (ClassFile file : new TreeMap<>(classes).values()) {
             String name = file.name().replace('/', '.');
             boolean usable = file.isConcrete() && file.hasPublicConstructor() && !ServiceClassLoader.isOfNode(name);
-            if (usable && extendsService(file, classes)) {
+            if (usable && extendsService(file, classes, known)) {
                 services.add(name);
             }
         }
         return List.copyOf(services);
     }
 
-    /** Follows superclasses inside the jar; those of a circle are no service. */
-    private static boolean extendsService(ClassFile file, Map<String, ClassFile> classes) {
+    /**
+     * Follows superclasses inside the jar; those of a circle are no service.
+     *
+     * @param known answers so far, so that each class is passed once
+     */
+    private static boolean extendsService(ClassFile file, Map<String, ClassFile> classes, Map<String, Boolean> known) {
+        List<String> passed = new ArrayList<>();
         ClassFile at = file;
-        for (int i = 0; at != null && i <= classes.size(); i++) {
-            if (SERVICE.equals(at.superName())) {
-                return true;
+        Boolean answer = known.get(at.name());
+        while (answer == null) {
+            passed.add(at.name());
+            known.put(at.name(), false);
+            String above = at.superName();
+            ClassFile next = above == null ? null : classes.get(above);
+            if (SERVICE.equals(above) || next == null) {
+                answer = SERVICE.equals(above);
+            } else {
+                answer = known.get(next.name());
+                at = next;
             }
-            at = classes.get(String.valueOf(at.superName()));
         }
-        return false;
+        for (String name : passed) {
+            known.put(name, answer);
+        }
+        return answer;
     }
 
     private static Attributes attributes(JarImage image) throws IOException {

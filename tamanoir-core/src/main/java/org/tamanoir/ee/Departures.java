@@ -246,6 +246,15 @@ final class Departures {
         return held;
     }
 
+    /** Closes all connections of a stream that cannot go on, so that their far sides know. */
+    void reset(DropReason reason) {
+        for (Departure departure : connections) {
+            ((TcpDeparture) departure).reset(reason);
+        }
+        connections.clear();
+        connectionTargets.clear();
+    }
+
     /** Closes all connections. */
     void close(DropReason reason) {
         flush();

@@ -179,7 +179,7 @@ final class QueuedDeparture implements Departure {
         if (retrying || closed) {
             return;
         }
-        if (connection.isRefused() && !refusalTold) {
+        if (connection.isRefused() && !connection.isConnected() && !refusalTold) {
             refusalTold = true; // Once: it is tried again and again.
             LOG.warn("UDP: next hop {} not reached: {}", address, connection.failure());
         }
@@ -229,6 +229,9 @@ final class QueuedDeparture implements Departure {
     @Override
     public void close(DropReason reason) {
         closed = true;
+        if (held() == 0) {
+            connection.shutdownOutput();
+        }
         drop(reason);
         connection.close();
     }

@@ -138,6 +138,8 @@ final class TcpBranch extends StreamInstance {
         closeService();
         if (isAbandoned()) {
             departures.closeUnflushed(reason);
+        } else if (trunk.isSenderCut()) {
+            departures.reset(reason);
         } else {
             departures.close(reason);
         }

@@ -43,6 +43,7 @@ final class TcpStream extends StreamInstance {
     private final List<TcpBranch> branches = new ArrayList<>();
     private State state = State.OPEN;
     private boolean broken;
+    private volatile boolean senderCut;
     private boolean answering;
     private boolean watchingPartial;
     private boolean partialExpired;
@@ -109,6 +110,7 @@ final class TcpStream extends StreamInstance {
         flushBack();
         if (state == State.OPEN && isQuiet() && (inbound.inputEnded() || isPartialOverdue())) {
             if (inbound.isInputCut()) {
+                senderCut = true;
                 abort(DropReason.PEER_GONE, "its sender was lost: " + inbound.failure());
             } else {
                 endInput();
@@ -400,6 +402,11 @@ final class TcpStream extends StreamInstance {
         return branch.offer(packet);
     }
 
+    /** Whether octets of the sender may be missing, so that no next hop must see an orderly end. Any thread. */
+    boolean isSenderCut() {
+        return senderCut;
+    }
+
     /** A branch has ended: everything it had is with the next hops or counted. */
     void ended(TcpBranch branch) {
         branches.remove(branch);
@@ -539,6 +546,8 @@ final class TcpStream extends StreamInstance {
         }
         if (isAbandoned()) {
             departures.closeUnflushed(reason);
+        } else if (senderCut) {
+            departures.reset(reason);
         } else {
             departures.close(reason);
         }

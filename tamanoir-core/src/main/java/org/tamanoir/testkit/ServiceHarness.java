@@ -1,10 +1,7 @@
 package org.tamanoir.testkit;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
-import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -60,44 +56,27 @@ import org.tamanoir.service.StreamInfo.Transport;
  */
 public final class ServiceHarness implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private static final InetSocketAddress LOCAL = address(127, 0, 0, 1, Anep.DEFAULT_PORT);
-    private static final InetSocketAddress PEER = address(127, 0, 0, 1, 50_000);
-    private static final InetSocketAddress SOURCE = address(10, 0, 1, 2, 0);
-    private static final InetSocketAddress DESTINATION = address(10, 0, 2, 7, 0);
-    private static final int HOP_BUDGET = 16;
+    private static final InetSocketAddress LOCAL =
+            new InetSocketAddress(TextPackets.address(127, 0, 0, 1), Anep.DEFAULT_PORT);
+    private static final InetSocketAddress PEER = new InetSocketAddress(TextPackets.address(127, 0, 0, 1), 50_000);
     /** Packets of a list that one call of the service's thread takes. */
     private static final int BATCH_PACKETS = 64;
 
     private final Service service;
     private final HarnessHost host;
     private final Duration patience;
-    private final PacketBuilder textPackets;
+    private final TextPackets textPackets;
     private boolean streamEnded;
     private boolean closed;
     private boolean failuresSeen;
+    private @Nullable DeployedClasses classes;
     private @Nullable AssertionError stuck;
 
     private ServiceHarness(Service service, Transport transport, Duration patience) {
         this.service = service;
         this.patience = patience;
         this.host = new HarnessHost(new StreamInfo(transport, transport == Transport.TCP ? PEER : null, LOCAL));
-        this.textPackets = new PacketBuilder()
-                        .source(SOURCE.getAddress())
-                        .destination(DESTINATION.getAddress())
-                        .service(service.getClass().getName())
-                        .classOfService(0, 0)
-                        .stream(1)
-                        .hopBudget(HOP_BUDGET)
-                        .checksum();
-    }
-
-    private static InetSocketAddress address(int a, int b, int c, int d, int port) {
-        try {
-            return new InetSocketAddress(
-                    InetAddress.getByAddress(new byte[] {(byte) a, (byte) b, (byte) c, (byte) d}), port);
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("4 octets are an address", e);
-        }
+        this.textPackets = new TextPackets(service.getClass().getName());
     }
 
     // ---- begin --------------------------------------------------------------------------------------------------
@@ -135,6 +114,27 @@ public final class ServiceHarness implements AutoCloseable {
             throw new AssertionError(harness.name() + " failed in init: " + failure, failure);
         }
         return harness;
+    }
+
+    /**
+     * Starts a service with a patience of 10 s from classes that are loaded anew and see what a node shows to
+     * deployed code: the JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep}, and the folder or jar that the
+     * service lies in. What else it uses fails here as it would on a node. Libraries that are only put into the jar
+     * when that is built are missing too: run such a test on the jar.
+     *
+     * @throws AssertionError besides, if no instance can be made
+     */
+    public static ServiceHarness startAsDeployed(
+            Class<? extends Service> type, Transport transport, Map<String, String> config) {
+        DeployedClasses classes = DeployedClasses.of(type);
+        try {
+            ServiceHarness harness = start(classes.newService(type.getName()), transport, config);
+            harness.classes = classes;
+            return harness;
+        } catch (AssertionError e) {
+            classes.close();
+            throw e;
+        }
     }
 
     /**
@@ -196,7 +196,7 @@ public final class ServiceHarness implements AutoCloseable {
      * checksum.
      */
     public ServiceHarness sendText(String payload) {
-        return send(textPackets.build(ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8))));
+        return send(textPackets.next(payload));
     }
 
     private ServiceHarness process(List<byte[]> packets) {
@@ -247,6 +247,9 @@ public final class ServiceHarness implements AutoCloseable {
         }
         call("close", () -> host.close(service));
         join();
+        if (classes != null) {
+            classes.close();
+        }
         if (!failuresSeen && !host.failures.isEmpty()) {
             List<Throwable> failures = failures();
             AssertionError error = new AssertionError(

@@ -18,10 +18,12 @@ final class CodeFetcherRepository {
     /** Seed of the jars' filling, which does not compress. */
     private static final long SEED = 2003;
 
+    /** Compiled once. */
+    private static final TreeMap<String, byte[]> CLASSES = new TreeMap<>();
+
     final SigningKey signer = SigningKey.generate();
     final Map<String, byte[]> files = new ConcurrentHashMap<>();
     private final Path dir;
-    private TreeMap<String, byte[]> classes = new TreeMap<>();
 
     CodeFetcherRepository(Path dir) {
         this.dir = dir;
@@ -48,14 +50,20 @@ final class CodeFetcherRepository {
     }
 
     byte[] jar(ServiceId id, int filling) throws IOException {
-        if (classes.isEmpty()) {
-            classes = TestJars.entries(dir, Map.of(NAME, TestJars.forwarder(NAME, "")));
-        }
         byte[] noise = new byte[filling];
         new Random(SEED + id.hashCode()).nextBytes(noise);
-        TreeMap<String, byte[]> entries = new TreeMap<>(classes);
+        TreeMap<String, byte[]> entries = classes(dir);
         entries.put("noise", noise);
         return Files.readAllBytes(TestJars.zip(dir, NAME, entries));
+    }
+
+    private static TreeMap<String, byte[]> classes(Path dir) throws IOException {
+        synchronized (CLASSES) {
+            if (CLASSES.isEmpty()) {
+                CLASSES.putAll(TestJars.entries(dir, Map.of(NAME, TestJars.forwarder(NAME, ""))));
+            }
+            return new TreeMap<>(CLASSES);
+        }
     }
 
     static Manifest manifest(ServiceId id, byte[] jar) {

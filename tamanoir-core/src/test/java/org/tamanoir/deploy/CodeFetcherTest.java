@@ -11,6 +11,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -116,6 +119,35 @@ class CodeFetcherTest {
         assertWhole(fetcher.fetch(first.id().key(), null), first);
         assertWhole(fetcher.fetch(second.id().key(), null), second);
         assertThat(server.jarOctets).hasValue(jar.length);
+    }
+
+    @Test
+    void twoKeysOfOneJarAtOnceDownloadItOnce() throws Exception {
+        Manifest manifest = repository.publish("1.0", FILLING);
+        CodeFetcherServer server = server();
+        CountDownLatch bothAsked = new CountDownLatch(2);
+        server.behaviour = (request, out) -> {
+            if (request.path().startsWith("keys/")) {
+                bothAsked.countDown();
+                try {
+                    assertThat(bothAsked.await(10, TimeUnit.SECONDS)).isTrue();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+            return server.serve(request, out);
+        };
+        CodeFetcher fetcher = fetcher(Duration.ofSeconds(10), server);
+        var other = CompletableFuture.supplyAsync(() -> {
+            try {
+                return fetcher.fetch(manifest.id().nameKey(), null);
+            } catch (CodeRefusedException | CodeUnavailableException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        assertWhole(fetcher.fetch(manifest.id().key(), null), manifest);
+        assertWhole(other.get(20, TimeUnit.SECONDS), manifest);
+        assertThat(server.jarOctets).hasValue(manifest.jarOctets());
     }
 
     @Test

@@ -210,22 +210,44 @@ class ServiceJarTest {
         byte[] good = Files.readAllBytes(TestJars.zip(dir, "good", service()));
         long seed = 20030501;
         Random random = new Random(seed);
-        Path jar = dir.resolve("mutated.jar");
         for (int i = 0; i < 2000; i++) {
             byte[] octets = good.clone();
             for (int n = random.nextInt(4); n >= 0; n--) {
                 octets[random.nextInt(octets.length)] = (byte) random.nextInt(256);
             }
             int length = random.nextInt(4) == 0 ? random.nextInt(octets.length) : octets.length;
-            Files.write(jar, Arrays.copyOf(octets, length));
             try {
-                ServiceJar.inspect(jar, LIMIT);
+                ServiceJar.inspect(Arrays.copyOf(octets, length), "jar", LIMIT);
             } catch (CodeRefusedException e) {
                 assertThat(e).hasMessageNotContaining("\n");
             } catch (RuntimeException | Error e) {
                 throw new AssertionError("seed " + seed + ", round " + i, e);
             }
         }
+    }
+
+    @Test
+    void superclassesInACircleAreNoServices() throws Exception {
+        String members = """
+                    public static class A { public A() {} }
+                    public static class B { public B() {} }
+                """;
+        TreeMap<String, byte[]> entries = TestJars.entries(dir, Map.of(FOO, TestJars.forwarder(FOO, members)));
+        for (String name : new String[] {"A", "B"}) {
+            String other = "org/example/Foo$" + (name.equals("A") ? "B" : "A");
+            entries.computeIfPresent("org/example/Foo$" + name + ".class", (n, octets) -> withSuper(octets, other));
+        }
+        assertThat(ServiceJar.inspect(TestJars.zip(dir, "circle", entries), LIMIT)
+                        .services())
+                .containsExactly(FOO);
+    }
+
+    /** The class with {@code java/lang/Object} replaced. */
+    private static byte[] withSuper(byte[] classFile, String superName) {
+        String text = new String(classFile, StandardCharsets.ISO_8859_1);
+        String replaced = text.replace("\0\u0010java/lang/Object", "\0" + (char) superName.length() + superName);
+        assertThat(replaced).isNotEqualTo(text);
+        return replaced.getBytes(StandardCharsets.ISO_8859_1);
     }
 
     @Test

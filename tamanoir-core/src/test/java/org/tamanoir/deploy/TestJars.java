@@ -1,5 +1,6 @@
 package org.tamanoir.deploy;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.jar.Attributes;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -21,6 +23,8 @@ import org.tamanoir.service.Service;
 
 /** Makes jars of services from source text, for tests. Any thread. */
 public final class TestJars {
+    private static final Map<Map<String, String>, TreeMap<String, byte[]>> COMPILED = new ConcurrentHashMap<>();
+
     private TestJars() {}
 
     /**
@@ -59,7 +63,7 @@ public final class TestJars {
     static Path zip(Path dir, String name, Map<String, byte[]> entries) throws IOException {
         Path jar = Files.createTempFile(Files.createDirectories(dir), name + "-", ".jar");
         try (OutputStream out = Files.newOutputStream(jar);
-                ZipOutputStream zip = new ZipOutputStream(out)) {
+                ZipOutputStream zip = new ZipOutputStream(new BufferedOutputStream(out))) {
             for (Map.Entry<String, byte[]> entry : entries.entrySet()) {
                 zip.putNextEntry(new ZipEntry(entry.getKey()));
                 zip.write(entry.getValue());
@@ -80,7 +84,18 @@ public final class TestJars {
                 + members + "\n}\n";
     }
 
+    /** Compiling takes longer than most tests; the same sources give the same classes. */
     private static TreeMap<String, byte[]> compile(Path dir, Map<String, String> sources) throws IOException {
+        Map<String, String> key = Map.copyOf(sources);
+        TreeMap<String, byte[]> classes = COMPILED.get(key);
+        if (classes == null) {
+            classes = compileAnew(dir, sources);
+            COMPILED.put(key, classes);
+        }
+        return new TreeMap<>(classes);
+    }
+
+    private static TreeMap<String, byte[]> compileAnew(Path dir, Map<String, String> sources) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         Path work = Files.createTempDirectory(Files.createDirectories(dir), "classes");
         List<Path> files = new ArrayList<>();
@@ -125,7 +140,7 @@ public final class TestJars {
                     .getLocation()
                     .toURI());
         } catch (java.net.URISyntaxException e) {
-            throw new IllegalStateException(e);
+            throw new IllegalStateException("the core's classes lie nowhere", e);
         }
     }
 }

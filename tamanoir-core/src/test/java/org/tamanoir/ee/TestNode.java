@@ -16,6 +16,7 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
 
 /** A node that listens on a free TCP port of the loopback, and what tests ask of it. */
@@ -33,6 +34,7 @@ final class TestNode {
         TransportKind transport = TransportKind.AUTO;
         FailurePolicy unknownService = FailurePolicy.DROP;
         InetSocketAddress listen = new InetSocketAddress("127.0.0.1", 0);
+        List<InetSocketAddress> udp = List.of();
         int maxStreams = 4096;
         int hopBudget = 32;
         Duration firstPacketTimeout = Duration.ofSeconds(20);
@@ -46,21 +48,27 @@ final class TestNode {
         @Nullable
         ServiceSource source;
 
+        @Nullable
+        TlsFiles tls;
+
         EeConfig config() {
-            EeConfig config = new EeConfig(
-                    List.of(listen),
-                    List.of(),
-                    Anep.DEFAULT_TYPE_ID,
-                    transport,
-                    unknownService,
-                    maxStreams,
-                    hopBudget,
-                    1 << 18,
-                    firstPacketTimeout,
-                    connectTimeout,
-                    stallTimeout,
-                    lingerTimeout);
-            return config.deploying(deployTimeout, makeTimeout, 1 << 20);
+            TlsFiles files = tls;
+            boolean serves = files != null && files.certificate() != null;
+            return new EeConfig(
+                            List.of(listen),
+                            udp,
+                            Anep.DEFAULT_TYPE_ID,
+                            transport,
+                            unknownService,
+                            maxStreams,
+                            hopBudget,
+                            1 << 18,
+                            firstPacketTimeout,
+                            connectTimeout,
+                            stallTimeout,
+                            lingerTimeout)
+                    .withTls(serves ? List.of(listen) : List.of(), files)
+                    .deploying(deployTimeout, makeTimeout, 1 << 20);
         }
     }
 
@@ -77,6 +85,18 @@ final class TestNode {
 
     InetSocketAddress address() {
         return environment.tcpAddresses().get(0);
+    }
+
+    InetSocketAddress tlsAddress() {
+        return environment.tlsAddresses().get(0);
+    }
+
+    /** Everything that has a route goes there inside TLS. */
+    TestNode overTls(InetSocketAddress next, NextHop.Kind kind) {
+        routes.add(new Route(
+                Prefix.parse("0.0.0.0/0"),
+                new NextHop(next.getAddress(), next.getPort(), NextHop.Transport.TLS, kind)));
+        return this;
     }
 
     TestNode route(String prefix, @Nullable InetSocketAddress next, NextHop.Kind kind) {

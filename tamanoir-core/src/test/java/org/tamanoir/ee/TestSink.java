@@ -11,6 +11,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.PacketHandler;
 import org.tamanoir.client.Peer;
+import org.tamanoir.tls.TlsFiles;
 
 /** A host at the end of the path, which keeps what comes: per connection, and whether that ended well. */
 final class TestSink implements AutoCloseable {
@@ -48,6 +49,12 @@ final class TestSink implements AutoCloseable {
             }
         }
 
+        /** Why it ended before its time; null while it has not. */
+        @Nullable
+        String fault() {
+            return fault;
+        }
+
         boolean endedWell() {
             return ended && fault == null;
         }
@@ -56,21 +63,29 @@ final class TestSink implements AutoCloseable {
     private final List<Arrivals> connections = new CopyOnWriteArrayList<>();
     private final AnepReceiver receiver;
 
-    private TestSink(boolean echo) throws IOException {
-        receiver = AnepReceiver.on(new InetSocketAddress("127.0.0.1", 0)).tcp().start(() -> {
-            Arrivals arrivals = new Arrivals(echo);
-            connections.add(arrivals);
-            return arrivals;
-        });
+    private TestSink(boolean echo, @Nullable TlsFiles tls) throws IOException {
+        receiver = AnepReceiver.on(new InetSocketAddress("127.0.0.1", 0))
+                .tcp()
+                .tls(tls)
+                .start(() -> {
+                    Arrivals arrivals = new Arrivals(echo);
+                    connections.add(arrivals);
+                    return arrivals;
+                });
     }
 
     static TestSink open() throws IOException {
-        return new TestSink(false);
+        return new TestSink(false, null);
     }
 
     /** One that also sends everything back. */
     static TestSink openEcho() throws IOException {
-        return new TestSink(true);
+        return new TestSink(true, null);
+    }
+
+    /** One that speaks TLS. */
+    static TestSink openTls(TlsFiles files, boolean echo) throws IOException {
+        return new TestSink(echo, files);
     }
 
     InetSocketAddress address() {

@@ -367,12 +367,12 @@ class ServiceHarnessTest {
 
     @Test
     void saysWhereAServiceThatDoesNotReturnIs() throws InterruptedException {
-        try (ServiceHarness harness = ServiceHarness.start(service, Transport.TCP, Map.of(), Duration.ofMillis(200))) {
+        try (ServiceHarness harness = ServiceHarness.start(service, Transport.TCP, Map.of(), Duration.ofSeconds(2))) {
             harness.sendText("hello");
             assertThatThrownBy(() -> harness.sendText("wait"))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageStartingWith(Obedient.class.getName()
-                            + " did not return from process, packet 2 within 200 ms; it is at ")
+                            + " did not return from process, packet 2 within 2000 ms; it is at ")
                     .cause()
                     .satisfies(place -> assertThat(place.getStackTrace())
                             .anyMatch(frame -> frame.getMethodName().equals("process")));
@@ -396,5 +396,41 @@ class ServiceHarnessTest {
         start().close();
         BiFunction<Service, Transport, ServiceHarness> again = ServiceHarness::start;
         assertThatThrownBy(() -> again.apply(service, Transport.TCP)).hasMessageContaining("attached already");
+    }
+
+    /** As public as a node wants it. */
+    public static final class Deployable extends Service {
+        /** Made by the harness. */
+        public Deployable() {}
+
+        @Override
+        public Verdict process(Packet packet) {
+            if (packet.payloadLength() > 0) {
+                assertThat(packet.payloadLength()).isPositive(); // AssertJ is not what a node shows.
+            }
+            return Verdict.FORWARD;
+        }
+    }
+
+    @Test
+    void asDeployedAServiceSeesNothingElseOfTheClassPath() {
+        try (ServiceHarness harness = ServiceHarness.startAsDeployed(Deployable.class, Transport.TCP, Map.of())) {
+            harness.sendText("").sendText("x");
+            assertThat(harness.outputs()).hasSize(1);
+            assertThat(harness.failures()).hasSize(1);
+            assertThat(harness.failures().get(0))
+                    .isInstanceOf(NoClassDefFoundError.class)
+                    .hasMessageContaining("org/assertj");
+        }
+        try (ServiceHarness harness = ServiceHarness.start(new Deployable(), Transport.TCP)) {
+            harness.sendText("x");
+        }
+    }
+
+    @Test
+    void asDeployedAServiceMustBePublic() {
+        assertThatThrownBy(() -> ServiceHarness.startAsDeployed(Obedient.class, Transport.TCP, Map.of()))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("must be a public class");
     }
 }

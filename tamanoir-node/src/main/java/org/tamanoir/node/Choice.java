@@ -12,8 +12,15 @@ final class Choice {
             Map.of("drop", FailurePolicy.DROP, "pass", FailurePolicy.PASS, "close", FailurePolicy.CLOSE);
     private static final Map<String, TransportKind> SOCKETS =
             Map.of("auto", TransportKind.AUTO, "native", TransportKind.NATIVE, "nio", TransportKind.NIO);
-    private static final Map<String, NextHop.Transport> TRANSPORTS =
-            Map.of("same", NextHop.Transport.SAME, "tcp", NextHop.Transport.TCP, "udp", NextHop.Transport.UDP);
+    private static final Map<String, NextHop.Transport> TRANSPORTS = Map.of(
+            "same",
+            NextHop.Transport.SAME,
+            "tcp",
+            NextHop.Transport.TCP,
+            "udp",
+            NextHop.Transport.UDP,
+            "tls",
+            NextHop.Transport.TLS);
     private static final Map<String, NextHop.Kind> KINDS =
             Map.of("active", NextHop.Kind.ACTIVE_NODE, "host", NextHop.Kind.HOST);
 

@@ -95,6 +95,7 @@ final class ConfigFile {
                 "type-id",
                 "hop-budget",
                 "transport",
+                "tls",
                 "deploy",
                 "admin");
         listen(root);
@@ -106,6 +107,7 @@ final class ConfigFile {
         settings.typeId = root.value("type-id", settings.typeId, number(1, Settings.MAX_TYPE_ID));
         settings.hopBudget = root.value("hop-budget", settings.hopBudget, number(1, Settings.MAX_HOPS));
         settings.transport = root.value("transport", settings.transport, Choice::sockets);
+        settings.tls.read(root.section("tls"));
         DeploySection.read(root.section("deploy"), settings.deploy);
         admin(root.section("admin"));
     }
@@ -132,14 +134,15 @@ final class ConfigFile {
         }
         int problemsBefore = settings.problems.lines().size();
         Section listen = root.section("listen");
-        listen.allow("tcp", "udp");
+        listen.allow("tcp", "udp", "tls");
         settings.tcp = addresses(listen, "tcp");
         settings.udp = addresses(listen, "udp");
+        settings.tlsAddresses = addresses(listen, "tls");
         boolean sound = settings.problems.lines().size() == problemsBefore;
-        if (sound && settings.tcp.isEmpty() && settings.udp.isEmpty()) {
+        if (sound && settings.tcp.isEmpty() && settings.udp.isEmpty() && settings.tlsAddresses.isEmpty()) {
             settings.problems.add(
                     root.where("listen"),
-                    "no address to listen on; add one under tcp or udp, or remove the key for the defaults");
+                    "no address to listen on; add one under tcp, udp or tls, or remove the key for the defaults");
         }
     }
 
@@ -156,9 +159,17 @@ final class ConfigFile {
     }
 
     private void route(Section route) {
-        route.allow("to", "via", "transport", "kind");
+        route.allow("to", "via", "transport", "kind", "tls");
         Prefix prefix = route.required("to", "10.0.2.0/24", Prefix::parse);
-        NextHop.Transport transport = route.value("transport", NextHop.Transport.SAME, Choice::transport);
+        NextHop.Transport given = route.value("transport", NextHop.Transport.SAME, Choice::transport);
+        boolean tls = route.value("tls", false, text -> {
+            boolean flag = Choice.flag(text);
+            if (flag && given == NextHop.Transport.UDP) {
+                throw new IllegalArgumentException("TLS goes over TCP, not over UDP; remove one of the two");
+            }
+            return flag;
+        });
+        NextHop.Transport transport = tls ? NextHop.Transport.TLS : given;
         NextHop.@Nullable Kind kind = route.value("kind", Choice::kind);
         route.required("via", "127.0.0.1:3323", via -> {
             if (prefix != null) {

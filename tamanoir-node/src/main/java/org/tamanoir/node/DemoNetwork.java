@@ -47,7 +47,7 @@ final class DemoNetwork implements AutoCloseable {
             Problems problems = new Problems();
             Settings settings = new Settings(problems);
             Overrides options = new Overrides(settings);
-            options.listen(List.of(String.valueOf(freePort())), List.of(), List.of());
+            options.listen(List.of(String.valueOf(freePort())), List.of(), List.of(), List.of());
             options.route(route);
             options.service("Gzip,next=" + Gunzip.class.getName());
             options.transport(transport);

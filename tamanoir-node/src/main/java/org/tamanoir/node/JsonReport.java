@@ -19,10 +19,16 @@ final class JsonReport implements NodeReport {
 
     @Override
     public void started(
-            List<String> tcp, List<String> udp, String transport, Collection<ServiceDefinition> services, int routes) {
+            List<String> tcp,
+            List<String> tls,
+            List<String> udp,
+            String transport,
+            Collection<ServiceDefinition> services,
+            int routes) {
         Map<String, Object> event = event("started");
         event.put("tcp", tcp);
         event.put("udp", udp);
+        event.put("tls", tls);
         event.put("transport", transport);
         event.put(
                 "services",

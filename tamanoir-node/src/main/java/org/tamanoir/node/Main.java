@@ -41,9 +41,11 @@ public final class Main implements Runnable {
 
     private static final List<Class<?>> COMMANDS = List.of(
             NodeCommand.class,
+            CtlCommand.class,
             SendCommand.class,
             ReceiveCommand.class,
             DemoCommand.class,
+            NewServiceCommand.class,
             RepositoryCommand.class,
             KeygenCommand.class,
             PublishCommand.class,

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -15,6 +16,7 @@ import picocli.CommandLine.Spec;
 /** {@code tamanoir node}: puts configuration file and options together, then checks them or runs a node. */
 @Command(
         name = "node",
+        subcommands = {ObserveCommand.class, CaptureCommand.class},
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
@@ -52,7 +54,7 @@ final class NodeCommand implements Callable<Integer> {
             names = "--listen",
             paramLabel = "HOST:PORT",
             description = "Listen on this address for TCP and UDP. Port 0 takes a free one; a port alone means "
-                    + "loopback, *:PORT all of IPv4. Repeatable; --listen, --tcp and --udp replace all addresses of "
+                    + "loopback, *:PORT all of IPv4. Repeatable; --listen, --tcp, --udp and --tls replace all addresses of "
                     + "the file. Default: the file's, or 127.0.0.1:3322.")
     private List<String> listen = new ArrayList<>();
 
@@ -63,12 +65,27 @@ final class NodeCommand implements Callable<Integer> {
     private List<String> udp = new ArrayList<>();
 
     @Option(
+            names = "--tls",
+            paramLabel = "HOST:PORT",
+            description = "Listen on this address for TCP inside TLS; needs --tls-cert and --tls-key. Repeatable.")
+    private List<String> tls = new ArrayList<>();
+
+    @Mixin
+    private final TlsOptions tlsFiles = new TlsOptions();
+
+    @Option(
+            names = "--tls-require-client",
+            description = "Refuse TLS connections of those that show no certificate from --tls-trust.")
+    private boolean requireClient;
+
+    @Option(
             names = "--route",
             paramLabel = "PREFIX=HOST:PORT[,WORD...]",
-            description = "Packets to the prefix go to this next hop. Words: same, tcp or udp, how they go (same = as "
-                    + "they came, the default); active or host, who is there (an active node is the default). Without "
-                    + "a port: that of the packet's destination-port option. Repeatable; replaces the file's route for "
-                    + "the same prefix.")
+            description =
+                    "Packets to the prefix go to this next hop. Words: same, tcp, udp or tls, how they go (same = "
+                            + "as they came, the default); active or host, who is there (an active node is the default). Without "
+                            + "a port: that of the packet's destination-port option. Repeatable; replaces the file's route for "
+                            + "the same prefix.")
     private List<String> routes = new ArrayList<>();
 
     @Option(
@@ -195,7 +212,8 @@ final class NodeCommand implements Callable<Integer> {
     }
 
     private void override(Overrides overrides) {
-        overrides.listen(listen, tcp, udp);
+        overrides.listen(listen, tcp, udp, tls);
+        overrides.tls(tlsFiles, requireClient);
         routes.forEach(overrides::route);
         direct.forEach(overrides::direct);
         services.forEach(overrides::service);

@@ -66,6 +66,7 @@ final class NodeProcess {
         Runtime.getRuntime().addShutdownHook(hook);
         report.started(
                 texts(environment.tcpAddresses()),
+                texts(environment.tlsAddresses()),
                 texts(environment.udpAddresses()),
                 environment.transport(),
                 config.services(),

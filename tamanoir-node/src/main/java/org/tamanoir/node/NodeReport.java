@@ -16,7 +16,12 @@ interface NodeReport {
      * @param transport which sockets are in use
      */
     void started(
-            List<String> tcp, List<String> udp, String transport, Collection<ServiceDefinition> services, int routes);
+            List<String> tcp,
+            List<String> tls,
+            List<String> udp,
+            String transport,
+            Collection<ServiceDefinition> services,
+            int routes);
 
     /** What crossed it since the last call. */
     void rates(Interval interval);

@@ -22,8 +22,8 @@ final class Overrides {
     }
 
     /** Any address given here replaces all of the file's. */
-    void listen(List<String> both, List<String> tcp, List<String> udp) {
-        if (both.isEmpty() && tcp.isEmpty() && udp.isEmpty()) {
+    void listen(List<String> both, List<String> tcp, List<String> udp, List<String> tls) {
+        if (both.isEmpty() && tcp.isEmpty() && udp.isEmpty() && tls.isEmpty()) {
             return;
         }
         List<InetSocketAddress> common = addresses("--listen", both);
@@ -31,6 +31,16 @@ final class Overrides {
         settings.tcp.addAll(addresses("--tcp", tcp));
         settings.udp = new ArrayList<>(common);
         settings.udp.addAll(addresses("--udp", udp));
+        settings.tlsAddresses = addresses("--tls", tls);
+    }
+
+    /** Each file given here replaces the file's. */
+    void tls(TlsOptions given, boolean requireClient) {
+        TlsSettings tls = settings.tls;
+        tls.certificate = given.certificate == null ? tls.certificate : given.certificate;
+        tls.key = given.key == null ? tls.key : given.key;
+        tls.trust = given.trust == null ? tls.trust : given.trust;
+        tls.requireClient |= requireClient;
     }
 
     private List<InetSocketAddress> addresses(String option, List<String> texts) {
@@ -41,7 +51,7 @@ final class Overrides {
         return addresses;
     }
 
-    /** {@code PREFIX=VIA[,same|tcp|udp][,active|host]}. */
+    /** {@code PREFIX=VIA[,same|tcp|udp|tls][,active|host]}. */
     void route(String text) {
         String option = "--route " + text;
         collect(option, () -> {

@@ -11,7 +11,9 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.ReceiverStatistics;
+import org.tamanoir.tls.TlsFiles;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -53,6 +55,17 @@ final class ReceiveCommand implements Callable<Integer> {
 
     @Option(names = "--udp", description = "UDP alone (default: TCP and UDP)")
     private boolean udp;
+
+    @Option(names = "--tls", description = "TCP inside TLS; needs --tls-cert and --tls-key")
+    private boolean tls;
+
+    @Mixin
+    private final TlsOptions tlsFiles = new TlsOptions();
+
+    @Option(
+            names = "--tls-require-client",
+            description = "refuse TLS connections of those that show no certificate from --tls-trust")
+    private boolean requireClient;
 
     @Option(
             names = {"-o", "--output"},
@@ -150,6 +163,9 @@ final class ReceiveCommand implements Callable<Integer> {
     private ReceiverStatistics receive(ReceivedStreams streams, StopSignal stop, Output output)
             throws IOException, InterruptedException {
         AnepReceiver.Settings settings = AnepReceiver.on(address).typeId(typeId).maxConnections(maxConnections);
+        if (tls) {
+            settings.tls(new TlsFiles(tlsFiles.certificate, tlsFiles.key, tlsFiles.trust, requireClient));
+        }
         if (tcp || !udp) {
             settings.tcp();
         }

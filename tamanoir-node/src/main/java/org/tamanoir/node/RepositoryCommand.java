@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.TrustPolicy;
@@ -135,15 +136,22 @@ final class RepositoryCommand implements Callable<Integer> {
         TlsFiles tls = certificate == null ? null : new TlsFiles(certificate, key, null, false);
         TrustPolicy policy = publishers.isEmpty() ? null : RepositoryOptions.trust(publishers);
         Token token = RepositoryOptions.token(tokenFile);
+        RepositoryServer.Settings settings = new RepositoryServer.Settings(
+                value("--listen", () -> Endpoint.listening(listen, DEFAULT_PORT)),
+                tls,
+                token,
+                value("--max-jar", () -> Quantity.octets(maxJar, MIN_JAR_OCTETS, Manifest.MAX_JAR_OCTETS)),
+                policy);
+        Duration every = value("--interval", () -> Quantity.duration(interval, MIN_INTERVAL, MAX_INTERVAL));
+        String text = mirrorOf;
+        URI source =
+                text == null ? null : value("--mirror-of", () -> Mirror.requireSource(RepositoryOptions.uri(text)));
+        SSLContext sourceTls = RepositoryOptions.tls(authorities);
         try (StopSignal stop = new StopSignal(STOP_GRACE);
                 RepositoryTree tree = RepositoryTree.open(root)) {
-            RepositoryServer.Settings settings = new RepositoryServer.Settings(
-                    value("--listen", () -> Endpoint.listening(listen, DEFAULT_PORT)),
-                    tls,
-                    token,
-                    value("--max-jar", () -> Quantity.octets(maxJar, MIN_JAR_OCTETS, Manifest.MAX_JAR_OCTETS)),
-                    policy);
-            try (Mirror mirror = mirror(tree, settings);
+            try (Mirror mirror = source == null
+                            ? null
+                            : Mirror.start(source, sourceTls, tree, every, settings.maxJarOctets(), policy);
                     RepositoryServer server = RepositoryServer.start(settings, tree, mirror)) {
                 started(output, settings, tree, server.address());
                 while (!stop.await(POLL_NS)) {
@@ -159,21 +167,6 @@ final class RepositoryCommand implements Callable<Integer> {
             Thread.currentThread().interrupt();
             return Main.FAILED;
         }
-    }
-
-    private @Nullable Mirror mirror(RepositoryTree tree, RepositoryServer.Settings settings) {
-        if (mirrorOf == null) {
-            return null;
-        }
-        URI source = RepositoryOptions.uri(mirrorOf);
-        Duration every = value("--interval", () -> Quantity.duration(interval, MIN_INTERVAL, MAX_INTERVAL));
-        return Mirror.start(
-                source,
-                RepositoryOptions.tls(authorities),
-                tree,
-                every,
-                settings.maxJarOctets(),
-                settings.publishers());
     }
 
     private <T> T value(String option, java.util.function.Supplier<T> parse) {

@@ -22,6 +22,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.LoadBatch;
+import org.tamanoir.tls.TlsFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -74,6 +75,12 @@ final class SendCommand implements Callable<Integer> {
 
     @Option(names = "--udp", description = "over UDP")
     private boolean udp;
+
+    @Option(names = "--tls", description = "over TCP inside TLS; the node's certificate must be for the host of --to")
+    private boolean tls;
+
+    @Mixin
+    private final TlsOptions tlsFiles = new TlsOptions();
 
     @Option(names = "--streams", paramLabel = "N", defaultValue = "1", description = "streams at the same time")
     private int streams;
@@ -157,6 +164,7 @@ final class SendCommand implements Callable<Integer> {
 
     private void checkUsage() {
         require(!(tcp && udp), "--tcp and --udp: choose one");
+        require(!(tls && udp), "--tls and --udp: choose one; TLS goes over TCP");
         require(!(rate != null && bitRate != null), "--rate and --bit-rate: choose one");
         require(streams >= 1 && streams <= MAX_STREAMS, "--streams " + streams + ": 1 to " + MAX_STREAMS);
         require(!("-".equals(file) && streams > 1), "--streams " + streams + ": standard input can be sent once only");
@@ -188,6 +196,9 @@ final class SendCommand implements Callable<Integer> {
         }
         AnepSender.Settings settings =
                 AnepSender.to(node).typeId(packets.typeId).batchOctets(batchOctets());
+        if (tls) {
+            settings.tls(new TlsFiles(tlsFiles.certificate, tlsFiles.key, tlsFiles.trust, false));
+        }
         for (int i = 0; i < streams; i++) {
             Pacer pacer = new Pacer(packetsPerSecond() / streams, System.nanoTime());
             sending.add(new SendStream(settings, !udp, source(i), pacer));

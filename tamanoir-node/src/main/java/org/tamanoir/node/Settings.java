@@ -40,6 +40,8 @@ final class Settings {
     final Problems problems;
     List<InetSocketAddress> tcp = LOOPBACK;
     List<InetSocketAddress> udp = LOOPBACK;
+    List<InetSocketAddress> tlsAddresses = List.of();
+    final TlsSettings tls = new TlsSettings();
     int typeId = DEFAULTS.typeId();
     TransportKind transport = DEFAULTS.transport();
     FailurePolicy unknownService = DEFAULTS.unknownService();
@@ -154,6 +156,7 @@ final class Settings {
 
     /** Looks at what only shows when file and command line have been read. */
     void check() {
+        tls.check(tcp, tlsAddresses, problems);
         deploy.check(problems);
     }
 
@@ -171,7 +174,9 @@ final class Settings {
                 firstPacketTimeout,
                 connectTimeout,
                 stallTimeout,
-                lingerTimeout);
+                lingerTimeout,
+                tlsAddresses,
+                tls.files());
         return new NodeConfig(
                 environment, List.copyOf(routes.values()), List.copyOf(services.values()), drainTimeout, deploy, admin);
     }

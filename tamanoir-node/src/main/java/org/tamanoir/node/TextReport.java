@@ -21,8 +21,14 @@ final class TextReport implements NodeReport {
 
     @Override
     public void started(
-            List<String> tcp, List<String> udp, String transport, Collection<ServiceDefinition> services, int routes) {
+            List<String> tcp,
+            List<String> tls,
+            List<String> udp,
+            String transport,
+            Collection<ServiceDefinition> services,
+            int routes) {
         tcp.forEach(address -> output.line("listening on tcp " + address));
+        tls.forEach(address -> output.line("listening on tls " + address));
         udp.forEach(address -> output.line("listening on udp " + address));
         output.line("transport: " + transport);
         output.line("services: "

@@ -14,6 +14,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.deploy.SigningKey;
+import org.tamanoir.tls.TestAuthority;
+import org.tamanoir.tls.TlsFiles;
 
 class DocumentedConfigurationTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "configuration.md");
@@ -24,10 +26,16 @@ class DocumentedConfigurationTest {
         SigningKey.generate().write(key);
         Problems problems = new Problems();
         Settings settings = new Settings(problems);
-        ConfigFile.parse("example", example().replace("/etc/tamanoir/publisher", key.toString()), settings);
+        TlsFiles tls = new TestAuthority(folder, "authority").files("node");
+        String example = example()
+                .replace("/etc/tamanoir/publisher", key.toString())
+                .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())
+                .replace("/etc/tamanoir/authority.pem", String.valueOf(tls.trust()))
+                .replace("node4.example.net", "127.0.0.1");
+        ConfigFile.parse("example", example, settings);
         settings.check();
         assertThat(problems.lines()).isEmpty();
-        assertThat(settings.build().routes()).hasSize(3);
+        assertThat(settings.build().routes()).hasSize(4);
     }
 
     @Test
@@ -39,10 +47,16 @@ class DocumentedConfigurationTest {
                 .containsExactlyInAnyOrder(
                         "listen.tcp",
                         "listen.udp",
+                        "listen.tls",
+                        "tls.certificate",
+                        "tls.key",
+                        "tls.trust",
+                        "tls.require-client",
                         "routes.to",
                         "routes.via",
                         "routes.transport",
                         "routes.kind",
+                        "routes.tls",
                         "services.name",
                         "services.class",
                         "services.failure-policy",

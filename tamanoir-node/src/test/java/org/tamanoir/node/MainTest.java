@@ -124,7 +124,18 @@ class MainTest {
         assertThat(run("completion")).isZero();
         assertThat(out.toString()).contains("--validate", "--max-streams", "native");
         assertThat(Main.commandLine().getSubcommands().keySet())
-                .contains("node", "send", "receive", "demo", "repository", "keygen", "publish", "verify", "completion")
+                .contains(
+                        "node",
+                        "ctl",
+                        "send",
+                        "receive",
+                        "demo",
+                        "new-service",
+                        "repository",
+                        "keygen",
+                        "publish",
+                        "verify",
+                        "completion")
                 .allSatisfy(command -> assertThat(out.toString()).contains(" " + command));
         Path bash = Path.of("/bin/bash");
         Assumptions.assumeTrue(Files.isExecutable(bash), "no /bin/bash to check the script's syntax with");

@@ -159,7 +159,7 @@ class NodeProcessTest {
     void aStoppedNodeReportsOnceHoweverOftenItIsTold() {
         Problems problems = new Problems();
         Settings settings = new Settings(problems);
-        new Overrides(settings).listen(List.of("0"), List.of(), List.of());
+        new Overrides(settings).listen(List.of("0"), List.of(), List.of(), List.of());
         StringWriter text = new StringWriter();
         NodeProcess node = new NodeProcess(
                 settings.build(),

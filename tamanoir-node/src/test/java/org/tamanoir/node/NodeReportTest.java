@@ -91,7 +91,7 @@ class NodeReportTest {
     }
 
     private static void all(NodeReport report) {
-        report.started(List.of("127.0.0.1:1"), List.of("[::1]:2"), "nio", SERVICES, 3);
+        report.started(List.of("127.0.0.1:1"), List.of("127.0.0.1:3"), List.of("[::1]:2"), "nio", SERVICES, 3);
         report.rates(INTERVAL);
         report.stopping(5, Duration.ofSeconds(10));
         report.stopped(TRAFFIC, 1);

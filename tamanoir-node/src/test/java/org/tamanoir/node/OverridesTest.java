@@ -41,7 +41,7 @@ class OverridesTest {
 
     @Test
     void addressesReplaceAllOfTheFile() {
-        overrides().listen(List.of("4000"), List.of(), List.of("127.0.0.2:4001"));
+        overrides().listen(List.of("4000"), List.of(), List.of("127.0.0.2:4001"), List.of("4002"));
         InetSocketAddress both = new InetSocketAddress("127.0.0.1", 4000);
         assertThat(settings.tcp).containsExactly(both);
         assertThat(settings.udp).containsExactly(both, new InetSocketAddress("127.0.0.2", 4001));
@@ -51,7 +51,7 @@ class OverridesTest {
     @Test
     void withoutOptionsTheFileStands() {
         Overrides overrides = overrides();
-        overrides.listen(List.of(), List.of(), List.of());
+        overrides.listen(List.of(), List.of(), List.of(), List.of());
         overrides.transport(null);
         overrides.maxStreams(null);
         overrides.drain(null);
@@ -122,7 +122,7 @@ class OverridesTest {
     @Test
     void allWrongOptionsAreReported() {
         Overrides overrides = overrides();
-        overrides.listen(List.of("x:y"), List.of(), List.of());
+        overrides.listen(List.of("x:y"), List.of(), List.of(), List.of());
         overrides.direct("here");
         overrides.direct("10.0.9.0/24");
         overrides.route("10.0.9.0/24=127.0.0.1:1");

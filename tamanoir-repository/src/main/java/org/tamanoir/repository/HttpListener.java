@@ -174,6 +174,8 @@ public final class HttpListener implements AutoCloseable {
         }
 
         void connected(HttpConnection connection) {
+            // A client's going away is no event here; without a handler Vert.x logs it as an error.
+            connection.exceptionHandler(e -> LOG.debug("{}: {}", connection.remoteAddress(), e.toString()));
             if (deadlines.size() >= limits.connections) {
                 connection.close();
                 return;

@@ -87,6 +87,16 @@ public final class Mirror implements AutoCloseable {
         return mirror;
     }
 
+    /**
+     * Checks an address before anything is done with it.
+     *
+     * @return it without a slash at its end
+     * @throws IllegalArgumentException in one line
+     */
+    public static URI requireSource(URI source) {
+        return Calls.requireBase(source);
+    }
+
     /** What it follows. */
     public URI source() {
         return calls.base();
@@ -154,7 +164,9 @@ public final class Mirror implements AutoCloseable {
                 follow(entry);
             } catch (IOException | ConflictException | CodeRefusedException | RuntimeException e) {
                 failures++;
-                first = first == null ? entry.id() + ": " + e.getMessage() : first;
+                String line = String.valueOf(e.getMessage());
+                String id = entry.id() + ": ";
+                first = first != null ? first : line.startsWith(id) ? line : id + line;
             }
         }
         return failures <= 1 ? first : first + " (and " + (failures - 1) + " more versions)";

@@ -32,11 +32,13 @@ final class PublishHandler {
 
     private final RepositoryTree tree;
     private final Uploads uploads;
+    private final long maxJarOctets;
     private final @Nullable TrustPolicy publishers;
 
-    PublishHandler(RepositoryTree tree, Uploads uploads, @Nullable TrustPolicy publishers) {
+    PublishHandler(RepositoryTree tree, Uploads uploads, long maxJarOctets, @Nullable TrustPolicy publishers) {
         this.tree = tree;
         this.uploads = uploads;
+        this.maxJarOctets = maxJarOctets;
         this.publishers = publishers;
     }
 
@@ -70,6 +72,12 @@ final class PublishHandler {
         if (!decoded.id().equals(id)) {
             throw new CodeRefusedException(
                     Refusal.WRONG_SERVICE, "the manifest is for " + decoded.id() + ", the address for " + id);
+        }
+        if (decoded.jarOctets() > maxJarOctets) {
+            throw new CodeRefusedException(
+                    Refusal.TOO_LARGE,
+                    id + ": a jar of " + decoded.jarOctets() + " octets is too large: " + maxJarOctets
+                            + " at most; make it smaller, or start the repository with a greater --max-jar");
         }
         StagedJar jar = uploads.take(decoded.jarSha256());
         try {

@@ -31,8 +31,8 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Publisher {
     private static final JsonMapper JSON = new JsonMapper();
     private static final int MAX_ANSWER_OCTETS = 64 << 10;
-    /** Attempts, where another publisher of the same jar takes the upload away in between. */
-    private static final int ATTEMPTS = 3;
+    /** Of the same jar, where another publisher of it takes the upload away in between. */
+    private static final int MAX_UPLOADS = 3;
 
     private final Calls calls;
     private final Token token;
@@ -115,14 +115,14 @@ public final class Publisher {
                 Base64.getEncoder().encodeToString(octets),
                 "signature",
                 new String(key.sign(octets).encode(), StandardCharsets.US_ASCII));
-        for (int attempt = 1; ; attempt++) {
+        // Asked before the upload too: a refusal then comes in words, and not as a connection reset in its middle.
+        HttpResponse<byte[]> answer = post(manifest.id().path(), body);
+        for (int uploads = 0; answer.statusCode() == 404 && uploads < MAX_UPLOADS; uploads++) {
             upload(jar, manifest);
-            HttpResponse<byte[]> answer = post(manifest.id().path(), body);
-            if (answer.statusCode() != 404 || attempt == ATTEMPTS) {
-                require(answer, 200, 201);
-                return answer.statusCode() == 201 ? RepositoryTree.Outcome.CREATED : RepositoryTree.Outcome.SAME;
-            }
+            answer = post(manifest.id().path(), body);
         }
+        require(answer, 200, 201);
+        return answer.statusCode() == 201 ? RepositoryTree.Outcome.CREATED : RepositoryTree.Outcome.SAME;
     }
 
     private void upload(Path jar, Manifest manifest) throws IOException, InterruptedException {
@@ -131,7 +131,6 @@ public final class Publisher {
             request = calls.request("api/uploads/" + manifest.jarSha256())
                     .header("Authorization", token.authorization())
                     .header("Content-Type", TreeFile.JAR)
-                    .expectContinue(true) // A refusal then comes before the jar is sent.
                     .PUT(BodyPublishers.ofFile(jar))
                     .build();
         } catch (FileNotFoundException e) {

@@ -104,7 +104,7 @@ public final class RepositoryServer implements AutoCloseable {
         Answers.install(router);
         Gate gate = new Gate(settings.token, mirror == null ? null : mirror.source());
         Uploads uploads = new Uploads(tree, settings.maxJarOctets, System::nanoTime);
-        PublishHandler publishing = new PublishHandler(tree, uploads, settings.publishers);
+        PublishHandler publishing = new PublishHandler(tree, uploads, settings.maxJarOctets, settings.publishers);
         router.get("/health").handler(context -> Answers.json(context, 200, health(tree, settings, mirror)));
         router.get("/api/services").handler(context -> list(context, tree));
         router.put("/api/uploads/:sha256").handler(gate).handler(new UploadHandler(uploads, settings.maxJarOctets));

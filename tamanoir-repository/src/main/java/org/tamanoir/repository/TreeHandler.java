@@ -1,6 +1,8 @@
 package org.tamanoir.repository;
 
+import io.vertx.core.Future;
 import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
@@ -25,10 +27,23 @@ final class TreeHandler implements Handler<RoutingContext> {
         TreeFile file(String path) throws IOException;
     }
 
+    /** Whoever reads an answer more slowly is cut off, and can resume: connections are bounded in number. */
+    private static final long GRACE_MS = 30_000;
+
+    private static final long MIN_OCTETS_PER_MS = 16;
+
     private final Lookup files;
+    private final long graceMs;
+    private final long minOctetsPerMs;
 
     TreeHandler(Lookup files) {
+        this(files, GRACE_MS, MIN_OCTETS_PER_MS);
+    }
+
+    TreeHandler(Lookup files, long graceMs, long minOctetsPerMs) {
         this.files = files;
+        this.graceMs = graceMs;
+        this.minOctetsPerMs = minOctetsPerMs;
     }
 
     @Override
@@ -40,19 +55,23 @@ final class TreeHandler implements Handler<RoutingContext> {
             return;
         }
         String path = context.request().path();
+        if (path == null || !path.startsWith("/")) {
+            Answers.error(context, 404, "there is no such file in this repository");
+            return;
+        }
         context.vertx()
                 .<@Nullable TreeFile>executeBlocking(() -> files.file(path.substring(1)), false)
                 .onSuccess(file -> {
                     if (file == null) {
                         Answers.error(context, 404, "there is no such file in this repository");
                     } else {
-                        send(context.request(), file);
+                        send(context.vertx(), context.request(), file);
                     }
                 })
                 .onFailure(cause -> Answers.failed(context, cause));
     }
 
-    private static void send(HttpServerRequest request, TreeFile file) {
+    private void send(Vertx vertx, HttpServerRequest request, TreeFile file) {
         HttpServerResponse response = request.response();
         if (response.closed()) {
             return;
@@ -86,13 +105,17 @@ final class TreeHandler implements Handler<RoutingContext> {
         response.putHeader("Content-Length", String.valueOf(range.length()));
         if (request.method().equals(HttpMethod.HEAD)) {
             response.end();
-        } else if (file.octets() != null) {
-            response.end(Buffer.buffer(file.octets()).slice((int) range.first(), (int) range.last() + 1));
-        } else {
-            // A failure here is the client's going away, or a jar that was removed by hand: the connection ends.
-            response.sendFile(file.file().toString(), range.first(), range.length())
-                    .onFailure(cause -> request.connection().close());
+            return;
         }
+        long timer = vertx.setTimer(
+                graceMs + range.length() / minOctetsPerMs,
+                late -> request.connection().close());
+        Future<Void> sent = file.octets() != null
+                ? response.end(Buffer.buffer(file.octets()).slice((int) range.first(), (int) range.last() + 1))
+                : response.sendFile(file.file().toString(), range.first(), range.length());
+        // A failure is the client's going away, or a jar that was removed by hand: the connection ends.
+        sent.onComplete(done -> vertx.cancelTimer(timer))
+                .onFailure(cause -> request.connection().close());
     }
 
     /** Weak comparison (RFC 9110, section 13.1.2) of a list of tags. */

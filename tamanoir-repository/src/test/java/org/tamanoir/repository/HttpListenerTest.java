@@ -165,8 +165,8 @@ class HttpListenerTest {
         try (HttpListener listener = start(Limits.USUAL);
                 Socket longLine = connect(listener, "GET /" + "x".repeat(5_000) + " HTTP/1.1\r\nHost: x\r\n\r\n");
                 Socket longHead = connect(listener, "GET / HTTP/1.1\r\nX: " + "x".repeat(20_000) + "\r\n\r\n")) {
-            assertThat(all(longLine)).startsWith("HTTP/1.1 414 ");
-            assertThat(all(longHead)).startsWith("HTTP/1.1 431 ");
+            assertThat(all(longLine)).matches("(?s)HTTP/1\\.[01] 414 .*");
+            assertThat(all(longHead)).matches("(?s)HTTP/1\\.[01] 431 .*");
         }
     }
 

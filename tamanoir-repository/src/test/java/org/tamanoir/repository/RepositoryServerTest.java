@@ -169,7 +169,11 @@ class RepositoryServerTest {
                 "/%2fetc/passwd",
                 "/keys/A5DF6AC8E1B7C3E0",
                 "/%",
-                "/%zz")) {
+                "/%zz",
+                "http://x",
+                "http://x/secret",
+                "secret",
+                "*")) {
             String answer = repository.raw("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
             assertThat(answer).as(path).matches("(?s)HTTP/1\\.1 (404|400) .*\"error\".*");
         }
@@ -424,6 +428,40 @@ class RepositoryServerTest {
                         .post("/api/services/org.example.Gone/1.0/yank", "{\"reason\":\"x\"}")
                         .statusCode())
                 .isEqualTo(404);
+    }
+
+    @Test
+    void whoReadsTooSlowlyIsCutOff() throws Exception {
+        Path file = Files.write(root.resolve("large"), new byte[16 << 20]);
+        TreeFile large = new TreeFile(null, file, 16 << 20, "x", true, TreeFile.JAR);
+        try (HttpListener listener = HttpListener.start("test", TestRepository.FREE, null, vertx -> {
+                    io.vertx.ext.web.Router router = io.vertx.ext.web.Router.router(vertx);
+                    router.route().handler(new TreeHandler(path -> large, 300, 1 << 20));
+                    return router;
+                });
+                Socket client = new Socket()) {
+            client.setReceiveBufferSize(4_096);
+            client.setSoTimeout(TestRepository.PATIENCE_MS);
+            client.connect(listener.address());
+            client.getOutputStream()
+                    .write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            long received = 0;
+            byte[] some = new byte[4_096];
+            java.util.concurrent.CountDownLatch never = new java.util.concurrent.CountDownLatch(1);
+            try {
+                for (int n = client.getInputStream().read(some);
+                        n >= 0;
+                        n = client.getInputStream().read(some)) {
+                    received += n;
+                    // For the first second little is read; then what is left in the buffers.
+                    assertThat(never.await(received < 50 * 4_096 ? 20 : 0, java.util.concurrent.TimeUnit.MILLISECONDS))
+                            .isFalse();
+                }
+            } catch (java.net.SocketException e) {
+                assertThat(e).hasMessageContaining("reset");
+            }
+            assertThat(received).isBetween(1L, 15L << 20);
+        }
     }
 
     @Test

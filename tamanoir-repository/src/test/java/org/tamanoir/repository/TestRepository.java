@@ -44,6 +44,15 @@ final class TestRepository implements AutoCloseable {
         return new TestRepository(tree, RepositoryServer.start(change.apply(settings), tree, null), null);
     }
 
+    /** On a port that had one before. */
+    static TestRepository start(Path root, int port) throws IOException {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        return start(
+                root,
+                settings ->
+                        new RepositoryServer.Settings(address, null, settings.token(), settings.maxJarOctets(), null));
+    }
+
     static TestRepository mirror(Path root, URI source) throws IOException {
         RepositoryTree tree = RepositoryTree.open(root);
         Mirror mirror = Mirror.start(source, null, tree, java.time.Duration.ofMillis(50), 1 << 20, null);

@@ -1,0 +1,184 @@
+package org.tamanoir.client;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import javax.net.ssl.SSLException;
+import org.tamanoir.tls.TlsSession;
+
+/**
+ * The TLS of a {@link TcpConnection}: plaintext on its user's side, records on the socket's.
+ *
+ * <p>Thread contract: the connection's thread.
+ */
+final class TlsLayer {
+    private static final int CIPHERTEXT_OCTETS = 128 * 1024;
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    private final TlsSession session;
+    private final TcpConnection connection;
+    /** From its position to its limit: came and was not decrypted. */
+    private final ByteBuffer arrived =
+            ByteBuffer.allocateDirect(CIPHERTEXT_OCTETS).limit(0);
+    /** From its position to its limit: to go. */
+    private final ByteBuffer leaving =
+            ByteBuffer.allocateDirect(CIPHERTEXT_OCTETS).limit(0);
+    /** From its position to its limit: plaintext of a record that was larger than its reader's room. */
+    private final ByteBuffer rest;
+
+    private boolean socketEnded;
+
+    TlsLayer(TlsSession session, TcpConnection connection) {
+        this.session = session;
+        this.connection = connection;
+        this.rest = ByteBuffer.allocateDirect(session.recordOctets()).limit(0);
+    }
+
+    /**
+     * Until both sides know each other.
+     *
+     * @throws IOException if they do not, or not in time
+     */
+    void shakeHands(long timeoutNs) throws IOException {
+        long deadlineNs = System.nanoTime() + timeoutNs;
+        try {
+            while (!session.isEstablished()) {
+                TlsSession.Need need = session.receive(arrived, NOTHING);
+                if (need == TlsSession.Need.OUTPUT) {
+                    append(NOTHING);
+                    connection.writeOctets(leaving, () -> false);
+                } else if (!session.isEstablished() && fill(deadlineNs - System.nanoTime()) == 0) {
+                    throw new SSLException("no end of it in time; does the other side speak TLS?");
+                }
+            }
+        } catch (SSLException e) {
+            throw failed("TLS handshake", e);
+        }
+    }
+
+    void write(ByteBuffer plaintext, TcpConnection.Input input) throws IOException {
+        try {
+            while (plaintext.hasRemaining()) {
+                leaving.clear();
+                try {
+                    // What is read meanwhile may have to be answered: that gets room too.
+                    while (plaintext.hasRemaining() && leaving.remaining() >= 2 * session.recordOctets()) {
+                        session.send(plaintext, leaving);
+                    }
+                } finally {
+                    leaving.flip();
+                }
+                connection.writeOctets(leaving, input);
+            }
+        } catch (SSLException e) {
+            throw failed("TLS", e);
+        }
+    }
+
+    /**
+     * Reads what is there, waiting for the first octet.
+     *
+     * @return octets read; 0 when the time is up, -1 at the end that the far side announced
+     */
+    int read(ByteBuffer target, long timeoutNs) throws IOException {
+        long deadlineNs = System.nanoTime() + timeoutNs;
+        int before = target.position();
+        try {
+            while (true) {
+                if (rest.hasRemaining()) {
+                    int octets = Math.min(rest.remaining(), target.remaining());
+                    target.put(target.position(), rest, rest.position(), octets);
+                    target.position(target.position() + octets);
+                    rest.position(rest.position() + octets);
+                    return octets;
+                }
+                TlsSession.Need need = session.receive(arrived, target);
+                if (target.position() > before) {
+                    return target.position() - before;
+                }
+                switch (need) {
+                    case NOTHING -> {
+                        return -1;
+                    }
+                    case ROOM -> decryptAside();
+                    case OUTPUT -> {
+                        if (leaving.capacity() - leaving.remaining() < session.recordOctets()) {
+                            return 0; // First what is being written has to leave.
+                        }
+                        boolean idle = !leaving.hasRemaining();
+                        append(NOTHING);
+                        if (idle) {
+                            connection.writeOctets(leaving, () -> false);
+                        }
+                    }
+                    case INPUT -> {
+                        if (fill(timeoutNs == 0 ? 0 : Math.max(0, deadlineNs - System.nanoTime())) == 0) {
+                            return 0;
+                        }
+                    }
+                }
+            }
+        } catch (SSLException e) {
+            throw failed("TLS", e);
+        }
+    }
+
+    private void decryptAside() throws SSLException {
+        rest.clear();
+        try {
+            session.receive(arrived, rest);
+        } finally {
+            rest.flip();
+        }
+    }
+
+    /** Octets that came; 0 when the time is up. */
+    private int fill(long timeoutNs) throws IOException {
+        arrived.compact();
+        try {
+            int octets = socketEnded ? -1 : connection.readOctets(arrived, Math.max(0, timeoutNs));
+            if (octets < 0) {
+                socketEnded = true;
+                throw new SSLException(
+                        session.isEstablished()
+                                ? "the connection was cut off, not ended: octets may be missing"
+                                : "the other side closed the connection; does it speak TLS?");
+            }
+            return octets;
+        } finally {
+            arrived.flip();
+        }
+    }
+
+    /** Adds a record behind those that still have to leave. */
+    private void append(ByteBuffer plaintext) throws SSLException {
+        leaving.compact();
+        try {
+            session.send(plaintext, leaving);
+        } finally {
+            leaving.flip();
+        }
+    }
+
+    /** Tells the far side that this one ends. */
+    void end(TcpConnection.Input input) throws IOException {
+        try {
+            session.endOutput();
+            append(NOTHING);
+            connection.writeOctets(leaving, input);
+        } catch (SSLException e) {
+            throw failed("TLS", e);
+        }
+    }
+
+    /** Tells the far side too, if it listens. */
+    private IOException failed(String what, SSLException cause) {
+        try {
+            append(NOTHING);
+            connection.writeOctets(leaving, () -> false);
+        } catch (IOException | IllegalArgumentException e) {
+            cause.addSuppressed(e);
+        }
+        return new IOException(
+                what + " with " + Addresses.text(connection.peer()) + " failed: " + TlsSession.explain(cause), cause);
+    }
+}
