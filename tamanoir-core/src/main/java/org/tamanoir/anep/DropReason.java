@@ -61,8 +61,8 @@ public enum DropReason {
     SEND_ERROR,
     /** A reply for a sender whose connection is gone, or a packet of one that went while its service was fetched. */
     PEER_GONE,
-    /** An instance of the service could not be started: its constructor threw, or no thread was to be had. */
+    /** An instance of the service could not be started: its constructor threw or hangs, or no thread was to be had. */
     NO_INSTANCE,
-    /** The node stopped before the packet could leave. */
+    /** The node stopped, or the service was taken away, before the packet could leave. */
     SHUTDOWN
 }

@@ -67,7 +67,43 @@ public record EeConfig(
         }
     }
 
-    /** Without TLS; with 60 s for a service's code, 5 s for its constructor and 4 MiB of UDP packets that wait. */
+    /** With 60 s for a service's code, 5 s for its constructor and 4 MiB of UDP packets that wait. */
+    public EeConfig(
+            List<InetSocketAddress> tcp,
+            List<InetSocketAddress> udp,
+            int typeId,
+            TransportKind transport,
+            FailurePolicy unknownService,
+            int maxStreams,
+            int hopBudget,
+            int inboxOctets,
+            Duration firstPacketTimeout,
+            Duration connectTimeout,
+            Duration stallTimeout,
+            Duration lingerTimeout,
+            List<InetSocketAddress> tls,
+            @Nullable TlsFiles tlsFiles) {
+        this(
+                tcp,
+                udp,
+                typeId,
+                transport,
+                unknownService,
+                maxStreams,
+                hopBudget,
+                inboxOctets,
+                firstPacketTimeout,
+                connectTimeout,
+                stallTimeout,
+                lingerTimeout,
+                tls,
+                tlsFiles,
+                DEFAULT_DEPLOY_TIMEOUT,
+                DEFAULT_MAKE_TIMEOUT,
+                DEFAULT_HOLD_OCTETS);
+    }
+
+    /** The same without TLS. */
     public EeConfig(
             List<InetSocketAddress> tcp,
             List<InetSocketAddress> udp,
@@ -95,10 +131,7 @@ public record EeConfig(
                 stallTimeout,
                 lingerTimeout,
                 List.of(),
-                null,
-                DEFAULT_DEPLOY_TIMEOUT,
-                DEFAULT_MAKE_TIMEOUT,
-                DEFAULT_HOLD_OCTETS);
+                null);
     }
 
     private static void requireInside(String what, int value, int min, int max) {

@@ -506,12 +506,18 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return true;
     }
 
-    /** A second service for a stream; null when it cannot be started. */
+    /** A second service for a stream; null when it cannot be started, or was taken away since it was found. */
     @Nullable
-    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition, Service service) {
+    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition, long key, Service service) {
         try {
             TcpBranch branch = new TcpBranch(this, definition, service, trunk);
-            return begin(branch) ? branch : null;
+            if (!registerIfCurrent(branch, key)) {
+                branch.loop.own();
+                branch.loop.close();
+                branch.free(trunk.traffic);
+                return null;
+            }
+            return startOrEnd(branch) ? branch : null;
         } catch (RuntimeException | Error e) {
             failures.failed(definition.name(), "its start", e, "packet dropped");
             return null;

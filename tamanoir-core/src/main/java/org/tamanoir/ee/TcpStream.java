@@ -329,7 +329,10 @@ final class TcpStream extends StreamInstance {
             return;
         }
         branch = branch(definition, key);
-        if (branch == null) {
+        ServiceDefinition now = environment().services().find(key);
+        if (branch == null && now != null && now != definition && !isCut() && aborted() == null) {
+            handOver(now, packet); // Replaced while its instance was made.
+        } else if (branch == null) {
             drop(isCut() ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE, packet);
         } else {
             handOver(branch, packet);
@@ -429,7 +432,7 @@ final class TcpStream extends StreamInstance {
             }
         }
         Service service = make(other);
-        TcpBranch branch = service == null ? null : environment().openBranch(this, other, service);
+        TcpBranch branch = service == null ? null : environment().openBranch(this, other, key, service);
         if (branch != null) {
             branch.addKey(key);
             branches.add(branch);

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -138,6 +139,45 @@ class DeployVersionsTest extends TcpNodeTesting {
         sender.finish();
         sink.await(3);
         assertThat(marks(sink)).containsExactlyInAnyOrder(1, 4, 4);
+        node.assertDrops(Map.of());
+    }
+
+    @Test
+    void aServiceReplacedWhileItsInstanceIsMadeGivesWayToTheNext() throws Exception {
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        CountDownLatch making = new CountDownLatch(2);
+        CountDownLatch made = new CountDownLatch(1);
+        ServiceDefinition next = version(2);
+        ServiceDefinition slow = new ServiceDefinition(
+                "many",
+                () -> {
+                    making.countDown();
+                    try {
+                        assertThat(made.await(10, TimeUnit.SECONDS)).isTrue();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                    return version(1).factory().get();
+                },
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP);
+        node.services.add(slow);
+        AnepSender first = sender(node);
+        first.send(packets("many"), number(2));
+        first.finish();
+        eventually().until(() -> making.getCount() == 1);
+        AnepSender second = sender(node);
+        second.send(packets("mark"), number(1));
+        second.send(packets("many"), number(2));
+        second.finish();
+        sink.await(1);
+        node.services.add(next);
+        assertThat(node.environment.retire(slow, Duration.ZERO)).isZero();
+        made.countDown();
+        sink.await(3);
+        assertThat(sink.packets())
+                .allSatisfy(packet -> assertThat(packet.classOfService()).isEqualTo(TestSink.number(packet)));
         node.assertDrops(Map.of());
     }
 
