@@ -72,7 +72,9 @@ final class Replies {
             try {
                 context.vertx().runOnContext(loop -> end(context.response(), reply));
             } catch (RejectedExecutionException e) {
-                LOG.debug("admin API: ended before it answered {}", context.request().path());
+                LOG.debug(
+                        "admin API: ended before it answered {}",
+                        context.request().path());
             }
         }
     }

@@ -123,14 +123,16 @@ class AdminChangeTest {
                 stream.getOutputStream().write(PACKET);
                 try (Socket second = after.accept()) {
                     second.setSoTimeout(PATIENCE_MS);
-                    assertThat(second.getInputStream().readNBytes(PACKET.length)).endsWith(PAYLOAD);
+                    assertThat(second.getInputStream().readNBytes(PACKET.length))
+                            .endsWith(PAYLOAD);
                     JsonNode streams = node.get("/v1/streams").json();
                     assertThat(streams.get("open").asInt()).isOne();
                     JsonNode shown = streams.get("streams").get(0);
                     assertThat(shown.get("packetsIn").asInt()).isEqualTo(2);
                     assertThat(shown.get("packetsOut").asInt()).isEqualTo(2);
                     assertThat(shown.get("services").get(0).asString()).isEqualTo(TestAdmin.MONITOR);
-                    JsonNode instance = node.get("/v1/instances").json().get("instances").get(0);
+                    JsonNode instance =
+                            node.get("/v1/instances").json().get("instances").get(0);
                     assertThat(instance.get("peer")).isEqualTo(shown.get("peer"));
                     stream.shutdownOutput();
                     assertThat(first.getInputStream().readAllBytes()).isEmpty();

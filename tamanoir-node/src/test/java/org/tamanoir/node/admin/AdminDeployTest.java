@@ -37,8 +37,7 @@ import tools.jackson.databind.JsonNode;
 /** Deployment by the admin API, from a real repository with real code. */
 @Timeout(60)
 class AdminDeployTest {
-    private static final String SOURCE =
-            """
+    private static final String SOURCE = """
             package org.example;
             public final class Foo extends org.tamanoir.service.Service {
                 @Override
@@ -175,9 +174,8 @@ class AdminDeployTest {
         assertThat(misnamed.status()).isEqualTo(422);
         assertThat(misnamed.error()).contains("NOT_FOR_THIS_NAME");
         assertThat(node.get("/v1/services").json().get("total").asInt()).isOne();
-        assertThat(node.get("/v1/events").json().get("events")).anySatisfy(event -> assertThat(
-                        event.get("kind").asString())
-                .isEqualTo("code-refused"));
+        assertThat(node.get("/v1/events").json().get("events"))
+                .anySatisfy(event -> assertThat(event.get("kind").asString()).isEqualTo("code-refused"));
     }
 
     @Test
