@@ -116,6 +116,7 @@ public class PathBenchmark {
             super(
                     environment,
                     definition,
+                    definition.factory().get(),
                     new StreamInfo(StreamInfo.Transport.TCP, null, new InetSocketAddress(0)),
                     "benchmark");
         }
@@ -183,6 +184,9 @@ public class PathBenchmark {
             }
 
             @Override
+            public void resetFromOutside() {}
+
+            @Override
             public void close(DropReason reason) {}
         }
 
@@ -203,7 +207,7 @@ public class PathBenchmark {
         }
 
         @Override
-        void handOver(ServiceDefinition other, Packet packet) {}
+        void handOver(@Nullable ServiceDefinition other, Packet packet) {}
 
         @Override
         void abort(DropReason reason, String why) {}
@@ -215,5 +219,8 @@ public class PathBenchmark {
 
         @Override
         void drain() {}
+
+        @Override
+        void leaveBehind(DropReason reason) {}
     }
 }

@@ -59,7 +59,7 @@ public enum DropReason {
     OUTPUT_FULL,
     /** The operating system refused the datagram. */
     SEND_ERROR,
-    /** A reply for a sender whose connection is gone. */
+    /** A reply for a sender whose connection is gone, or a packet of one that went while its service was fetched. */
     PEER_GONE,
     /** An instance of the service could not be started: its constructor threw, or no thread was to be had. */
     NO_INSTANCE,

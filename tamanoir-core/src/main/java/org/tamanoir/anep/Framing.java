@@ -1,5 +1,6 @@
 package org.tamanoir.anep;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,8 @@ public final class Framing {
 
     /** The basic header is malformed: see {@link #fault}. */
     public static final int BROKEN = -1;
+
+    private static final int NOT_THERE = -1;
 
     private Framing() {}
 
@@ -64,8 +67,23 @@ public final class Framing {
      * ServiceKey#NONE} when it names none, is not Tamanoir's or is malformed.
      */
     public static long serviceKey(ByteBuffer buffer, int offset, int tamanoirTypeId) {
+        int tlv = find(Option.SERVICE_KEY, buffer, offset, tamanoirTypeId);
+        boolean fits = tlv != NOT_THERE && (buffer.getShort(tlv + 2) & 0xFFFF) == Option.SERVICE_KEY.words();
+        return fits ? buffer.getLong(tlv + 4) : ServiceKey.NONE;
+    }
+
+    /**
+     * The code server in the previous-active-node option of the packet at {@code offset}, whose header with options
+     * is there whole; null when there is none. An unspecified address stands for the one that the packet comes from.
+     */
+    public static @Nullable InetSocketAddress previousNode(ByteBuffer buffer, int offset, int tamanoirTypeId) {
+        int tlv = find(Option.PREVIOUS_NODE, buffer, offset, tamanoirTypeId);
+        return tlv == NOT_THERE ? null : PreviousNode.read(buffer, tlv);
+    }
+
+    private static int find(Option option, ByteBuffer buffer, int offset, int tamanoirTypeId) {
         if ((buffer.getShort(offset + 2) & 0xFFFF) != tamanoirTypeId) {
-            return ServiceKey.NONE;
+            return NOT_THERE;
         }
         int end = offset + claimedHeaderLength(buffer, offset);
         int tlv = offset + Anep.BASIC_HEADER_OCTETS;
@@ -73,13 +91,13 @@ public final class Framing {
             int head = buffer.getInt(tlv);
             int next = tlv + (head & 0xFFFF) * 4;
             if (next == tlv || next > end) {
-                return ServiceKey.NONE;
+                return NOT_THERE;
             }
-            if (Option.slot(head >>> 16) == Option.SERVICE_KEY.slot()) {
-                return next - tlv == Option.SERVICE_KEY.words() * 4 ? buffer.getLong(tlv + 4) : ServiceKey.NONE;
+            if (Option.slot(head >>> 16) == option.slot()) {
+                return tlv;
             }
             tlv = next;
         }
-        return ServiceKey.NONE;
+        return NOT_THERE;
     }
 }

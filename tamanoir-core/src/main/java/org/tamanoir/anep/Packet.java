@@ -1,6 +1,7 @@
 package org.tamanoir.anep;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -408,6 +409,43 @@ public final class Packet {
         }
     }
 
+    /**
+     * The code server of the active node that the packet comes from, as the packet claims; null when it names none.
+     * An unspecified address stands for that of the node it comes from. Allocates.
+     */
+    public @Nullable InetSocketAddress previousNode() {
+        return has(PREVIOUS_NODE) ? PreviousNode.read(buffer, at(PREVIOUS_NODE)) : null;
+    }
+
+    /**
+     * Writes this node's code server into the previous-active-node option, in place; an option of neither IPv4's nor
+     * IPv6's size is zeroed. Does nothing to a packet without the option.
+     */
+    public void setPreviousNode(PreviousNode node) {
+        if (!has(PREVIOUS_NODE)) {
+            return;
+        }
+        int field = at(PREVIOUS_NODE) + 4;
+        int octets = (buffer.getShort(field - 2) & 0xFFFF) * 4 - 4;
+        boolean known = node.port != 0;
+        if (octets == PreviousNode.IPV4_OCTETS) {
+            putInt(field, known ? Anep.SCHEME_IPV4 : 0);
+            putInt(field + 4, node.ipv4);
+            putInt(field + 8, node.port << 16);
+        } else if (octets == PreviousNode.IPV6_OCTETS) {
+            putInt(field, known ? Anep.SCHEME_IPV6 : 0);
+            putInt(field + 4, (int) (node.ipv6High >>> 32));
+            putInt(field + 8, (int) node.ipv6High);
+            putInt(field + 12, (int) (node.ipv6Low >>> 32));
+            putInt(field + 16, (int) node.ipv6Low);
+            putInt(field + 20, node.port << 16);
+        } else {
+            for (int at = field; at < field + octets; at += 4) {
+                putInt(at, 0);
+            }
+        }
+    }
+
     /** Origin time in ns as the sender wrote it, 0 when there is none. */
     public long originTimeNs() {
         return has(TIMESTAMPS) ? buffer.getLong(at(TIMESTAMPS) + 4) : 0;
@@ -654,6 +692,15 @@ public final class Packet {
             buffer.putShort(field, (short) updated);
         }
         buffer.putShort(index, (short) word);
+    }
+
+    private void putInt(int index, int value) {
+        if (has(CHECKSUM)) {
+            putWord(index, value >>> 16);
+            putWord(index + 2, value);
+        } else {
+            buffer.putInt(index, value);
+        }
     }
 
     /** Brings a checksum up to date that changes have made stale. The execution environment calls it on leaving. */

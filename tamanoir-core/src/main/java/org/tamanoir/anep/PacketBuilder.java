@@ -112,6 +112,18 @@ public final class PacketBuilder {
         return this;
     }
 
+    /**
+     * Private option 3, zeroed: each active node on the way fills it in, so that the next one knows where to ask for
+     * a service's code.
+     *
+     * @param ipv6 whether it has room for an IPv6 address, else for an IPv4 address
+     */
+    public PacketBuilder previousNode(boolean ipv6) {
+        int octets = ipv6 ? PreviousNode.IPV6_OCTETS : PreviousNode.IPV4_OCTETS;
+        open(Option.PREVIOUS_NODE, octets).put(new byte[octets]);
+        return this;
+    }
+
     /** Private option 4: packets written with this builder count up from 0. */
     public PacketBuilder stream(int streamId) {
         open(Option.STREAM).putInt(streamId);

@@ -27,6 +27,9 @@ interface Departure {
     /** Whether it can take packets no more. */
     boolean isClosed();
 
+    /** Resets its connection, if it has one of its own. Another thread, while the service's is known to be elsewhere. */
+    void resetFromOutside();
+
     /** Frees what it holds; packets that have not left are dropped for {@code reason}. */
     void close(DropReason reason);
 }

@@ -84,8 +84,13 @@ final class Departures {
             return hop.refusal;
         }
         if (packet.isTamanoir()) {
-            if (hop.isActiveNode && !spendHop(packet)) {
-                return packet.has(Option.HOP_BUDGET) ? DropReason.HOP_BUDGET : DropReason.PACKET_TOO_LONG;
+            if (hop.isActiveNode) {
+                if (!spendHop(packet)) {
+                    return packet.has(Option.HOP_BUDGET) ? DropReason.HOP_BUDGET : DropReason.PACKET_TOO_LONG;
+                }
+                if (packet.has(Option.PREVIOUS_NODE)) {
+                    packet.setPreviousNode(forwarder.codeServer());
+                }
             }
         } else if (instance.cameFrom(hop)) {
             return DropReason.LOOP;
@@ -214,6 +219,8 @@ final class Departures {
     }
 
     void flush() {
+        // A service may leave its thread interrupted: the JDK's channels would close.
+        boolean ignored = Thread.interrupted();
         for (int i = 0; i < connections.size(); i++) {
             connections.get(i).flush();
         }
@@ -251,6 +258,11 @@ final class Departures {
     /** Closes all connections. */
     void close(DropReason reason) {
         flush();
+        closeUnflushed(reason);
+    }
+
+    /** Closes all connections, and sends nothing more. */
+    void closeUnflushed(DropReason reason) {
         for (Departure departure : connections) {
             departure.close(reason);
         }

@@ -27,6 +27,9 @@ import org.tamanoir.transport.TransportKind;
  * @param tls addresses to accept TCP streams inside TLS on; port 0 takes a free one
  * @param tlsFiles what the node shows and believes, on these addresses and towards TLS next hops; null = nothing to
  *     show, and the JDK's authorities to believe
+ * @param deployTimeout how long packets wait for a service's code
+ * @param makeTimeout how long a service's constructor may take
+ * @param holdOctets UDP packets that wait for a service at once, 64 Ki to 1 Gi
  */
 public record EeConfig(
         List<InetSocketAddress> tcp,
@@ -42,7 +45,13 @@ public record EeConfig(
         Duration stallTimeout,
         Duration lingerTimeout,
         List<InetSocketAddress> tls,
-        @Nullable TlsFiles tlsFiles) {
+        @Nullable TlsFiles tlsFiles,
+        Duration deployTimeout,
+        Duration makeTimeout,
+        int holdOctets) {
+    private static final Duration DEFAULT_DEPLOY_TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration DEFAULT_MAKE_TIMEOUT = Duration.ofSeconds(5);
+    private static final int DEFAULT_HOLD_OCTETS = 4 << 20;
 
     public EeConfig {
         tcp = List.copyOf(tcp);
@@ -51,13 +60,14 @@ public record EeConfig(
         requireInside("Type ID", typeId, 1, 0xFFFF);
         requireInside("streams at once", maxStreams, 1, 1 << 20);
         requireInside("hop budget", hopBudget, 1, 0xFFFF);
+        requireInside("octets held", holdOctets, 1 << 16, 1 << 30);
         requireInside("inbox octets", inboxOctets, PacketRing.MIN_OCTETS, 1 << 30);
         if (Integer.bitCount(inboxOctets) != 1) {
             throw new IllegalArgumentException("inbox octets " + inboxOctets + ": must be a power of two");
         }
     }
 
-    /** Without TLS. */
+    /** Without TLS; with 60 s for a service's code, 5 s for its constructor and 4 MiB of UDP packets that wait. */
     public EeConfig(
             List<InetSocketAddress> tcp,
             List<InetSocketAddress> udp,
@@ -85,7 +95,10 @@ public record EeConfig(
                 stallTimeout,
                 lingerTimeout,
                 List.of(),
-                null);
+                null,
+                DEFAULT_DEPLOY_TIMEOUT,
+                DEFAULT_MAKE_TIMEOUT,
+                DEFAULT_HOLD_OCTETS);
     }
 
     private static void requireInside(String what, int value, int min, int max) {
@@ -113,19 +126,27 @@ public record EeConfig(
 
     /** The same with these addresses to listen on. */
     public EeConfig listening(List<InetSocketAddress> tcp, List<InetSocketAddress> udp) {
-        return with(tcp, udp, tls, tlsFiles);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
     }
 
     /** The same with these addresses to accept TLS on, and these files. */
     public EeConfig withTls(List<InetSocketAddress> tls, @Nullable TlsFiles tlsFiles) {
-        return with(tcp, udp, tls, tlsFiles);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
+    }
+
+    /** The same with these bounds for services that are brought in. */
+    public EeConfig deploying(Duration deployTimeout, Duration makeTimeout, int holdOctets) {
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
     }
 
     private EeConfig with(
             List<InetSocketAddress> tcp,
             List<InetSocketAddress> udp,
             List<InetSocketAddress> tls,
-            @Nullable TlsFiles tlsFiles) {
+            @Nullable TlsFiles tlsFiles,
+            Duration deployTimeout,
+            Duration makeTimeout,
+            int holdOctets) {
         return new EeConfig(
                 tcp,
                 udp,
@@ -140,6 +161,9 @@ public record EeConfig(
                 stallTimeout,
                 lingerTimeout,
                 tls,
-                tlsFiles);
+                tlsFiles,
+                deployTimeout,
+                makeTimeout,
+                holdOctets);
     }
 }

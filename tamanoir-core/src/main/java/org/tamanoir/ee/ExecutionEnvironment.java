@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
@@ -39,8 +41,6 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** How long threads may take to notice that they are cut; a service that does not return takes longer. */
     private static final Duration CUT_PATIENCE = Duration.ofSeconds(3);
-    /** Between attempts to start a service on UDP that could not be started. */
-    private static final Duration UDP_RETRY = Duration.ofSeconds(1);
     /** Large buffers in use at once: 64 MiB. */
     private static final int MAX_LARGE_BUFFERS = 256;
 
@@ -57,11 +57,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Map<ServiceDefinition, Traffic.Sum> endedByService = new WeakHashMap<>();
 
     private volatile Consumer<StreamRecord> streamLog = record -> {};
-    private final Set<ServiceInstance> instances = new LinkedHashSet<>();
-    private final Map<ServiceDefinition, UdpService> udpServices = new HashMap<>();
-    /** When a service could not be started for UDP, in ns, so that not every packet tries. */
-    private final Map<ServiceDefinition, Long> udpFailures = new HashMap<>();
+    private final Incidents incidents = new Incidents(failures);
+    private volatile Duration stuckTimeout = Duration.ofSeconds(30);
+    /** Instances given up whose threads still run. */
+    private final Set<ServiceInstance> leftBehind = new LinkedHashSet<>();
 
+    private @Nullable Watchdog watchdog;
+    private final Set<ServiceInstance> instances = new LinkedHashSet<>();
+    private final MissingServices missing;
+    private final InstanceMaker maker;
+    private final UdpServices udp;
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
     private final List<InetSocketAddress> tlsAddresses = new ArrayList<>();
     private @Nullable TlsContext tls;
@@ -79,11 +84,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
         this.services = services;
         this.kind = UdpSockets.resolve(config.transport());
         this.forwarder = new Forwarder(routes);
+        this.missing = new MissingServices(config.deployTimeout());
+        this.maker = new InstanceMaker(config.makeTimeout());
+        this.udp = new UdpServices(this, maker, missing);
     }
 
     /** Asks this source for services that the catalog lacks. Before {@link #start}. */
     public void fetchFrom(ServiceSource source) {
-        throw new UnsupportedOperationException("fetchFrom");
+        missing.from(source);
     }
 
     /**
@@ -92,12 +100,28 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @param codeServer null = none; an unspecified address stands for the one that packets come from
      */
     public void advertise(@Nullable InetSocketAddress codeServer) {
-        throw new UnsupportedOperationException("advertise");
+        forwarder.advertise(codeServer);
     }
 
     /** Tells of each TCP stream that ends, on its thread; must not block. Before {@link #start}. */
     public void onStreamEnd(Consumer<StreamRecord> log) {
         streamLog = log;
+    }
+
+    /** Tells of services that are quarantined, throttled or stuck, on any thread; must not block. */
+    public void onIncident(Consumer<Incident> log) {
+        incidents.to(log);
+    }
+
+    /**
+     * How long an instance may stay in its service's code without getting anywhere before it is interrupted and then
+     * given up; 30 s unless this is called. Before {@link #start}.
+     */
+    public void stuckAfter(Duration timeout) {
+        if (timeout.compareTo(Duration.ofMillis(100)) < 0) {
+            throw new IllegalArgumentException("a service stuck after " + timeout + ": must be PT0.1S or more");
+        }
+        stuckTimeout = timeout;
     }
 
     /** Looks into the packet path. */
@@ -112,7 +136,47 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @return TCP streams that were cut
      */
     public int retire(ServiceDefinition definition, Duration deadline) {
-        throw new UnsupportedOperationException("retire");
+        udp.retire(definition);
+        long deadlineNs = System.nanoTime() + deadline.toNanos();
+        Set<TcpStream> cut = new HashSet<>();
+        synchronized (this) {
+            awaitEnd(definition, deadlineNs);
+            for (ServiceInstance instance : instances) {
+                TcpStream stream = instance instanceof TcpStream trunk
+                        ? trunk
+                        : instance instanceof TcpBranch branch ? branch.trunk() : null;
+                if (stream != null && instance.definition() == definition && cut.add(stream)) {
+                    LOG.info(
+                            "{}: cut: its service is taken away",
+                            stream.thread().getName());
+                    stream.cut();
+                }
+            }
+            awaitEnd(definition, System.nanoTime() + CUT_PATIENCE.toNanos());
+            instances.stream()
+                    .filter(instance -> instance.definition() == definition)
+                    .forEach(ServiceInstance::cut);
+        }
+        return cut.size();
+    }
+
+    /** Waits, bounded, until no instance of a service is left. */
+    private synchronized void awaitEnd(ServiceDefinition definition, long deadlineNs) {
+        boolean interrupted = false;
+        while (!interrupted && instances.stream().anyMatch(instance -> instance.definition() == definition)) {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+            if (left <= 0) {
+                break;
+            }
+            try {
+                wait(left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     // ---- life ------------------------------------------------------------------------------------------------------
@@ -125,9 +189,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
     public void start() throws IOException {
         Reception started = new Reception(this, receptionTraffic);
         started.start();
+        Watchdog guard = new Watchdog(this, stuckTimeout);
         synchronized (this) {
             reception = started;
+            watchdog = guard;
         }
+        guard.start();
         try {
             for (InetSocketAddress address : config.udp()) {
                 UdpSocket socket = UdpSockets.bind(kind, address);
@@ -186,6 +253,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             return 0;
         }
         stopped.closeListeners();
+        udp.close();
         snapshotInstances().forEach(instance -> {
             if (instance instanceof UdpService udp) {
                 udp.endInput();
@@ -195,13 +263,24 @@ public final class ExecutionEnvironment implements AutoCloseable {
         List<ServiceInstance> left = snapshotInstances();
         left.forEach(ServiceInstance::cut);
         awaitInstances(CUT_PATIENCE);
+        Watchdog guard;
+        synchronized (this) {
+            guard = watchdog;
+            watchdog = null;
+        }
         for (ServiceInstance instance : snapshotInstances()) {
             LOG.warn(
                     "{}: its service does not return; left behind",
                     instance.thread().getName());
+            if (guard != null) {
+                guard.giveUp(instance);
+            }
         }
         try {
             stopped.stop();
+            if (guard != null) {
+                guard.stop();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -209,6 +288,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             udpSockets.forEach(UdpSocket::close);
             egressSockets.values().forEach(UdpSocket::close);
         }
+        maker.close();
         pool.close();
         return (int) left.stream().filter(TcpStream.class::isInstance).count();
     }
@@ -268,6 +348,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         synchronized (this) {
             sum.add(endedTraffic);
             receptionTraffic.addTo(sum);
+            udp.traffic().addTo(sum);
             instances.forEach(instance -> instance.traffic.addTo(sum));
         }
         return sum.ofNode();
@@ -292,7 +373,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** TCP streams and UDP packets that wait for a service's code now. */
     public long waitingForCode() {
-        return 0;
+        return missing.waitingStreams() + udp.packetsWaiting();
     }
 
     /** Instances of services that run now. */
@@ -344,6 +425,22 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return failures;
     }
 
+    Incidents incidents() {
+        return incidents;
+    }
+
+    MissingServices missing() {
+        return missing;
+    }
+
+    InstanceMaker maker() {
+        return maker;
+    }
+
+    UdpServices udp() {
+        return udp;
+    }
+
     IoLoop newLoop() {
         return new IoLoop(kind, pool);
     }
@@ -368,66 +465,63 @@ public final class ExecutionEnvironment implements AutoCloseable {
         streams--;
     }
 
-    /** Moves a connection onto a thread of its own, which runs this service. The reception's thread. */
-    void openStream(TcpConnection connection, ServiceDefinition definition) {
+    /**
+     * Moves a connection onto a thread of its own, which runs this service. The reception's thread.
+     *
+     * @param key what its first packet names the service by
+     * @return false when the service has been replaced or taken away since it was found
+     */
+    boolean openStream(TcpConnection connection, ServiceDefinition definition, long key, Service service) {
         TcpStream stream;
         try {
             StreamInfo info =
                     new StreamInfo(StreamInfo.Transport.TCP, connection.remoteAddress(), connection.localAddress());
-            stream = new TcpStream(this, definition, connection, info);
+            stream = new TcpStream(this, definition, service, connection, info);
         } catch (RuntimeException | Error e) {
-            failures.failed(definition.name(), "its constructor", e, "stream closed");
+            failures.failed(definition.name(), "its start", e, "stream closed");
+            TcpInput.drop(connection, receptionTraffic, DropReason.NO_INSTANCE, config.typeId());
             connection.reset();
             leave();
-            return;
+            return true;
         }
-        register(stream);
+        if (definition != Transit.DEFINITION) {
+            stream.serves(key);
+        }
+        if (!registerIfCurrent(stream, key)) {
+            stream.loop.own();
+            stream.loop.close();
+            return false;
+        }
         connection.leave(() -> startOrEnd(stream));
+        return true;
+    }
+
+    /** Who takes a service away finds every instance that was begun before. */
+    private synchronized boolean registerIfCurrent(ServiceInstance instance, long key) {
+        ServiceDefinition definition = instance.definition();
+        if (definition != Transit.DEFINITION && services.find(key) != definition) {
+            return false;
+        }
+        register(instance);
+        return true;
     }
 
     /** A second service for a stream; null when it cannot be started. */
     @Nullable
-    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition) {
+    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition, Service service) {
         try {
-            TcpBranch branch = new TcpBranch(this, definition, trunk);
-            register(branch);
-            return startOrEnd(branch) ? branch : null;
+            TcpBranch branch = new TcpBranch(this, definition, service, trunk);
+            return begin(branch) ? branch : null;
         } catch (RuntimeException | Error e) {
-            failures.failed(definition.name(), "its constructor", e, "packet dropped");
+            failures.failed(definition.name(), "its start", e, "packet dropped");
             return null;
         }
     }
 
-    /** The instance that runs a service on UDP; null when it cannot be started. */
-    synchronized @Nullable UdpService udpService(ServiceDefinition definition, UdpSocket arrival) {
-        UdpService known = udpServices.get(definition);
-        if (known != null || stopping) {
-            return known;
-        }
-        Long failedNs = udpFailures.get(definition);
-        if (failedNs != null && System.nanoTime() - failedNs < UDP_RETRY.toNanos()) {
-            return null;
-        }
-        udpFailures.put(definition, System.nanoTime());
-        try {
-            StreamInfo info = new StreamInfo(StreamInfo.Transport.UDP, null, arrival.localAddress());
-            UdpService service = new UdpService(this, definition, info, arrival);
-            register(service);
-            if (!startOrEnd(service)) {
-                return null;
-            }
-            udpServices.put(definition, service);
-            udpFailures.remove(definition);
-            return service;
-        } catch (RuntimeException | Error e) {
-            failures.failed(definition.name(), "its constructor", e, "packet dropped");
-            return null;
-        }
-    }
-
-    /** Why {@link #udpService} gave none. */
-    synchronized DropReason whyNoInstance() {
-        return stopping ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE;
+    /** Starts an instance; false when there is no thread for it. */
+    boolean begin(ServiceInstance instance) {
+        register(instance);
+        return startOrEnd(instance);
     }
 
     private boolean startOrEnd(ServiceInstance instance) {
@@ -445,6 +539,35 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     private synchronized void register(ServiceInstance instance) {
         instances.add(instance);
+        if (instances.size() == 1 && watchdog != null) {
+            watchdog.wake();
+        }
+    }
+
+    /** Instances that run, and those given up that still do. */
+    synchronized List<ServiceInstance> watched() {
+        leftBehind.removeIf(instance -> !instance.isAlive());
+        List<ServiceInstance> all = new ArrayList<>(instances);
+        all.addAll(leftBehind);
+        return all;
+    }
+
+    /** An instance does not return from its service's code. False when it has. */
+    boolean abandon(ServiceInstance instance, DropReason reason) {
+        if (!instance.abandon(reason)) {
+            return false;
+        }
+        synchronized (this) {
+            leftBehind.add(instance);
+        }
+        ended(instance);
+        incidents.leftBehind(instance, reason);
+        return true;
+    }
+
+    /** What packets for a service meet first: while it is in quarantine, none of its code. */
+    static ServiceDefinition entrance(ServiceDefinition definition) {
+        return definition.life().isQuarantined() ? Transit.DEFINITION : definition;
     }
 
     /** An instance has ended; its counts stay. */
@@ -455,8 +578,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
                     endedByService.computeIfAbsent(instance.definition(), definition -> new Traffic.Sum()));
             if (instance instanceof TcpStream) {
                 streams--;
-            } else if (instance instanceof UdpService) {
-                udpServices.remove(instance.definition(), instance);
+            } else if (instance instanceof UdpService service) {
+                udp.ended(service);
             }
             notifyAll();
         }
@@ -475,6 +598,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
     void join(Collection<? extends ServiceInstance> ending) {
         long deadline = System.nanoTime() + CUT_PATIENCE.toNanos();
         for (ServiceInstance instance : ending) {
+            if (instance.isAbandoned()) {
+                continue;
+            }
             long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
             try {
                 instance.thread().join(Math.max(1, left));

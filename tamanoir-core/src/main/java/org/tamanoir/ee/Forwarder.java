@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArraySet;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.PreviousNode;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
@@ -24,6 +25,8 @@ final class Forwarder {
     private final Set<InetSocketAddress> ownTcp = new CopyOnWriteArraySet<>();
     private final Set<InetSocketAddress> ownUdp = new CopyOnWriteArraySet<>();
 
+    private volatile PreviousNode codeServer = PreviousNode.NONE;
+
     Forwarder(RoutingTable routes) {
         this.routes = routes;
     }
@@ -31,6 +34,16 @@ final class Forwarder {
     /** Makes packets to this address end here instead of coming back in. */
     void own(StreamInfo.Transport transport, InetSocketAddress address) {
         (transport == StreamInfo.Transport.TCP ? ownTcp : ownUdp).add(address);
+    }
+
+    /** Names this node's code server to the next nodes; null = none. */
+    void advertise(@Nullable InetSocketAddress address) {
+        codeServer = address == null ? PreviousNode.NONE : PreviousNode.of(address);
+    }
+
+    /** What the next nodes read in previous-active-node options. */
+    PreviousNode codeServer() {
+        return codeServer;
     }
 
     int generation() {

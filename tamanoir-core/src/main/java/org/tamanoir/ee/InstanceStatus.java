@@ -11,6 +11,7 @@ import org.tamanoir.service.StreamInfo;
  * @param startedAt when its thread began
  * @param thread its thread's name
  * @param stream what it serves
+ * @param processorNs processor time of its thread, as of the last measurement
  * @param traffic what crossed it
  * @param counters the service's own, by name
  * @param dropReasons the service's own reasons for its drops
@@ -20,6 +21,7 @@ public record InstanceStatus(
         Instant startedAt,
         String thread,
         StreamInfo stream,
+        long processorNs,
         TrafficSnapshot traffic,
         Map<String, Long> counters,
         Map<String, Long> dropReasons) {}

@@ -91,11 +91,16 @@ final class QueuedDeparture implements Departure {
         }
         input.pin(); // A packet on its way out may close this very connection, to make room for another.
         int length;
-        while ((length = Framing.next(input.nio(), at, end)) > 0) {
-            taker.take(input.nio(), at, length);
-            at += length;
+        try {
+            while ((length = Framing.next(input.nio(), at, end)) > 0) {
+                taker.take(input.nio(), at, length);
+                at += length;
+            }
+            taker.leaveMemory();
+        } catch (Throwable e) {
+            input.unpin();
+            throw e;
         }
-        taker.leaveMemory();
         DropReason fault = length == Framing.BROKEN ? Framing.fault(input.nio(), at) : null;
         input.unpin();
         if (length == Framing.BROKEN) {
@@ -214,6 +219,11 @@ final class QueuedDeparture implements Departure {
     @Override
     public boolean isClosed() {
         return closed;
+    }
+
+    @Override
+    public void resetFromOutside() {
+        connection.resetFromOutside();
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,9 +24,11 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.TcpConnection;
 import org.tamanoir.transport.TcpListener;
@@ -46,6 +49,9 @@ final class Reception implements Runnable {
 
     private static final String TLS_ON_PLAIN = " (it begins TLS, but this address speaks plain TCP)";
 
+    /** To open a stream with a service that is replaced each time. */
+    private static final int MAX_ATTEMPTS = 10;
+
     private final ExecutionEnvironment environment;
     private final IoLoop loop;
     private final Traffic traffic;
@@ -53,6 +59,9 @@ final class Reception implements Runnable {
     private final Thread thread;
     private final List<TcpListener> listeners = new ArrayList<>();
     private final Set<Newcomer> newcomers = new LinkedHashSet<>();
+    /** Those whose service is being fetched, or its instance made. */
+    private final Set<Newcomer> held = new LinkedHashSet<>();
+
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
     private final Set<UdpPort> ports = new LinkedHashSet<>();
     private boolean stopping;
@@ -82,6 +91,7 @@ final class Reception implements Runnable {
         }
         newcomers.forEach(newcomer -> newcomer.connection.close());
         newcomers.clear();
+        List.copyOf(held).forEach(newcomer -> newcomer.abandon(DropReason.SHUTDOWN));
         ports.forEach(UdpPort::release);
         traffic.publish();
         loop.close();
@@ -122,8 +132,10 @@ final class Reception implements Runnable {
         connection.onChange(newcomer::look);
     }
 
-    /** Closes those that have not sent a whole header in time. */
+    /** Closes those that have not sent a whole header in time, and ends waits for code and constructors. */
     private void sweep() {
+        environment.missing().sweep();
+        environment.maker().sweep();
         long oldest =
                 System.nanoTime() - environment.config().firstPacketTimeout().toNanos();
         Iterator<Newcomer> each = newcomers.iterator();
@@ -140,10 +152,13 @@ final class Reception implements Runnable {
         }
     }
 
-    /** A connection whose first header is not whole yet. */
+    /** A connection whose first header is not whole yet, or whose service is not there yet. */
     private final class Newcomer {
         final TcpConnection connection;
         final long acceptedNs = System.nanoTime();
+        private long key;
+        private int attempts;
+        private @Nullable Consumer<ServiceSource.Answer> fetching;
 
         Newcomer(TcpConnection connection) {
             this.connection = connection;
@@ -163,8 +178,9 @@ final class Reception implements Runnable {
                 }
                 if (octets >= Framing.claimedHeaderLength(input.nio(), start)) {
                     newcomers.remove(this);
-                    admit(Framing.serviceKey(
-                            input.nio(), start, environment.config().typeId()));
+                    key = Framing.serviceKey(
+                            input.nio(), start, environment.config().typeId());
+                    admit();
                     return;
                 }
             }
@@ -174,20 +190,126 @@ final class Reception implements Runnable {
             }
         }
 
-        private void admit(long key) {
+        private void admit() {
             ServiceDefinition definition = key == ServiceKey.NONE
                     ? Transit.DEFINITION
                     : environment.services().find(key);
-            if (definition == null) {
-                if (environment.config().unknownService() == FailurePolicy.CLOSE) {
-                    refuse(connection.end() - connection.start(), DropReason.UNKNOWN_SERVICE);
-                    return;
-                }
-                // Its packets are dropped, or passed, one by one: later ones may ask for another service.
-                definition = Transit.DEFINITION;
+            if (definition != null) {
+                open(definition);
+                return;
             }
-            connection.onChange(() -> {}); // From here on it is the stream's.
-            environment.openStream(connection, definition);
+            DropReason refusal = environment.missing().refusal(key);
+            if (refusal != null) {
+                unknown(refusal);
+            } else {
+                fetch();
+            }
+        }
+
+        /** Waits for code. Next to nothing is read meanwhile, so that the sender waits as well. */
+        private void fetch() {
+            hold();
+            if (!held.contains(this)) {
+                return;
+            }
+            Buffer input = connection.input();
+            Origin origin = new Origin(
+                    connection.remoteAddress().getAddress(),
+                    input == null
+                            ? null
+                            : Framing.previousNode(
+                                    input.nio(),
+                                    connection.start(),
+                                    environment.config().typeId()));
+            Consumer<ServiceSource.Answer> then = answer -> loop.execute(() -> answered(answer));
+            fetching = then;
+            environment.missing().streamWaits();
+            environment.missing().request(key, origin, then);
+        }
+
+        private void hold() {
+            held.add(this);
+            connection.onChange(this::lookAfterPeer);
+            lookAfterPeer();
+        }
+
+        /**
+         * A sender that has ended still gets what it sent through; one whose connection broke does not. Only who reads
+         * learns of that, so a little is read.
+         */
+        private void lookAfterPeer() {
+            if (connection.failure() != null) {
+                LOG.info("TCP {}: gone while it waited for its service", connection.remoteAddress());
+                abandon(DropReason.PEER_GONE);
+            } else {
+                connection.wantInput(
+                        !connection.inputEnded() && connection.end() - connection.start() < BufferPool.SMALL_OCTETS);
+            }
+        }
+
+        private void answered(ServiceSource.Answer answer) {
+            endFetch();
+            if (!held.contains(this)) {
+                return;
+            }
+            ServiceDefinition definition = answer.service();
+            if (definition != null) {
+                open(definition);
+            } else {
+                unknown(answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal());
+            }
+        }
+
+        private void endFetch() {
+            Consumer<ServiceSource.Answer> then = fetching;
+            if (then != null) {
+                fetching = null;
+                environment.missing().forget(key, then);
+                environment.missing().streamWaitsNoMore();
+            }
+        }
+
+        private void unknown(DropReason reason) {
+            if (environment.config().unknownService() == FailurePolicy.CLOSE) {
+                LOG.info("TCP {}: refused: {}", connection.remoteAddress(), reason);
+                abandon(reason);
+            } else {
+                // Its packets are dropped, or passed, one by one: later ones may ask for another service.
+                open(Transit.DEFINITION);
+            }
+        }
+
+        private void open(ServiceDefinition found) {
+            ServiceDefinition definition = ExecutionEnvironment.entrance(found);
+            if (definition == Transit.DEFINITION) {
+                made(definition, new Transit(), null);
+                return;
+            }
+            hold();
+            if (!held.contains(this)) {
+                return;
+            }
+            environment
+                    .maker()
+                    .make(definition, (service, failure) -> loop.execute(() -> made(definition, service, failure)));
+        }
+
+        private void made(ServiceDefinition definition, @Nullable Service service, @Nullable Throwable failure) {
+            if (definition != Transit.DEFINITION && !held.contains(this)) {
+                return;
+            }
+            if (service == null) {
+                if (failure != null) {
+                    environment.incidents().failed(definition, "its constructor", failure, "stream closed");
+                }
+                abandon(DropReason.NO_INSTANCE);
+            } else if (environment.openStream(connection, definition, key, service)) {
+                held.remove(this); // From here on it is the stream's.
+            } else if (++attempts < MAX_ATTEMPTS) {
+                admit(); // The service was replaced or taken away meanwhile.
+            } else {
+                abandon(DropReason.NO_INSTANCE);
+            }
         }
 
         private void refuse(int octets, DropReason reason) {
@@ -196,6 +318,16 @@ final class Reception implements Runnable {
             traffic.drop(reason, connection.remoteAddress(), ServiceKey.NONE, octets);
             connection.consumed(connection.end());
             close();
+        }
+
+        /** Ends with packets that were not handled. */
+        void abandon(DropReason reason) {
+            held.remove(this);
+            endFetch();
+            TcpInput.drop(connection, traffic, reason, environment.config().typeId());
+            connection.onChange(() -> {}); // Its end would come as news.
+            connection.reset();
+            environment.leave();
         }
 
         /** Whether what came could be the first octets of TLS: a handshake record (RFC 8446, section 5.1). */
@@ -263,11 +395,8 @@ final class Reception implements Runnable {
             int end = batch.end(message);
             do {
                 UdpService service =
-                        deliver(socket, batch, message, batch.buffer(), start, Math.min(segment, end - start));
+                        deliver(port, batch, message, batch.buffer(), start, Math.min(segment, end - start));
                 if (service != null) {
-                    if (only != null && only != service) {
-                        port.share();
-                    }
                     only = service;
                 }
                 start += segment;
@@ -299,7 +428,8 @@ final class Reception implements Runnable {
     }
 
     private @Nullable UdpService deliver(
-            UdpSocket socket, UdpBatch batch, int message, ByteBuffer octets, int offset, int length) {
+            UdpPort port, UdpBatch batch, int message, ByteBuffer octets, int offset, int length) {
+        UdpSocket socket = port.socket();
         Tap tap = environment.tap();
         if (tap.watchesArrivals()) {
             tap.arrived(StreamInfo.Transport.UDP, peer(batch, message), socket.localAddress(), octets, offset, length);
@@ -310,21 +440,25 @@ final class Reception implements Runnable {
         if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
             fault = DropReason.TYPE_ID;
         }
-        ServiceDefinition definition = Transit.DEFINITION;
-        if (fault == null && packet.serviceKey() != ServiceKey.NONE) {
-            ServiceDefinition known = environment.services().find(packet.serviceKey());
-            if (known != null) {
-                definition = known;
-            } else if (environment.config().unknownService() != FailurePolicy.PASS) {
-                fault = DropReason.UNKNOWN_SERVICE;
+        UdpService service = null;
+        if (fault == null) {
+            long high = batch.addressHigh(message);
+            long low = batch.addressLow(message);
+            int from = batch.port(message);
+            service = environment.udp().running(key);
+            fault = service == null ? null : service.offer(packet, socket, high, low, from);
+            if (service == null || fault == DropReason.SHUTDOWN) {
+                service = null;
+                fault = environment.udp().deliver(key, packet, socket, high, low, from);
             }
-        }
-        UdpService service = fault == null ? environment.udpService(definition, socket) : null;
-        if (fault == null && service == null) {
-            fault = environment.whyNoInstance();
-        } else if (service != null) {
-            fault = service.offer(
-                    packet, socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
+            if (fault != null
+                    && MissingServices.isRefusal(fault)
+                    && environment.config().unknownService() == FailurePolicy.PASS) {
+                fault = environment.udp().deliver(ServiceKey.NONE, packet, socket, high, low, from);
+            }
+            if (service != null || fault == null) {
+                port.usedBy(key);
+            }
         }
         if (fault != null) {
             traffic.drop(fault, tap.watchesDrops() ? peer(batch, message) : null, key, packet.length());
@@ -348,6 +482,7 @@ final class Reception implements Runnable {
             listeners.clear();
             newcomers.forEach(Newcomer::leave);
             newcomers.clear();
+            List.copyOf(held).forEach(newcomer -> newcomer.abandon(DropReason.SHUTDOWN));
             ports.forEach(this::readLast);
             ports.clear();
             done.complete(null);

@@ -5,30 +5,42 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** The services that a node has, by key. Any thread may call. */
+/**
+ * The services that a node has, by key; one service can stand under several keys. TCP streams keep the service they
+ * were opened with, whatever its key comes to mean; UDP packets follow the catalog. Any thread may call.
+ */
 public final class ServiceCatalog {
     private final ConcurrentHashMap<Long, ServiceDefinition> byKey = new ConcurrentHashMap<>();
+    private final AtomicInteger generation = new AtomicInteger();
 
     /** Adds a service, or replaces it for streams to come. */
     public void add(ServiceDefinition definition) {
-        byKey.put(definition.key(), definition);
+        add(definition.key(), definition);
     }
 
     /** Adds a service under a key of its own: that of {@code name:version}, or another name. */
     public void add(long key, ServiceDefinition definition) {
         byKey.put(key, definition);
+        generation.incrementAndGet();
     }
 
     /** Takes a service away from streams to come, under every key that means it. */
     public void remove(ServiceDefinition definition) {
         byKey.values().removeIf(other -> other == definition);
+        generation.incrementAndGet();
     }
 
     /** The service of this key, null when the node does not have it. */
     public @Nullable ServiceDefinition find(long key) {
         return byKey.get(key);
+    }
+
+    /** Changes whenever a key comes to mean something else. */
+    int generation() {
+        return generation.get();
     }
 
     /** All services, each once. */

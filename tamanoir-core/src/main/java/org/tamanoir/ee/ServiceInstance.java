@@ -1,10 +1,13 @@
 package org.tamanoir.ee;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
@@ -26,8 +29,22 @@ import org.tamanoir.transport.IoLoop;
  * <p>Thread contract: the service's thread, but for what is said to be any thread's.
  */
 abstract class ServiceInstance implements ServiceHost {
+    /** Stands for no key; that a name has it by chance is as likely as that two names have the same. */
+    private static final long NO_KEY = -1;
+    /** Keys beside the first that are remembered: a service has one with its version, and one without. */
+    private static final int MAX_ALIASES = 4;
     /** Timers that one instance may have waiting. */
     private static final int MAX_TIMERS = 1024;
+
+    private static final VarHandle RESTING;
+
+    static {
+        try {
+            RESTING = MethodHandles.lookup().findVarHandle(ServiceInstance.class, "resting", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     final Traffic traffic;
     final IoLoop loop;
@@ -37,10 +54,18 @@ abstract class ServiceInstance implements ServiceHost {
     private final ExecutionEnvironment environment;
     private final ServiceDefinition definition;
     private final Tap tap;
+    private final ServiceLife life;
+    private final Meter meter;
+    private final Supervision supervision;
     private final StreamInfo stream;
     private final Instant startedAt = Instant.now();
     private final Service service;
-    private final long key;
+    /** What packets for this service name it by, as far as they have. */
+    private long key;
+    /** Other keys that have come to mean this service. */
+    private long[] aliases = new long[0];
+
+    private int catalogGeneration;
     private final Packet packet;
     private final NamedCounters counters = new NamedCounters();
     private final NamedCounters dropReasons = new NamedCounters();
@@ -51,15 +76,27 @@ abstract class ServiceInstance implements ServiceHost {
     private boolean closing;
     private @Nullable InetSocketAddress elsewhere;
     private volatile boolean cut;
+    /** Processed without an exception, and not yet told to the service's life. */
+    private long successes;
+    /** Inside the loop, where no code of the service runs. Written by the service's thread alone, read by any. */
+    private boolean resting;
 
-    ServiceInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
+    ServiceInstance(
+            ExecutionEnvironment environment,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            String name) {
         this.environment = environment;
         this.definition = definition;
         this.tap = environment.tap();
         this.traffic = new Traffic(tap, definition.label());
         this.stream = stream;
         this.key = definition == Transit.DEFINITION ? ServiceKey.NONE : definition.key();
-        this.service = definition.factory().get();
+        this.life = definition.life();
+        this.meter = new Meter(life);
+        this.service = service;
+        this.supervision = new Supervision(life, service);
         service.attach(this);
         this.loop = environment.newLoop();
         this.memory = new BatchMemory(environment.pool(), this::drain);
@@ -126,7 +163,7 @@ abstract class ServiceInstance implements ServiceHost {
         take();
     }
 
-    /** Takes one packet that another instance handed over. */
+    /** Takes one packet that another thread handed over, which has found that it is for this service. */
     final void handleTaken(ByteBuffer memory, int offset, int length) {
         DropReason fault = packet.parse(memory, offset, length);
         traffic.taken();
@@ -134,7 +171,14 @@ abstract class ServiceInstance implements ServiceHost {
             dropMalformed(fault);
             return;
         }
-        demultiplex();
+        ServiceDefinition other = definition == Transit.DEFINITION && packet.serviceKey() != ServiceKey.NONE
+                ? environment.services().find(packet.serviceKey())
+                : null;
+        if (other == null) {
+            process();
+        } else {
+            handOver(other, packet); // It was, or is, in quarantine.
+        }
     }
 
     /** Takes one packet that a next hop sent back and that belongs to no stream: it goes where it says. */
@@ -166,37 +210,86 @@ abstract class ServiceInstance implements ServiceHost {
         } else if (wanted == ServiceKey.NONE) {
             depart(packet);
         } else {
-            ServiceDefinition other = environment.services().find(wanted);
-            if (other != null) {
-                handOver(other, packet);
-            } else {
-                unknownService();
-            }
+            demultiplex(wanted);
         }
     }
 
-    private void unknownService() {
+    /** A key that is not this instance's first one: another service's, or another name of this one. */
+    private void demultiplex(long wanted) {
+        for (long alias : aliases) {
+            if (wanted == alias) {
+                process();
+                return;
+            }
+        }
+        ServiceDefinition other = environment.services().find(wanted);
+        if (other == definition && adopts(wanted)) {
+            adopt(wanted);
+            process();
+        } else {
+            handOver(other, packet);
+        }
+    }
+
+    private void adopt(long wanted) {
+        if (key == NO_KEY) {
+            key = wanted;
+        } else if (aliases.length < MAX_ALIASES) {
+            aliases = Arrays.copyOf(aliases, aliases.length + 1);
+            aliases[aliases.length - 1] = wanted;
+        }
+    }
+
+    /** Makes packets that name this key this instance's, whatever the catalog says. Before {@link #start}. */
+    final void serves(long wanted) {
+        key = wanted;
+    }
+
+    /** Forgets keys that have come to mean another service, or none, in the catalog. */
+    final void refreshKeys() {
+        int generation = environment.services().generation();
+        if (generation != catalogGeneration && definition != Transit.DEFINITION) {
+            catalogGeneration = generation;
+            if (environment.services().find(key) != definition) {
+                key = NO_KEY;
+            }
+            aliases = Arrays.stream(aliases)
+                    .filter(alias -> environment.services().find(alias) == definition)
+                    .toArray();
+        }
+    }
+
+    /** What becomes of the packet in hand when its service cannot be had. */
+    final void unknownService(DropReason reason) {
         FailurePolicy policy = environment.config().unknownService();
         if (policy == FailurePolicy.PASS) {
             depart(packet);
             return;
         }
-        drop(DropReason.UNKNOWN_SERVICE, packet);
+        drop(reason, packet);
         if (policy == FailurePolicy.CLOSE) {
             abort(
-                    DropReason.UNKNOWN_SERVICE,
+                    reason,
                     "it asks for service key " + ServiceKey.toString(packet.serviceKey())
                             + ", which the node does not have");
         }
     }
 
     private void process() {
+        if (!life.isOpen() && life.isQuarantined()) {
+            quarantined(definition);
+            return;
+        }
         Verdict verdict = null;
         if (initialised) {
             try {
                 verdict = service.process(packet);
+                successes++;
             } catch (Throwable e) {
                 failed("process", e);
+            }
+            if (!life.isOpen()) {
+                returned();
             }
         }
         if (verdict == Verdict.FORWARD) {
@@ -217,6 +310,18 @@ abstract class ServiceInstance implements ServiceHost {
             }
             case DROP -> drop(DropReason.SERVICE, packet);
             case CONSUME -> drop(DropReason.CONSUMED, packet);
+        }
+    }
+
+    /** A packet for a service in quarantine goes the way of its failure policy. */
+    final void quarantined(ServiceDefinition wanted) {
+        if (wanted.failurePolicy() == FailurePolicy.PASS) {
+            depart(packet);
+            return;
+        }
+        drop(DropReason.QUARANTINED, packet);
+        if (wanted.failurePolicy() == FailurePolicy.CLOSE) {
+            abort(DropReason.QUARANTINED, "service " + wanted.label() + " is in quarantine");
         }
     }
 
@@ -289,8 +394,36 @@ abstract class ServiceInstance implements ServiceHost {
 
     /** Makes the counts visible; once a batch. */
     final void publish() {
-        traffic.hold(departures.held() + heldBack());
+        publish(0);
+    }
+
+    /** The same while so many packets are neither on their way in nor out. */
+    final void publish(long inHand) {
+        traffic.hold(departures.held() + heldBack() + inHand);
         traffic.publish();
+        tellSuccesses();
+    }
+
+    private void tellSuccesses() {
+        if (successes > 0 && life.hasFailed()) {
+            life.succeeded(successes);
+        }
+        successes = 0;
+    }
+
+    /** Whether the service is over its limits: then nothing of it runs until the watchdog wakes the loop. */
+    final boolean isPaused() {
+        return life.isPaused();
+    }
+
+    /** Waits in the loop, where no code of the service runs. */
+    final void rest() {
+        RESTING.setOpaque(this, true);
+        try {
+            loop.run();
+        } finally {
+            RESTING.setOpaque(this, false);
+        }
     }
 
     // ---- what differs between TCP and UDP -----------------------------------------------------------------------
@@ -312,8 +445,17 @@ abstract class ServiceInstance implements ServiceHost {
     /** Packets that wait to go back. */
     abstract long heldBack();
 
-    /** Gives a packet to the instance that runs another service for the same stream. */
-    abstract void handOver(ServiceDefinition other, Packet packet);
+    /**
+     * Gives a packet to the instance that runs another service for the same stream.
+     *
+     * @param other null when the node does not have it
+     */
+    abstract void handOver(@Nullable ServiceDefinition other, Packet packet);
+
+    /** Whether packets of another key that means this service are this instance's from now on. */
+    boolean adopts(long key) {
+        return true;
+    }
 
     /** Ends the stream, where there is one, because it cannot go on whole. */
     abstract void abort(DropReason reason, String why);
@@ -347,7 +489,12 @@ abstract class ServiceInstance implements ServiceHost {
 
     final void closeService() {
         closing = true;
-        guard("close", service::close);
+        if (!isAbandoned()) {
+            guard("close", service::close);
+        }
+        if (Thread.currentThread() == service) {
+            meter.readOwn();
+        }
     }
 
     final boolean isTaskDue() {
@@ -369,13 +516,19 @@ abstract class ServiceInstance implements ServiceHost {
     }
 
     private boolean guard(String where, Step step) {
+        boolean done = false;
         try {
             step.run();
-            return true;
+            done = true;
+        } catch (Abandoned e) {
+            throw e;
         } catch (Throwable e) {
             failed(where, e);
-            return false;
         }
+        if (!life.isOpen()) {
+            returned();
+        }
+        return done;
     }
 
     /** No packet is at fault here, but the stream may no longer be what it should. */
@@ -391,9 +544,61 @@ abstract class ServiceInstance implements ServiceHost {
 
     private void failed(String where, Throwable failure) {
         counter("failures").add(1);
-        environment
-                .failures()
-                .failed(definition.name(), where, failure, "failure policy " + definition.failurePolicy());
+        tellSuccesses();
+        environment.incidents().failed(definition, where, failure, "failure policy " + definition.failurePolicy());
+    }
+
+    // ---- services that do not return -------------------------------------------------------------------------------
+
+    /** Back from the service's code while an instance of the service is suspected not to return. */
+    private void returned() {
+        if (supervision.back() && !closing) {
+            throw new Abandoned();
+        }
+    }
+
+    final Supervision supervision() {
+        return supervision;
+    }
+
+    /**
+     * Gives the instance up: what it has is counted and its connections are reset. When the thread comes back it frees
+     * what it held and touches nothing else. Any other thread; the thread must be in the service's code.
+     *
+     * <p>Not known, and not counted: octets that the operating system holds for its connections in either direction,
+     * and part of a packet that a next hop has begun to send back.
+     *
+     * @param reason that its packets end for
+     * @return false when it has come back meanwhile
+     */
+    final boolean abandon(DropReason reason) {
+        return supervision.giveUp(() -> {
+            cut = true;
+            leaveBehind(reason);
+            for (Departure departure : departures.connections()) {
+                departure.resetFromOutside();
+            }
+            traffic.drop(reason, Math.max(0, traffic.inHand()));
+            traffic.hold(0);
+            traffic.publish();
+        });
+    }
+
+    /** Counts what waits for the instance, and takes from it what others need. As {@link #abandon}. */
+    abstract void leaveBehind(DropReason reason);
+
+    /** Any thread. */
+    final boolean isAbandoned() {
+        return supervision.isGivenUp();
+    }
+
+    /** Any thread: a guess. */
+    final boolean isResting() {
+        return (boolean) RESTING.getOpaque(this);
+    }
+
+    final Meter meter() {
+        return meter;
     }
 
     /** Ends the instance as soon as it looks, whatever still waits. Any thread. */
@@ -466,6 +671,9 @@ abstract class ServiceInstance implements ServiceHost {
         if (closing) {
             throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
         }
+        if (!life.isOpen()) {
+            returned();
+        }
         made.seal();
         ByteBuffer room = memory.reserve(made.length());
         int at = room.position();
@@ -491,6 +699,7 @@ abstract class ServiceInstance implements ServiceHost {
                 startedAt,
                 service.getName(),
                 stream,
+                meter.processorNs(),
                 sum.ofInstance(),
                 counters.values(),
                 dropReasons.values());

@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.Buffer;
@@ -32,8 +33,13 @@ abstract class StreamInstance extends ServiceInstance {
     private String abortedWhy = "";
     private long repliesSeen;
 
-    StreamInstance(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, String name) {
-        super(environment, definition, stream, name);
+    StreamInstance(
+            ExecutionEnvironment environment,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            String name) {
+        super(environment, definition, service, stream, name);
     }
 
     // ---- waiting -----------------------------------------------------------------------------------------------
@@ -50,7 +56,7 @@ abstract class StreamInstance extends ServiceInstance {
                 if (isCut() || System.nanoTime() - deadline >= 0) {
                     return false;
                 }
-                loop.run();
+                rest();
             } while (!condition.getAsBoolean());
             return true;
         } finally {

@@ -12,7 +12,7 @@ import org.tamanoir.service.StreamInfo;
  * @param started when it was accepted
  * @param duration from then to its end
  * @param traffic what crossed it
- * @param end {@code finished}, or why it was cut short
+ * @param end {@code finished}, {@code cut at shutdown}, or why else it was cut short
  */
 public record StreamRecord(
         StreamInfo stream, String service, Instant started, Duration duration, TrafficSnapshot traffic, String end) {}

@@ -1,6 +1,8 @@
 package org.tamanoir.ee;
 
 import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
@@ -21,7 +23,11 @@ final class TcpBranch extends StreamInstance {
     /** Packets handled before next hops are flushed and the ring's room is given back. */
     private static final int BATCH_PACKETS = 512;
 
+    /** Keys by which packets of one stream name one service. */
+    private static final int MAX_KEYS = 8;
+
     private final TcpStream trunk;
+    private long[] keys = new long[0];
     private final Buffer inboxMemory;
     private final Buffer answersMemory;
     private final PacketRing inbox;
@@ -32,10 +38,11 @@ final class TcpBranch extends StreamInstance {
     private boolean over;
     private boolean abandoned;
 
-    TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, TcpStream trunk) {
+    TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, Service service, TcpStream trunk) {
         super(
                 environment,
                 definition,
+                service,
                 trunk.stream(),
                 "tcp " + definition.name() + " " + trunk.stream().peer());
         this.trunk = trunk;
@@ -54,7 +61,7 @@ final class TcpBranch extends StreamInstance {
             initialise();
             while (!isCut() && aborted() == null) {
                 departures.refresh();
-                boolean worked = runDueTasks();
+                boolean worked = !isPaused() && runDueTasks();
                 worked |= handleBatch();
                 relayReplies();
                 publish();
@@ -62,12 +69,14 @@ final class TcpBranch extends StreamInstance {
                     if (inputEnded && inbox.isEmpty()) {
                         break;
                     }
-                    loop.run();
+                    rest();
                 }
             }
             if (aborted() == null && !isCut()) {
                 finishInput();
             }
+        } catch (Abandoned e) {
+            LOG.info("{}: {}", thread().getName(), e.getMessage());
         } catch (Throwable e) {
             LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
             abort(DropReason.SERVICE_FAILURE, "a fault of the node");
@@ -78,7 +87,7 @@ final class TcpBranch extends StreamInstance {
 
     private boolean handleBatch() {
         int packets = 0;
-        while (packets < BATCH_PACKETS && aborted() == null && inbox.next()) {
+        while (packets < BATCH_PACKETS && !isPaused() && aborted() == null && inbox.next()) {
             packets++;
             departures.refresh();
             handleTaken(inbox.memory().nio(), inbox.offset(), inbox.length());
@@ -127,7 +136,9 @@ final class TcpBranch extends StreamInstance {
             inbox.release();
         }
         closeService();
-        if (trunk.isSenderCut()) {
+        if (isAbandoned()) {
+            departures.closeUnflushed(reason);
+        } else if (trunk.isSenderCut()) {
             departures.reset(reason);
         } else {
             departures.close(reason);
@@ -146,6 +157,28 @@ final class TcpBranch extends StreamInstance {
     }
 
     // ---- the stream's side -----------------------------------------------------------------------------------------
+
+    TcpStream trunk() {
+        return trunk;
+    }
+
+    /** Whether packets that name this key are the branch's. The stream's thread. */
+    boolean hasKey(long key) {
+        for (long known : keys) {
+            if (known == key) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The stream's thread. */
+    void addKey(long key) {
+        if (!hasKey(key) && keys.length < MAX_KEYS) {
+            keys = Arrays.copyOf(keys, keys.length + 1);
+            keys[keys.length - 1] = key;
+        }
+    }
 
     /** Puts a packet into the ring; false when it is full. The stream's thread. */
     boolean offer(Packet packet) {
@@ -168,10 +201,7 @@ final class TcpBranch extends StreamInstance {
     synchronized void free(Traffic counts) {
         if (!freed) {
             freed = true;
-            while (answers.next()) {
-                counts.taken();
-                counts.drop(DropReason.PEER_GONE);
-            }
+            dropAnswers(counts);
             environment().pool().give(inboxMemory);
             environment().pool().give(answersMemory);
         }
@@ -182,7 +212,29 @@ final class TcpBranch extends StreamInstance {
         abandoned = true;
         if (over) {
             free(counts);
+        } else if (isAbandoned()) {
+            dropAnswers(counts);
         }
+    }
+
+    private void dropAnswers(Traffic counts) {
+        while (answers.next()) {
+            counts.taken();
+            counts.drop(DropReason.PEER_GONE);
+        }
+    }
+
+    @Override
+    void leaveBehind(DropReason reason) {
+        synchronized (this) {
+            ended = true;
+            while (inbox.next()) {
+                traffic.taken();
+                drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
+            }
+        }
+        String why = "service " + definition().label() + " does not return";
+        trunk.loop.execute(() -> trunk.abort(reason, why));
     }
 
     /** Whether it takes no more. Any thread. */
@@ -248,7 +300,7 @@ final class TcpBranch extends StreamInstance {
     }
 
     @Override
-    void handOver(ServiceDefinition other, Packet packet) {
+    void handOver(@Nullable ServiceDefinition other, Packet packet) {
         drop(DropReason.UNKNOWN_SERVICE, packet);
     }
 

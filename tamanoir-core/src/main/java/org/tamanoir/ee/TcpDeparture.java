@@ -74,6 +74,11 @@ final class TcpDeparture implements Departure {
     }
 
     @Override
+    public void resetFromOutside() {
+        connection.resetFromOutside();
+    }
+
+    @Override
     public void close(DropReason reason) {
         if (heldPackets > 0) {
             reset(reason);

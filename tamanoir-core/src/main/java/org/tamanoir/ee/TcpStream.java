@@ -1,10 +1,14 @@
 package org.tamanoir.ee;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,8 +56,12 @@ final class TcpStream extends StreamInstance {
     private final Traffic.Sum endedBranches = new Traffic.Sum();
 
     TcpStream(
-            ExecutionEnvironment environment, ServiceDefinition definition, TcpConnection inbound, StreamInfo stream) {
-        super(environment, definition, stream, "tcp " + definition.name() + " " + inbound.remoteAddress());
+            ExecutionEnvironment environment,
+            ServiceDefinition definition,
+            Service service,
+            TcpConnection inbound,
+            StreamInfo stream) {
+        super(environment, definition, service, stream, "tcp " + definition.name() + " " + inbound.remoteAddress());
         this.inbound = inbound;
         this.back = new TcpDeparture(inbound, memory, traffic);
     }
@@ -67,12 +75,14 @@ final class TcpStream extends StreamInstance {
             while (state != State.ENDED) {
                 State before = state;
                 step();
-                if (state != before || (state == State.OPEN && isTaskDue())) {
+                if (state != before || (state == State.OPEN && isTaskDue() && !isPaused())) {
                     loop.poll(); // What came while the step waited for something else would wait for the next event.
                 } else {
-                    loop.run();
+                    rest();
                 }
             }
+        } catch (Abandoned e) {
+            LOG.info("{}: {}", thread().getName(), e.getMessage());
         } catch (Throwable e) {
             LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
             abort(DropReason.SERVICE_FAILURE, "a fault of the node");
@@ -84,7 +94,12 @@ final class TcpStream extends StreamInstance {
     /** Serves whatever has become possible. */
     private void step() {
         departures.refresh();
-        if (state == State.OPEN) {
+        if (state == State.OPEN && isPaused()) {
+            holdInput();
+            if (!settled()) {
+                watchStall();
+            }
+        } else if (state == State.OPEN) {
             if (runDueTasks()) {
                 departures.flush();
             }
@@ -133,7 +148,7 @@ final class TcpStream extends StreamInstance {
         } else {
             watchStall();
         }
-        inbound.wantInput(ready && state == State.OPEN);
+        inbound.wantInput(ready && state == State.OPEN && !isPaused());
     }
 
     private @Nullable Buffer walk(Buffer first) {
@@ -143,11 +158,16 @@ final class TcpStream extends StreamInstance {
         input.pin();
         int at = inbound.start();
         int end = inbound.end();
-        int length;
-        while ((length = parseNext(octets, at, end)) > 0 && aborted() == null) {
+        int length = Framing.MORE;
+        while (!isPaused() && (length = parseNext(octets, at, end)) > 0 && aborted() == null) {
             at += length;
             inbound.consumed(at);
-            handleParsed();
+            try {
+                handleParsed();
+            } catch (Throwable e) {
+                input.unpin();
+                throw e;
+            }
             if (inbound.input() != input) {
                 // While the service waited, the end of the stream was read, and what is left moved. What leaves from
                 // the old place keeps it once it is written.
@@ -286,12 +306,37 @@ final class TcpStream extends StreamInstance {
     // ---------------------------------------------------------------------------
 
     @Override
-    void handOver(ServiceDefinition other, Packet packet) {
-        TcpBranch branch = branch(other);
-        if (branch == null) {
-            drop(DropReason.NO_INSTANCE, packet);
+    void handOver(@Nullable ServiceDefinition other, Packet packet) {
+        long key = packet.serviceKey();
+        TcpBranch branch = branchOf(key);
+        if (branch != null) {
+            handOver(branch, packet);
             return;
         }
+        ServiceSource.Answer answer = other == null ? fetch(key, packet) : ServiceSource.Answer.of(other);
+        ServiceDefinition definition = answer.service();
+        if (definition == null) {
+            DropReason reason = answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal();
+            if (MissingServices.isRefusal(reason)) {
+                unknownService(reason);
+            } else {
+                drop(reason, packet);
+            }
+            return;
+        }
+        if (definition.life().isQuarantined()) {
+            quarantined(definition);
+            return;
+        }
+        branch = branch(definition, key);
+        if (branch == null) {
+            drop(isCut() ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE, packet);
+        } else {
+            handOver(branch, packet);
+        }
+    }
+
+    private void handOver(TcpBranch branch, Packet packet) {
         boolean taken = branch.offer(packet);
         if (!taken) {
             holdInput();
@@ -302,8 +347,50 @@ final class TcpStream extends StreamInstance {
             traffic.handed();
         } else {
             drop(DropReason.INBOX_FULL, packet);
-            abort(DropReason.INBOX_FULL, "service " + other.name() + " takes no more packets");
+            abort(DropReason.INBOX_FULL, "service " + branch.definition().name() + " takes no more packets");
         }
+    }
+
+    /** Waits for a service that the node does not have; nothing is read from the sender meanwhile. */
+    private ServiceSource.Answer fetch(long key, Packet packet) {
+        MissingServices missing = environment().missing();
+        DropReason refusal = missing.refusal(key);
+        if (refusal != null) {
+            return ServiceSource.Answer.refused(refusal);
+        }
+        AtomicReference<ServiceSource.@Nullable Answer> answer = new AtomicReference<>();
+        Consumer<ServiceSource.Answer> then = given -> {
+            answer.set(given);
+            loop.wakeup();
+        };
+        InetSocketAddress peer = inbound.remoteAddress();
+        missing.request(key, new Origin(peer.getAddress(), packet.previousNode()), then);
+        if (answer.get() == null) {
+            missing.streamWaits();
+            awaitService(() -> answer.get() != null);
+            missing.streamWaitsNoMore();
+            missing.forget(key, then);
+        }
+        ServiceSource.Answer given = answer.get();
+        return given == null ? ServiceSource.Answer.refused(DropReason.SHUTDOWN) : given;
+    }
+
+    /** The packet in hand waits; those before it leave, and answers go their way. */
+    private void awaitService(BooleanSupplier there) {
+        holdInput();
+        departures.flush();
+        flushBack();
+        publish(1);
+        // Who is waited for is bound to answer; this is for the case that he does not.
+        EeConfig config = environment().config();
+        Duration bound = config.deployTimeout().plus(config.makeTimeout()).plusSeconds(2);
+        await(
+                () -> {
+                    takeAnswers();
+                    return there.getAsBoolean() || aborted() != null;
+                },
+                bound);
+        partialExpired = false; // The sender was not late: it was not read.
     }
 
     /** The branch may itself wait for the sender to take its answers. */
@@ -324,17 +411,49 @@ final class TcpStream extends StreamInstance {
         branch.traffic.addTo(endedBranches);
     }
 
-    private @Nullable TcpBranch branch(ServiceDefinition other) {
+    /** The branch whose packets name this key: it stays theirs, whatever the key comes to mean. */
+    private @Nullable TcpBranch branchOf(long key) {
         for (TcpBranch branch : branches) {
-            if (branch.definition() == other) {
+            if (branch.hasKey(key)) {
                 return branch;
             }
         }
-        TcpBranch branch = environment().openBranch(this, other);
+        return null;
+    }
+
+    private @Nullable TcpBranch branch(ServiceDefinition other, long key) {
+        for (TcpBranch branch : branches) {
+            if (branch.definition() == other) {
+                branch.addKey(key);
+                return branch;
+            }
+        }
+        Service service = make(other);
+        TcpBranch branch = service == null ? null : environment().openBranch(this, other, service);
         if (branch != null) {
+            branch.addKey(key);
             branches.add(branch);
         }
         return branch;
+    }
+
+    /** An instance of a service; null when there is none to be had, which is logged. */
+    private @Nullable Service make(ServiceDefinition definition) {
+        AtomicReference<@Nullable Service> made = new AtomicReference<>();
+        AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
+        environment().maker().make(definition, (service, failure) -> {
+            made.set(service);
+            failed.set(failure);
+            loop.wakeup();
+        });
+        if (made.get() == null && failed.get() == null) {
+            awaitService(() -> made.get() != null || failed.get() != null);
+        }
+        Throwable failure = failed.get();
+        if (failure != null) {
+            environment().failures().failed(definition.name(), "its constructor", failure, "packet dropped");
+        }
+        return made.get();
     }
 
     // ---- limits in time
@@ -347,10 +466,14 @@ final class TcpStream extends StreamInstance {
         }
         watchingPartial = true;
         long before = traffic.packetsIn();
+        long throttlesBefore = definition().life().throttles();
         loop.schedule(environment().config().firstPacketTimeout(), () -> {
             watchingPartial = false;
             // While it is not read the sender is not late.
-            partialExpired = settled() && traffic.packetsIn() == before;
+            partialExpired = settled()
+                    && traffic.packetsIn() == before
+                    && !isPaused()
+                    && definition().life().throttles() == throttlesBefore;
         });
     }
 
@@ -407,7 +530,7 @@ final class TcpStream extends StreamInstance {
         if (reason == null) {
             reason = isCut() ? DropReason.SHUTDOWN : DropReason.NEXT_HOP_LOST;
         }
-        dropInput(reason);
+        TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
         for (TcpBranch branch : branches) {
             branch.cut();
         }
@@ -418,7 +541,9 @@ final class TcpStream extends StreamInstance {
             inbound.shutdownOutput();
             awaitOutputEnds(inbound::isOutputEnded);
         }
-        if (senderCut) {
+        if (isAbandoned()) {
+            departures.closeUnflushed(reason);
+        } else if (senderCut) {
             departures.reset(reason);
         } else {
             departures.close(reason);
@@ -430,9 +555,22 @@ final class TcpStream extends StreamInstance {
         }
         memory.recycle();
         publish();
-        report();
+        if (!isAbandoned()) {
+            report();
+        }
         loop.close();
         environment().ended(this);
+    }
+
+    @Override
+    void leaveBehind(DropReason reason) {
+        TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
+        inbound.resetFromOutside();
+        for (TcpBranch branch : branches) {
+            branch.cut();
+            branch.abandon(traffic);
+        }
+        report();
     }
 
     private void report() {
@@ -452,11 +590,14 @@ final class TcpStream extends StreamInstance {
     }
 
     private String end() {
+        if (isAbandoned()) {
+            return DropReason.SERVICE_FAILURE + ": service " + definition().label() + " does not return";
+        }
         if (aborted() != null) {
             return abortedWhy();
         }
         if (isCut()) {
-            return "cut at shutdown";
+            return environment().reception() == null ? "cut at shutdown" : "cut: its service was taken away";
         }
         if (cutShort != null) {
             return cutShort;
@@ -464,25 +605,5 @@ final class TcpStream extends StreamInstance {
         return inbound.failure() == null
                 ? "finished"
                 : DropReason.PEER_GONE + ": its sender is gone: " + inbound.failure();
-    }
-
-    /** Packets that came and cannot go on are counted, not forgotten. */
-    private void dropInput(DropReason reason) {
-        Buffer input = inbound.input();
-        if (input == null) {
-            return;
-        }
-        int at = inbound.start();
-        int length;
-        while ((length = Framing.next(input.nio(), at, inbound.end())) > 0) {
-            traffic.in(length);
-            drop(reason, input.nio(), at, length);
-            at += length;
-        }
-        if (at < inbound.end()) {
-            traffic.in(inbound.end() - at);
-            traffic.drop(DropReason.TRUNCATED, peer(), ServiceKey.NONE, inbound.end() - at);
-        }
-        inbound.consumed(inbound.end());
     }
 }

@@ -120,6 +120,15 @@ final class Traffic {
         }
     }
 
+    /** Packets that came here and neither went nor ended. */
+    long inHand() {
+        long ended = packetsOut + packetsHanded;
+        for (long drop : drops) {
+            ended += drop;
+        }
+        return packetsIn + packetsTaken + packetsMade - ended;
+    }
+
     /** How far the thread has come: it stays the same while the thread does nothing. A guess for other threads. */
     long progress() {
         long sum = (long) BATCHES.getAcquire(this);

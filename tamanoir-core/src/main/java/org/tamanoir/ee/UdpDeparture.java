@@ -64,6 +64,11 @@ final class UdpDeparture implements Departure {
     }
 
     @Override
+    public void resetFromOutside() {
+        // The socket is the node's.
+    }
+
+    @Override
     public void close(DropReason reason) {
         flush();
     }

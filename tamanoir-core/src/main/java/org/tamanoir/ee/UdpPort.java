@@ -19,6 +19,8 @@ final class UdpPort {
 
     private final UdpSocket socket;
     private @Nullable UdpReadiness readiness;
+    private boolean used;
+    private long userKey;
     private boolean shared;
 
     UdpPort(UdpSocket socket) {
@@ -43,6 +45,23 @@ final class UdpPort {
         if (readiness != null) {
             readiness.cancel();
             readiness = null;
+        }
+    }
+
+    /** Lets go of the socket although the loop still watches it. Any thread, while the loop's is known to be elsewhere. */
+    void forsake() {
+        if (readiness != null) {
+            readiness.forsake();
+        }
+    }
+
+    /** A packet for this service came; a second key makes the port shared. */
+    void usedBy(long key) {
+        if (!used) {
+            used = true;
+            userKey = key;
+        } else if (key != userKey) {
+            shared = true;
         }
     }
 

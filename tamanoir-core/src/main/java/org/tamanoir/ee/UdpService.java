@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,16 +45,27 @@ final class UdpService extends ServiceInstance {
     /** Sockets that packets in the inbox came through, by the index that stands beside the sender's port. */
     private final CopyOnWriteArrayList<UdpSocket> arrivalSockets = new CopyOnWriteArrayList<>();
 
+    /** Packets that waited for this instance; older than all that stand in the inbox behind them. */
+    private final Queue<UdpServices.Held> backlog = new ConcurrentLinkedQueue<>();
+
     private final FarSide farSide = new FarSide();
     private UdpSocket arrivalSocket;
     private long peerHigh;
     private long peerLow;
     private int peerPort;
     private int lastBatches;
+    private boolean portsPaused;
+    private boolean lookedAgain;
     private volatile boolean ending;
+    private volatile boolean retiring;
 
-    UdpService(ExecutionEnvironment environment, ServiceDefinition definition, StreamInfo stream, UdpSocket first) {
-        super(environment, definition, stream, "udp " + definition.name());
+    UdpService(
+            ExecutionEnvironment environment,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            UdpSocket first) {
+        super(environment, definition, service, stream, "udp " + definition.name());
         int octets = environment.config().inboxOctets();
         this.inboxMemory = environment.pool().take(octets, octets);
         this.inbox = new PacketRing(inboxMemory);
@@ -66,11 +79,17 @@ final class UdpService extends ServiceInstance {
             initialise();
             int batch = 0;
             while (!isCut()) {
+                watchPorts();
                 farSide.take();
-                boolean worked = readPorts();
+                refreshKeys();
+                if (retiring && !inbox.isClosed()) {
+                    closeIntake();
+                }
+                boolean worked = readBacklog();
+                worked |= readPorts();
                 worked |= readInbox();
                 departures.refresh();
-                worked |= runDueTasks();
+                worked |= !isPaused() && runDueTasks();
                 departures.flush();
                 memory.recycle();
                 publish();
@@ -78,14 +97,20 @@ final class UdpService extends ServiceInstance {
                     if (++batch % BATCHES_PER_POLL == 0) {
                         loop.poll();
                     }
-                } else if (ending && inbox.isEmpty()) {
-                    break;
+                } else if ((ending || retiring) && inbox.isEmpty() && backlog.isEmpty() && !isPaused()) {
+                    if (lookedAgain) {
+                        break;
+                    }
+                    lookedAgain = true;
+                    loop.poll(); // A port may be on its way here, with packets.
                 } else {
-                    loop.run();
+                    rest();
                 }
             }
             endOfStream();
             drainQueues();
+        } catch (Abandoned e) {
+            LOG.info("{}: {}", thread().getName(), e.getMessage());
         } catch (Throwable e) {
             LOG.error("{}: ends by a fault of the node", thread().getName(), e);
         } finally {
@@ -98,7 +123,7 @@ final class UdpService extends ServiceInstance {
         departures.flush();
         while (!isCut() && departures.held() > 0) {
             publish();
-            loop.run();
+            rest();
             departures.flush();
         }
     }
@@ -130,11 +155,32 @@ final class UdpService extends ServiceInstance {
         UdpBatch batch = batches.computeIfAbsent(port.socket(), UdpSocket::newBatch);
         Reading reading = new Reading(port, batch, inbox.mark());
         ports.add(reading);
-        port.watch(loop, () -> reading.readable = true);
+        if (!portsPaused) {
+            watch(reading);
+        }
+    }
+
+    private void watch(Reading reading) {
+        reading.port.watch(loop, () -> reading.readable = true);
+    }
+
+    /** While the service pauses its ports are not watched: what waits in them would keep the loop awake. */
+    private void watchPorts() {
+        if (isPaused() == portsPaused) {
+            return;
+        }
+        portsPaused = !portsPaused;
+        for (Reading reading : ports) {
+            if (portsPaused) {
+                reading.port.release();
+            } else {
+                watch(reading);
+            }
+        }
     }
 
     private boolean readPorts() {
-        if (ending && !beginLastBatch()) {
+        if (portsPaused || (ending && !beginLastBatch())) {
             return false;
         }
         boolean worked = false;
@@ -205,8 +251,9 @@ final class UdpService extends ServiceInstance {
 
     private boolean readInbox() {
         int packets = 0;
-        while (packets < BATCH_PACKETS && inbox.next()) {
+        while (packets < BATCH_PACKETS && !isPaused() && inbox.next()) {
             packets++;
+            readBacklog();
             departures.refresh();
             peerHigh = inbox.addressHigh();
             peerLow = inbox.addressLow();
@@ -223,6 +270,67 @@ final class UdpService extends ServiceInstance {
             inbox.release();
         }
         return packets > 0;
+    }
+
+    /** Handles what was held for this instance before it, or the service's code, was there. */
+    private boolean readBacklog() {
+        if (backlog.isEmpty() || isPaused()) {
+            return false;
+        }
+        UdpServices.Held held;
+        while (!isCut() && !isPaused() && (held = backlog.poll()) != null) {
+            departures.refresh();
+            peerHigh = held.high();
+            peerLow = held.low();
+            peerPort = held.port();
+            arrivalSocket = held.arrival();
+            byte[] octets = held.octets();
+            ByteBuffer room = memory.reserve(octets.length);
+            int at = room.position();
+            room.put(at, octets);
+            memory.commit(octets.length);
+            environment().udp().handled(held);
+            try {
+                handleTaken(room, at, octets.length);
+            } catch (RuntimeException e) {
+                unfit(e);
+            }
+        }
+        departures.flush();
+        return true;
+    }
+
+    /** Takes packets that were held, in their order; false when it takes no more. Any thread. */
+    boolean takeHeld(List<UdpServices.Held> packets) {
+        synchronized (backlog) {
+            if (inbox.isClosed()) {
+                return false;
+            }
+            backlog.addAll(packets);
+        }
+        loop.wakeup();
+        return true;
+    }
+
+    /** Leaves ports and inbox to others; what is in it is still handled. */
+    private void closeIntake() {
+        ports.forEach(reading -> {
+            if (isAbandoned()) {
+                reading.port.release();
+            } else {
+                giveUp(reading.port);
+            }
+        });
+        ports.clear();
+        synchronized (backlog) {
+            inbox.close();
+        }
+    }
+
+    /** Takes no more, handles what has reached it, then ends. Any thread. */
+    void retire() {
+        retiring = true;
+        loop.wakeup();
     }
 
     /** A service can leave a packet in a state that cannot be sent; the next one is another sender's. */
@@ -275,18 +383,28 @@ final class UdpService extends ServiceInstance {
     }
 
     @Override
-    void handOver(ServiceDefinition other, Packet packet) {
+    boolean adopts(long key) {
+        // Held packets of this key, and those that came through the inbox, are older.
+        return !environment().udp().isHolding() && backlog.isEmpty() && inbox.isEmpty();
+    }
+
+    @Override
+    void handOver(@Nullable ServiceDefinition other, Packet packet) {
+        if (other != null && other.life().isQuarantined()) {
+            quarantined(other);
+            return;
+        }
         for (Reading reading : ports) {
-            if (reading.port.socket() == arrivalSocket) {
+            if (other != null && other != definition() && reading.port.socket() == arrivalSocket) {
                 reading.port.share();
             }
         }
-        UdpService instance = environment().udpService(other, arrivalSocket);
-        DropReason reason = instance == null
-                ? environment().whyNoInstance()
-                : instance.offer(packet, arrivalSocket, peerHigh, peerLow, peerPort);
+        DropReason reason =
+                environment().udp().deliver(packet.serviceKey(), packet, arrivalSocket, peerHigh, peerLow, peerPort);
         if (reason == null) {
             traffic.handed();
+        } else if (MissingServices.isRefusal(reason)) {
+            unknownService(reason);
         } else {
             drop(reason, packet);
         }
@@ -369,10 +487,31 @@ final class UdpService extends ServiceInstance {
         }
     }
 
-    private void finish() {
-        inbox.close();
-        ports.forEach(reading -> giveUp(reading.port));
-        DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
+    @Override
+    void leaveBehind(DropReason reason) {
+        synchronized (backlog) {
+            inbox.close();
+        }
+        dropWaiting(reason);
+        Reception reception = environment().reception();
+        for (Reading reading : ports) {
+            reading.port.forsake();
+            if (reception != null) {
+                reception.adopt(new UdpPort(reading.port.socket()));
+            }
+        }
+    }
+
+    private void dropWaiting(DropReason reason) {
+        UdpServices.Held held;
+        while ((held = backlog.poll()) != null) {
+            environment().udp().handled(held);
+            traffic.taken();
+            peerHigh = held.high();
+            peerLow = held.low();
+            peerPort = held.port();
+            drop(reason, ByteBuffer.wrap(held.octets()), 0, held.octets().length);
+        }
         while (inbox.next()) {
             traffic.taken();
             peerHigh = inbox.addressHigh();
@@ -380,10 +519,21 @@ final class UdpService extends ServiceInstance {
             peerPort = inbox.port() & 0xFFFF;
             drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
         }
+    }
+
+    private void finish() {
+        closeIntake();
+        DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
+        dropWaiting(reason);
         inbox.release();
-        departures.flush();
-        closeService();
-        departures.close(reason);
+        if (isAbandoned()) {
+            closeService();
+            departures.closeUnflushed(reason);
+        } else {
+            departures.flush();
+            closeService();
+            departures.close(reason);
+        }
         memory.recycle();
         publish();
         environment().pool().give(inboxMemory);

@@ -12,6 +12,7 @@ import com.sun.jna.Platform;
  * <p>Thread contract: any thread.
  */
 final class LibC {
+    static final int AF_UNSPEC = 0;
     static final int AF_INET = 2;
     static final int AF_INET6 = 10;
     static final int SOCK_DGRAM = 2;
@@ -55,6 +56,8 @@ final class LibC {
     static native int socket(int domain, int type, int protocol);
 
     static native int bind(int fd, long address, int octets);
+
+    static native int connect(int fd, long address, int octets);
 
     static native int getsockname(int fd, long address, long octets);
 

@@ -10,16 +10,22 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.AbstractNioChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
+import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Instant;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.tls.TlsSession;
 
 /**
@@ -46,6 +52,8 @@ public final class TcpConnection {
     private static final int BULK_OCTETS = 32 * 1024;
     /** Reads in a row that would have fitted a small buffer before a stream counts as quiet. */
     private static final int QUIET_READS = 16;
+
+    private static final Logger LOG = LoggerFactory.getLogger(TcpConnection.class);
 
     private final SocketChannel channel;
     private final BufferPool pool;
@@ -331,6 +339,31 @@ public final class TcpConnection {
             channel.config().setOption(ChannelOption.SO_LINGER, 0);
         }
         close();
+    }
+
+    /**
+     * Breaks the connection for the far side although the owning thread does not come back to its loop; that thread
+     * must not be inside the loop, nor get there, before this returns. The connection is still its owner's to close.
+     *
+     * <p>With epoll the far side gets a reset at once: connect(2) with AF_UNSPEC dissolves the association. A channel
+     * of the JDK cannot be closed while it stands in a selector that nobody runs; both its directions are shut down, so
+     * that the far side gets an end of stream, and a reset when it goes on to send.
+     */
+    public void resetFromOutside() {
+        if (channel instanceof EpollSocketChannel epoll) {
+            if (epoll.fd().isOpen()) {
+                ByteBuffer nowhere = MessageArray.allocate(16).putShort(0, (short) LibC.AF_UNSPEC);
+                LibC.connect(epoll.fd().intValue(), MessageArray.addressOf(nowhere), 16);
+            }
+        } else if (channel.unsafe() instanceof AbstractNioChannel.NioUnsafe unsafe
+                && unsafe.ch() instanceof java.nio.channels.SocketChannel nio) {
+            try {
+                nio.shutdownInput();
+                nio.shutdownOutput();
+            } catch (IOException e) {
+                LOG.debug("{}: is not connected any more: {}", remoteAddress, e.getMessage());
+            }
+        }
     }
 
     private void release() {

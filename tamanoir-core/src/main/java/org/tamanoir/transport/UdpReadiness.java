@@ -13,6 +13,7 @@ import io.netty.channel.unix.FileDescriptor;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.channels.SelectableChannel;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,12 +24,13 @@ import org.jspecify.annotations.Nullable;
  * <p>A native socket's descriptor stays open until its readiness is cancelled; when the socket is closed the loop does
  * that by itself. With NIO the descriptor goes when the loop runs the next time after the cancellation.
  *
- * <p>Thread contract: everything on the loop's thread.
+ * <p>Thread contract: everything on the loop's thread, but {@link #forsake}.
  */
 public final class UdpReadiness {
     private final IoEventLoop loop;
     private final Runnable readable;
     private @Nullable IoRegistration registration;
+    private @Nullable Epolled epolled;
 
     private UdpReadiness(IoEventLoop loop, Runnable readable) {
         this.loop = loop;
@@ -46,7 +48,9 @@ public final class UdpReadiness {
         readiness.checkThread();
         if (socket instanceof NativeUdpSocket nativeSocket) {
             readiness.checkKind(Epolled.class, "native");
-            readiness.start(readiness.new Epolled(nativeSocket), EpollIoOps.EPOLLIN);
+            Epolled handle = readiness.new Epolled(nativeSocket);
+            readiness.epolled = handle;
+            readiness.start(handle, EpollIoOps.EPOLLIN);
         } else if (socket instanceof NioUdpSocket nioSocket) {
             readiness.checkKind(Selected.class, "NIO");
             readiness.start(readiness.new Selected(nioSocket), NioIoOps.READ);
@@ -94,9 +98,21 @@ public final class UdpReadiness {
         }
     }
 
+    /**
+     * Lets a native socket be closed although this still stands in a loop that nobody runs. A channel of the JDK keeps
+     * its descriptor, and so its port, until the loop runs again. Any thread, while the loop's is not in the loop.
+     */
+    public void forsake() {
+        Epolled handle = epolled;
+        if (handle != null) {
+            handle.letGo();
+        }
+    }
+
     private final class Epolled implements EpollIoHandle {
         private final SharedFd shared;
         private final FileDescriptor descriptor;
+        private final AtomicBoolean gone = new AtomicBoolean();
 
         Epolled(NativeUdpSocket socket) throws IOException {
             shared = socket.shared();
@@ -120,9 +136,15 @@ public final class UdpReadiness {
             }
         }
 
+        void letGo() {
+            if (!gone.getAndSet(true)) {
+                shared.release();
+            }
+        }
+
         @Override
         public void unregistered() {
-            shared.release();
+            letGo();
         }
 
         @Override

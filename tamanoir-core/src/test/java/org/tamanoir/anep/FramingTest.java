@@ -2,6 +2,8 @@ package org.tamanoir.anep;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,5 +114,33 @@ class FramingTest {
         assertThat(Framing.next(header, 0, 8)).isEqualTo(Framing.MORE);
         assertThat(Framing.claimedHeaderLength(Octets.buffer("0100 4a4e ffff ffff"), 0))
                 .isEqualTo(262_140);
+    }
+
+    @Test
+    void findsThePreviousNodeInAHeaderWhosePayloadIsMissing() {
+        InetSocketAddress server = new InetSocketAddress(InetAddress.getLoopbackAddress(), 4711);
+        Packet packet =
+                new PacketBuilder().stream(1).service("a").previousNode(false).build(ByteBuffer.allocate(100));
+        assertThat(Framing.previousNode(packet.buffer(), 0, Anep.DEFAULT_TYPE_ID))
+                .isNull();
+        packet.setPreviousNode(PreviousNode.of(server));
+        ByteBuffer header = packet.buffer().slice(0, packet.headerLength());
+        assertThat(Framing.previousNode(header, 0, Anep.DEFAULT_TYPE_ID)).isEqualTo(server);
+        assertThat(Framing.previousNode(header, 0, 1)).isNull();
+        assertThat(packet.previousNode()).isEqualTo(server);
+    }
+
+    @Test
+    void findsNoPreviousNodeInAnOptionThatDoesNotFit() {
+        for (byte[] payload : new byte[][] {{}, {0, 0, 0, 1}, {0, 0, 0, 1, 10, 0, 0, 1, 0, 80, 0, 0, 0, 0, 0, 0}}) {
+            ByteBuffer octets = ByteBuffer.allocate(64);
+            new PacketBuilder().option(Option.PREVIOUS_NODE.wireType(), payload).write(octets, ByteBuffer.allocate(0));
+            assertThat(Framing.previousNode(octets, 0, Anep.DEFAULT_TYPE_ID)).isNull();
+        }
+        ByteBuffer portless = ByteBuffer.allocate(64);
+        new PacketBuilder()
+                .option(Option.PREVIOUS_NODE.wireType(), new byte[] {0, 0, 0, 1, 10, 0, 0, 1, 0, 0, 0, 0})
+                .write(portless, ByteBuffer.allocate(0));
+        assertThat(Framing.previousNode(portless, 0, Anep.DEFAULT_TYPE_ID)).isNull();
     }
 }

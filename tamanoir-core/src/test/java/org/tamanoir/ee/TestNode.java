@@ -41,6 +41,12 @@ final class TestNode {
         Duration connectTimeout = Duration.ofSeconds(5);
         Duration stallTimeout = Duration.ofSeconds(20);
         Duration lingerTimeout = Duration.ofSeconds(10);
+        Duration stuckTimeout = Duration.ofSeconds(30);
+        Duration deployTimeout = Duration.ofSeconds(20);
+        Duration makeTimeout = Duration.ofSeconds(20);
+
+        @Nullable
+        ServiceSource source;
 
         @Nullable
         TlsFiles tls;
@@ -61,13 +67,18 @@ final class TestNode {
                             connectTimeout,
                             stallTimeout,
                             lingerTimeout)
-                    .withTls(serves ? List.of(listen) : List.of(), files);
+                    .withTls(serves ? List.of(listen) : List.of(), files)
+                    .deploying(deployTimeout, makeTimeout, 1 << 20);
         }
     }
 
     static TestNode start(Settings settings, ServiceDefinition... definitions) throws IOException {
         TestNode node = new TestNode(settings.config());
         List.of(definitions).forEach(node.services::add);
+        node.environment.stuckAfter(settings.stuckTimeout);
+        if (settings.source != null) {
+            node.environment.fetchFrom(settings.source);
+        }
         node.environment.start();
         return node;
     }

@@ -294,9 +294,10 @@ class UdpForwardingTest {
     void doesNotHoldOneServiceUpForAnother(TransportKind kind) throws Exception {
         CountDownLatch latch = new CountDownLatch(1);
         CountDownLatch blocked = new CountDownLatch(1);
-        // Octets of a record in the inbox, and how many fit: the ring starts empty.
+        // Octets of a record in the inbox, and how many fit: the ring starts empty. The packet that brings the
+        // service up waits elsewhere.
         int record = 24 + 104;
-        int fit = (1 << 18) / record;
+        int fit = (1 << 18) / record + 1;
         EeConfig config = UdpTestNode.config(kind, org.tamanoir.service.FailurePolicy.DROP, 1 << 18, 32);
         try (UdpTestNode node = UdpTestNode.start(config);
                 UdpFarEnd one = new UdpFarEnd(kind, "127.0.0.1");

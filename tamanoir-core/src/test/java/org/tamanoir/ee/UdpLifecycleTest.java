@@ -207,7 +207,7 @@ class UdpLifecycleTest {
             assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
             assertThat(UdpTestNode.nodeThreads()).contains("udp " + NAME);
             latch.countDown();
-            node.assertDrops(1, Map.of(DropReason.CONSUMED, 1L));
+            node.assertDrops(1, Map.of(DropReason.SHUTDOWN, 1L));
         } finally {
             latch.countDown();
         }

@@ -65,7 +65,17 @@ final class UdpTestNode implements AutoCloseable {
             boolean works = UdpSockets.resolve(TransportKind.AUTO) == TransportKind.NATIVE;
             Tiers.require("native", works, UdpSockets.explain(TransportKind.AUTO));
         }
+        return start(new UdpTestNode(config));
+    }
+
+    /** A node that gets services from this source. */
+    static UdpTestNode start(EeConfig config, ServiceSource source) {
         UdpTestNode node = new UdpTestNode(config);
+        node.environment.fetchFrom(source);
+        return start(node);
+    }
+
+    private static UdpTestNode start(UdpTestNode node) {
         try {
             node.environment.start();
         } catch (IOException e) {

@@ -1,5 +1,6 @@
 package org.tamanoir.node;
 
+import java.net.Inet6Address;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.PacketBuilder;
 import picocli.CommandLine.Option;
@@ -23,6 +24,11 @@ final class SendOptions {
             description = "the service that nodes shall run; a name without a dot means org.tamanoir.services.NAME")
     @Nullable
     String service;
+
+    @Option(
+            names = "--no-previous-node",
+            description = "packets for a service do not carry the option that tells nodes where to fetch its code from")
+    boolean noPreviousNode;
 
     @Option(names = "--class", paramLabel = "0-255", description = "class of service")
     @Nullable
@@ -69,6 +75,9 @@ final class SendOptions {
         }
         if (service != null) {
             builder.service(Settings.serviceName(service));
+            if (!noPreviousNode) {
+                builder.previousNode(isIpv6());
+            }
         }
         if (classOfService != null || dropPrecedence != 0) {
             builder.classOfService(classOfService == null ? 0 : classOfService, dropPrecedence);
@@ -78,6 +87,11 @@ final class SendOptions {
             builder.timestamps();
         }
         return checksum ? builder.checksum() : builder;
+    }
+
+    /** Nodes on the way to an IPv6 destination have addresses of that size. */
+    private boolean isIpv6() {
+        return destination != null && Endpoint.parse(destination, 1).address() instanceof Inet6Address;
     }
 
     private static void addDestination(PacketBuilder builder, String text) {

@@ -1,0 +1,283 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.TransportKind;
+
+/** UDP packets that ask for a service which the node does not have yet, or has no longer. */
+@ExtendWith(UdpTestNode.NoLeaks.class)
+class DeployUdpTest {
+    private static final String NAME = "org.example.Late";
+    private static final int HOLD_OCTETS = 1 << 16;
+
+    private final TestSource source = new TestSource();
+
+    /** Answers each packet with its version as the class. */
+    private static ServiceDefinition version(int version) {
+        return new ServiceDefinition(
+                NAME,
+                String.valueOf(version),
+                () -> new UdpTestNode.Scripted((service, packet) -> {
+                    packet.setClassOfService(version);
+                    return Verdict.REPLY;
+                }),
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                new ServiceLife());
+    }
+
+    private UdpTestNode node(TransportKind kind, FailurePolicy unknown, Duration deployTimeout) {
+        EeConfig config = UdpTestNode.config(kind, unknown, 1 << 20, 32);
+        return UdpTestNode.start(config.deploying(deployTimeout, Duration.ofSeconds(20), HOLD_OCTETS), source);
+    }
+
+    private UdpTestNode node(TransportKind kind) {
+        return node(kind, FailurePolicy.DROP, Duration.ofSeconds(20));
+    }
+
+    private static PacketBuilder builder(UdpFarEnd destination, String service) {
+        return UdpTestNode.builder(destination.address(), service, 1).classOfService(0, 0);
+    }
+
+    private static List<byte[]> packets(PacketBuilder builder, int count) {
+        List<byte[]> packets = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            packets.add(UdpTestNode.packet(builder, 100));
+        }
+        return packets;
+    }
+
+    /** The next packets have these sequence numbers and this class. */
+    private static void assertNext(UdpFarEnd end, int from, int to, int version) throws IOException {
+        for (int i = from; i < to; i++) {
+            Packet packet = UdpTestNode.parsed(end.next());
+            assertThat(packet.sequence()).isEqualTo(i);
+            assertThat(packet.classOfService()).isEqualTo(version);
+        }
+    }
+
+    private static void awaitWaiting(UdpTestNode node, long packets) {
+        UdpTestNode.eventually().until(() -> node.environment.waitingForCode() == packets);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void packetsWaitAndKeepTheirOrder(TransportKind kind) throws Exception {
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            PacketBuilder builder = builder(end, NAME);
+            end.send(node.udp(), packets(builder, 200));
+            awaitWaiting(node, 200);
+            assertThat(node.environment.traffic().held()).isEqualTo(200);
+            UdpTestNode.assertBalance(node.environment.traffic());
+            CompletableFuture<Void> answering =
+                    CompletableFuture.runAsync(() -> source.answer(node.services, version(1)));
+            end.send(node.udp(), packets(builder, 200));
+            assertNext(end, 0, 400, 1);
+            answering.get(10, TimeUnit.SECONDS);
+            node.assertDrops(400, Map.of());
+            assertThat(node.environment.waitingForCode()).isZero();
+            assertThat(source.requests()).hasSize(1);
+            assertThat(source.requests().get(0).origin().peer())
+                    .isEqualTo(end.address().getAddress());
+        }
+    }
+
+    @Test
+    void aServiceThatRunsGoesOnWhileAnotherIsFetched() throws Exception {
+        TransportKind kind = TransportKind.AUTO;
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpFarEnd other = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            node.service("org.example.Running", (service, packet) -> Verdict.REPLY);
+            List<byte[]> running = packets(builder(other, "org.example.Running"), 20);
+            assertThat(other.pump(node.udp(), running.subList(0, 10), other)).hasSize(10);
+            PacketBuilder late = builder(end, NAME);
+            end.send(node.udp(), packets(late, 100)); // read by the other service's thread
+            awaitWaiting(node, 100);
+            assertThat(other.pump(node.udp(), running.subList(10, 20), other)).hasSize(10);
+            end.send(node.udp(), packets(late, 100));
+            awaitWaiting(node, 200);
+            source.answer(node.services, version(1));
+            end.send(node.udp(), packets(late, 100));
+            assertNext(end, 0, 300, 1);
+            node.assertDrops(320, Map.of());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void aFullStoreDropsWhatComesLast(TransportKind kind) throws Exception {
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            PacketBuilder builder = builder(end, NAME);
+            int fit = HOLD_OCTETS / 100;
+            for (int i = 0; i < 10; i++) {
+                end.send(node.udp(), packets(builder, 100));
+                long sent = (i + 1) * 100L;
+                UdpTestNode.eventually().until(() -> node.environment.traffic().packetsIn() == sent);
+            }
+            assertThat(node.environment.waitingForCode()).isEqualTo(fit);
+            source.answer(node.services, version(1));
+            assertNext(end, 0, fit, 1);
+            node.assertDrops(1000, Map.of(DropReason.DEPLOYMENT_HOLD_FULL, 1000L - fit));
+            // There is room again.
+            end.send(node.udp(), packets(builder, 10));
+            assertNext(end, 1000, 1010, 1);
+        }
+    }
+
+    @Test
+    void packetsAreHeldForSixtyFourKeysAtMost() throws Exception {
+        TransportKind kind = TransportKind.AUTO;
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            for (int i = 0; i < 70; i++) {
+                end.send(node.udp(), packets(builder(end, NAME + i), 1));
+            }
+            awaitWaiting(node, 64);
+            UdpTestNode.eventually().until(() -> node.environment.traffic().dropped() == 6);
+            for (int i = 0; i < 64; i++) {
+                source.refuse(NAME + i, DropReason.DEPLOYMENT_FAILED);
+            }
+            node.assertDrops(70, Map.of(DropReason.DEPLOYMENT_HOLD_FULL, 6L, DropReason.DEPLOYMENT_FAILED, 64L));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = FailurePolicy.class,
+            names = {"DROP", "PASS", "CLOSE"})
+    void refusedPacketsFollowThePolicy(FailurePolicy policy) throws Exception {
+        TransportKind kind = TransportKind.AUTO;
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind, policy, Duration.ofSeconds(20))) {
+            node.deliver("127.0.0.1/32", Transport.SAME);
+            PacketBuilder builder = builder(end, NAME);
+            end.send(node.udp(), packets(builder, 50));
+            awaitWaiting(node, 50);
+            source.refuse(NAME, DropReason.DEPLOYMENT_FAILED);
+            end.send(node.udp(), packets(builder, 1)); // refused without being asked for
+            if (policy == FailurePolicy.PASS) {
+                assertNext(end, 0, 51, 0);
+                node.assertDrops(51, Map.of());
+            } else {
+                node.assertDrops(51, Map.of(DropReason.DEPLOYMENT_FAILED, 51L));
+            }
+            assertThat(node.environment.waitingForCode()).isZero();
+        }
+    }
+
+    @Test
+    void anAnswerThatDoesNotComeIsARefusal() throws Exception {
+        TransportKind kind = TransportKind.AUTO;
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind, FailurePolicy.DROP, Duration.ofMillis(50))) {
+            end.send(node.udp(), packets(builder(end, NAME), 5));
+            node.assertDrops(5, Map.of(DropReason.DEPLOYMENT_FAILED, 5L));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void whatWaitsWhenTheNodeStopsIsCounted(TransportKind kind) throws Exception {
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            end.send(node.udp(), packets(builder(end, NAME), 20));
+            awaitWaiting(node, 20);
+            node.environment.stop(UdpTestNode.PATIENCE);
+            node.assertDrops(20, Map.of(DropReason.SHUTDOWN, 20L));
+            source.answer(node.services, version(1));
+            node.assertDrops(20, Map.of(DropReason.SHUTDOWN, 20L));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void packetsFollowTheCatalogAndRetireLosesNone(TransportKind kind) throws Exception {
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            PacketBuilder builder = builder(end, NAME);
+            ServiceDefinition running = version(1);
+            node.services.add(running);
+            int sent = 0;
+            for (int next = 2; next < 12; next++) {
+                assertThat(end.pump(node.udp(), packets(builder, 50), end)).hasSize(50);
+                ServiceDefinition old = running;
+                ServiceDefinition young = version(next);
+                running = young;
+                CompletableFuture<Integer> replaced = CompletableFuture.supplyAsync(() -> {
+                    node.services.add(young);
+                    node.services.remove(old);
+                    return node.environment.retire(old, UdpTestNode.PATIENCE);
+                });
+                sent += 50;
+                do {
+                    assertThat(end.pump(node.udp(), packets(builder, 20), end)).hasSize(20);
+                    sent += 20;
+                } while (!replaced.isDone());
+                assertThat(replaced.get()).isZero();
+                List<byte[]> now = end.pump(node.udp(), packets(builder, 1), end);
+                sent++;
+                assertThat(UdpTestNode.parsed(now.get(0)).classOfService()).isEqualTo(next);
+                assertThat(node.environment.instances()).hasSize(1);
+            }
+            node.assertDrops(sent, Map.of());
+        }
+    }
+
+    @Test
+    void packetsGoToTheNextVersionThoughNothingWasRetired() throws Exception {
+        TransportKind kind = TransportKind.AUTO;
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            PacketBuilder builder = builder(end, NAME);
+            node.services.add(version(1));
+            end.pump(node.udp(), packets(builder, 10), end);
+            node.services.add(version(2));
+            List<byte[]> answers = end.pump(node.udp(), packets(builder, 10), end);
+            assertThat(UdpTestNode.parsed(answers.get(9)).classOfService()).isEqualTo(2);
+            node.assertDrops(20, Map.of());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void packetsByNameAndByVersionRunInOneInstance(TransportKind kind) throws Exception {
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            ServiceDefinition one = version(1);
+            node.services.add(one);
+            node.services.add(ServiceKey.of(NAME + ":1"), one);
+            PacketBuilder bare = builder(end, NAME);
+            PacketBuilder versioned = builder(end, NAME + ":1");
+            for (int i = 0; i < 100; i++) {
+                byte[] packet = UdpTestNode.packet((i % 3 == 0 ? bare : versioned).nextSequence(i), 100);
+                Packet answer = UdpTestNode.parsed(
+                        end.pump(node.udp(), List.of(packet), end).get(0));
+                assertThat(answer.sequence()).isEqualTo(i);
+            }
+            assertThat(node.environment.instances()).hasSize(1);
+            node.assertDrops(100, Map.of());
+        }
+    }
+}

@@ -1,0 +1,327 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.ee.TestServices.define;
+import static org.tamanoir.ee.TestServices.eventually;
+import static org.tamanoir.ee.TestServices.number;
+import static org.tamanoir.ee.TestServices.packets;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.client.AnepSender;
+import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.TransportKind;
+
+/** Services that do not return. */
+class StuckTest extends TcpNodeTesting {
+    /** Where a service spins. */
+    enum Place {
+        INIT,
+        PROCESS,
+        TIMER,
+        END_OF_STREAM,
+        CLOSE
+    }
+
+    private volatile boolean released;
+
+    @BeforeEach
+    void shortPatience() {
+        settings.stuckTimeout = Duration.ofMillis(300);
+    }
+
+    @AfterEach
+    void release() {
+        released = true;
+    }
+
+    private void spin() {
+        while (!released) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Spins at one place, in {@link Place#PROCESS} with packets of number 13. */
+    private final class Spinner extends Service {
+        private final Place place;
+
+        Spinner(Place place) {
+            this.place = place;
+        }
+
+        @Override
+        public void init(ServiceConfig config) {
+            if (place == Place.TIMER) {
+                after(Duration.ofMillis(1), StuckTest.this::spin);
+            }
+            spinAt(Place.INIT);
+        }
+
+        @Override
+        public Verdict process(Packet packet) {
+            if (TestSink.number(packet) == 13) {
+                spinAt(Place.PROCESS);
+            }
+            return Verdict.FORWARD;
+        }
+
+        @Override
+        public void endOfStream() {
+            spinAt(Place.END_OF_STREAM);
+        }
+
+        @Override
+        public void close() {
+            spinAt(Place.CLOSE);
+        }
+
+        private void spinAt(Place here) {
+            if (place == here) {
+                spin();
+            }
+        }
+    }
+
+    private ServiceDefinition spinner(Place place) {
+        return define("spin", () -> new Spinner(place));
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aSpinningServiceLosesItsStreamAndHarmsNoOther(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        List<Incident> incidents = new CopyOnWriteArrayList<>();
+        List<StreamRecord> records = new CopyOnWriteArrayList<>();
+        ServiceDefinition spinner = spinner(Place.PROCESS);
+        TestSink sink = sink();
+        TestNode node = node(spinner, TestServices.MARK).toHost(sink.address());
+        node.environment.onIncident(incidents::add);
+        node.environment.onStreamEnd(records::add);
+        try (AnepSender same = sender(node);
+                AnepSender other = sender(node);
+                SocketChannel stuck = connect(node)) {
+            same.send(packets("spin"), number(1));
+            same.flush();
+            other.send(packets("mark"), number(1));
+            other.flush();
+            sink.await(2);
+            byte[] bad = UdpTestNode.octets(packets("spin").build(number(13)));
+            stuck.write(ByteBuffer.allocate(3 * bad.length)
+                    .put(bad)
+                    .put(bad)
+                    .put(bad)
+                    .flip());
+            eventually().until(() -> spinner.life().stuck() == 1);
+            stuck.socket().setSoTimeout(10_000);
+            assertThat(endsOf(stuck)).isTrue();
+            eventually().until(() -> node.environment.streams().open() == 2);
+            for (int i = 2; i < 5; i++) {
+                same.send(packets("spin"), number(i));
+                same.flush();
+                other.send(packets("mark"), number(i));
+                other.flush();
+            }
+            sink.await(8);
+            same.finish();
+            other.finish();
+            node.settle();
+            assertThat(node.dropped(DropReason.SERVICE_FAILURE)).isEqualTo(3);
+            node.assertConserved();
+            assertThat(incidents).extracting(Incident::kind).containsOnly(Incident.Kind.STUCK);
+            assertThat(incidents).hasSize(2);
+            assertThat(incidents.get(0).text()).contains("StuckTest").contains("interrupted");
+            assertThat(records)
+                    .extracting(StreamRecord::end)
+                    .containsExactlyInAnyOrder("SERVICE_FAILURE: service spin does not return", "finished", "finished");
+            assertThat(threads()).anyMatch(name -> name.startsWith("tcp spin"));
+        }
+        released = true;
+        eventually().until(() -> threads().stream().noneMatch(name -> name.startsWith("tcp ")));
+        try (AnepSender next = sender(node)) {
+            next.send(packets("spin"), number(1));
+            next.finish();
+            sink.await(9);
+        }
+        node.settle().assertConserved();
+    }
+
+    /** Whether the connection ends, by a reset or an end of stream. */
+    private static boolean endsOf(SocketChannel channel) {
+        try {
+            return channel.read(ByteBuffer.allocate(16)) < 0;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Place.class)
+    void itIsFoundWhereverItSpins(Place place) throws Exception {
+        ServiceDefinition spinner = spinner(place);
+        TestSink sink = sink();
+        TestNode node = node(spinner).toHost(sink.address());
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("spin"), number(13));
+            try {
+                if (place == Place.TIMER) {
+                    sender.flush(); // No timer runs any more when a stream ends.
+                } else {
+                    sender.finish();
+                }
+            } catch (IOException e) {
+                // It was reset meanwhile.
+            }
+            eventually().until(() -> spinner.life().stuck() == 1);
+            node.settle().assertConserved();
+        } catch (IOException e) {
+            // It was reset meanwhile.
+        }
+        released = true;
+    }
+
+    @Test
+    void aSleepingServiceIsWokenAndItsStreamGoesOn() throws Exception {
+        ServiceDefinition sleeper = define("sleep", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) throws InterruptedException {
+                if (TestSink.number(packet) == 13) {
+                    Thread.sleep(Duration.ofHours(1).toMillis());
+                }
+                return Verdict.FORWARD;
+            }
+        });
+        TestSink sink = sink();
+        TestNode node = node(sleeper).toHost(sink.address());
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("sleep"), number(13));
+            sender.send(packets("sleep"), number(1));
+            sender.finish();
+            sink.await(1);
+            sink.awaitEnds();
+        }
+        node.assertDrops(Map.of(DropReason.SERVICE_FAILURE, 1L));
+        assertThat(sleeper.life().stuck()).isZero();
+        assertThat(sleeper.life().failures()).isEqualTo(1);
+        assertThat(sleeper.life().isOpen()).isTrue();
+    }
+
+    @Test
+    void aStuckSecondServiceEndsItsStreamAlone() throws Exception {
+        ServiceDefinition spinner = spinner(Place.PROCESS);
+        TestSink sink = sink();
+        TestNode node = node(spinner, TestServices.MARK).toHost(sink.address());
+        try (AnepSender good = sender(node);
+                SocketChannel stuck = connect(node)) {
+            good.send(packets("mark"), number(1));
+            good.flush();
+            stuck.write(ByteBuffer.wrap(UdpTestNode.octets(packets("mark").build(number(1)))));
+            for (int i = 0; i < 3; i++) {
+                stuck.write(ByteBuffer.wrap(UdpTestNode.octets(packets("spin").build(number(13)))));
+            }
+            eventually().until(() -> spinner.life().stuck() == 1);
+            assertThat(endsOf(stuck)).isTrue();
+            good.send(packets("mark"), number(2));
+            good.finish();
+            sink.await(3);
+            node.settle().assertConserved();
+            assertThat(node.dropped(DropReason.SERVICE_FAILURE)).isEqualTo(3);
+        }
+        released = true;
+    }
+
+    @Test
+    void waitingForANextHopIsNotBeingStuck() throws Exception {
+        settings.connectTimeout = Duration.ofSeconds(1);
+        TestNode node = node(TestServices.MARK).toHost(nobody());
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("mark"), number(1));
+            sender.flush();
+            node.settleAfterDrop(DropReason.NEXT_HOP_UNREACHABLE);
+        }
+        assertThat(TestServices.MARK.life().stuck()).isZero();
+    }
+
+    @Test
+    void stoppingDoesNotWaitForIt() throws Exception {
+        settings.stuckTimeout = Duration.ofMinutes(1);
+        ServiceDefinition spinner = spinner(Place.PROCESS);
+        TestNode node = node(spinner).toHost(sink().address());
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("spin"), number(13));
+            sender.flush();
+            eventually()
+                    .until(() -> node.traffic().packetsIn() == 1
+                            || !node.environment.instances().isEmpty());
+            eventually().until(() -> node.environment.instances().stream().anyMatch(i -> i.processorNs() > 0));
+            assertThat(node.environment.stop(Duration.ofMillis(100))).isEqualTo(1);
+            assertThat(node.environment.streams().open()).isZero();
+            node.assertConserved();
+            assertThat(spinner.life().stuck()).isEqualTo(1);
+        }
+        released = true;
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void anotherInstanceTakesOverThePortAfterTheQuarantine(TransportKind kind) throws Exception {
+        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind));
+        node.environment.stuckAfter(Duration.ofMillis(300));
+        node.environment.start();
+        try (node;
+                UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
+            node.deliver("127.0.0.1/32", Transport.SAME);
+            ServiceDefinition spinner = new ServiceDefinition(
+                    "spin", () -> new Spinner(Place.PROCESS), ServiceConfig.EMPTY, FailurePolicy.DROP);
+            node.services.add(spinner);
+            byte[] good = UdpTestNode.octets(
+                    UdpTestNode.builder(far.address(), "spin", 1).build(number(1)));
+            byte[] bad = UdpTestNode.octets(
+                    UdpTestNode.builder(far.address(), "spin", 1).build(number(13)));
+            for (int i = 0; i < 3; i++) { // From the second on the service reads the port itself.
+                far.send(node.udp(), good);
+                assertThat(far.next()).isEqualTo(good);
+            }
+            far.send(node.udp(), bad);
+            eventually().until(() -> spinner.life().stuck() == 1);
+            assertThat(spinner.life().quarantines()).isEqualTo(1);
+            far.send(node.udp(), good);
+            eventually()
+                    .until(() ->
+                            node.environment.traffic().drops().containsKey(DropReason.QUARANTINED) || !far.isQuiet());
+            eventually().until(() -> spinner.life().quarantinedUntil() == null);
+            far.discard();
+            for (int i = 0; i < 3; i++) {
+                far.send(node.udp(), good);
+                assertThat(far.next()).isEqualTo(good);
+            }
+            released = true; // The first one comes back and must leave the port to its successor.
+            eventually()
+                    .until(() -> UdpTestNode.nodeThreads().stream()
+                                    .filter(name -> name.equals("udp spin"))
+                                    .count()
+                            == 1);
+            for (int i = 0; i < 3; i++) {
+                far.send(node.udp(), good);
+                assertThat(far.next()).isEqualTo(good);
+            }
+            assertThat(node.environment.traffic().drops()).containsEntry(DropReason.SERVICE_FAILURE, 1L);
+        }
+    }
+}
