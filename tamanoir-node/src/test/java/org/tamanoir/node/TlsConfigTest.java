@@ -51,9 +51,9 @@ class TlsConfigTest {
                 .containsExactly(new InetSocketAddress("127.0.0.1", 4000), new InetSocketAddress("::1", 4001));
         assertThat(config.environment().tlsFiles()).isEqualTo(files);
         assertThat(config.routes())
-                .extracting(route -> route.next().transport())
+                .extracting(route -> route.nextHop().transport())
                 .containsOnly(NextHop.Transport.TLS);
-        assertThat(new InetSocketAddress(config.routes().get(0).next().address(), 1).getHostString())
+        assertThat(new InetSocketAddress(config.routes().get(0).nextHop().address(), 1).getHostString())
                 .isEqualTo("localhost");
     }
 
@@ -83,7 +83,7 @@ class TlsConfigTest {
         assertThat(config.environment().tls()).containsExactly(new InetSocketAddress("127.0.0.1", 4001));
         assertThat(config.environment().tlsFiles())
                 .isEqualTo(new TlsFiles(other.certificate(), other.key(), files.trust(), true));
-        assertThat(config.routes().get(0).next().transport()).isEqualTo(NextHop.Transport.TLS);
+        assertThat(config.routes().get(0).nextHop().transport()).isEqualTo(NextHop.Transport.TLS);
     }
 
     @Test
