@@ -97,7 +97,9 @@ public final class AdminServer implements AutoCloseable {
      * @throws IOException in one line, if the address cannot be had or a TLS file is no good
      */
     public void start() throws IOException {
-        if (settings.token() != null && settings.tls() == null && !settings.address().getAddress().isLoopbackAddress()) {
+        if (settings.token() != null
+                && settings.tls() == null
+                && !settings.address().getAddress().isLoopbackAddress()) {
             LOG.warn(
                     "admin API on {} without TLS: whoever is on the way can read the token; use admin.tls, or loopback",
                     Views.text(settings.address()));
