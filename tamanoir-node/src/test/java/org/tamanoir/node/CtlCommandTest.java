@@ -25,7 +25,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.node.admin.TestAdmin;
+import org.tamanoir.tls.TestAuthority;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The command line against a real server, in one process. */
@@ -175,6 +177,29 @@ class CtlCommandTest {
         assertThat(err.toString()).contains("http://127.0.0.1:" + port, "is the node running", "--admin URL");
         for (String url : List.of("ftp://127.0.0.1:1", "http://127.0.0.1:1/x", "http:///", "127.0.0.1:99999", "a b")) {
             assertThat(run("ctl", "status", "--admin", url)).as(url).isEqualTo(Main.USAGE);
+        }
+    }
+
+    @Test
+    void aNodeWithTlsIsReachedWithTheCertificateOfItsAuthority() throws Exception {
+        TestAuthority authority = new TestAuthority(folder, "authority");
+        AdminSettings settings =
+                new AdminSettings(TestAdmin.ANY, TestAdmin.TOKEN, false, authority.files("node", false, "127.0.0.1"));
+        try (TestAdmin secured = TestAdmin.start(settings)) {
+            String address = Endpoint.toString(secured.server.address());
+            String[] known = {
+                "--admin", address, "--ca", authority.certificate().toString()
+            };
+            assertThat(run("ctl", "status", known[0], known[1], known[2], known[3]))
+                    .as("%s", err)
+                    .isZero();
+            assertThat(out.toString()).contains("ready    yes");
+            assertThat(run("ctl", "status", "--admin", "https://" + address)).isEqualTo(Main.USAGE);
+            assertThat(err.toString()).contains("no TLS with https://" + address, "--ca");
+            assertThat(run("ctl", "status", "--admin", "http://" + address)).isEqualTo(Main.USAGE);
+            assertThat(run("ctl", "status", "--admin", address, "--ca", folder + "/none.pem"))
+                    .isEqualTo(Main.USAGE);
+            assertThat(err.toString()).contains("none.pem").doesNotContain("\tat ");
         }
     }
 

@@ -25,6 +25,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.repository.HttpListener;
@@ -48,6 +50,8 @@ public final class AdminServer implements AutoCloseable {
 
     private static final int MAX_WAITING_CHANGES = 16;
     private static final long KEEP_THREAD_SECONDS = 5;
+
+    private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
 
     private final AdminSettings settings;
     private final Gate gate;
@@ -93,6 +97,13 @@ public final class AdminServer implements AutoCloseable {
      * @throws IOException in one line, if the address cannot be had or a TLS file is no good
      */
     public void start() throws IOException {
+        if (settings.token() != null
+                && settings.tls() == null
+                && !settings.address().getAddress().isLoopbackAddress()) {
+            LOG.warn(
+                    "admin API on {} without TLS: whoever is on the way can read the token; use admin.tls, or loopback",
+                    Views.text(settings.address()));
+        }
         listener = HttpListener.start("admin API", settings.address(), settings.tls(), this::router);
     }
 

@@ -1,6 +1,7 @@
 package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -9,6 +10,7 @@ import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.jar.JarEntry;
@@ -176,6 +178,29 @@ class AdminDeployTest {
         assertThat(node.get("/v1/services").json().get("total").asInt()).isOne();
         assertThat(node.get("/v1/events").json().get("events"))
                 .anySatisfy(event -> assertThat(event.get("kind").asString()).isEqualTo("code-refused"));
+    }
+
+    @Test
+    void aServiceIsDrainedAndUnloadsAndCanBeDeployedAgain() throws Exception {
+        publish("1.0", null, TRUSTED);
+        node.post("/v1/services/org.example.Foo/deploy", "{}");
+        TestAdmin.Reply drained = node.post("/v1/services/org.example.Foo/drain", "{\"version\": \"1.0\"}");
+        assertThat(drained.status()).isEqualTo(200);
+        assertThat(drained.json().get("services").get(0).get("state").asString())
+                .isIn("draining", "unloading");
+        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            System.gc();
+            assertThat(node.get("/v1/services/org.example.Foo").status()).isEqualTo(404);
+        });
+        assertThat(node.get("/metrics").body()).doesNotContain("org.example.Foo");
+        assertThat(node.post("/v1/services/org.example.Foo/drain", "{}").status())
+                .isEqualTo(404);
+        assertThat(node.post("/v1/services/org.example.Foo/deploy", "{}").status())
+                .isEqualTo(200);
+        TestAdmin.Reply undeployed =
+                node.post("/v1/services/org.example.Foo/undeploy", "{\"deadlineSeconds\": 0.5, \"block\": true}");
+        assertThat(undeployed.status()).isEqualTo(200);
+        assertThat(undeployed.json().get("total").asInt()).isOne();
     }
 
     @Test
