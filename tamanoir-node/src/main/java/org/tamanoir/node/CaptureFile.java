@@ -33,7 +33,7 @@ import org.tamanoir.service.StreamInfo.Transport;
  *
  * @see <a href="https://www.tcpdump.org/linktypes.html">Link-layer header types</a>
  */
-final class CaptureFile implements AutoCloseable {
+public final class CaptureFile implements AutoCloseable {
     private static final int MAGIC_NS = 0xA1B23C4D;
     private static final int LINKTYPE_WIRESHARK_UPPER_PDU = 252;
     private static final int FILE_HEADER_OCTETS = 24;
@@ -63,7 +63,7 @@ final class CaptureFile implements AutoCloseable {
      *
      * @param out buffered, if that is wanted; {@link #close} closes it
      */
-    CaptureFile(OutputStream out) throws IOException {
+    public CaptureFile(OutputStream out) throws IOException {
         this.out = out;
         ByteBuffer header = ByteBuffer.allocate(FILE_HEADER_OCTETS);
         header.putInt(MAGIC_NS)
@@ -83,7 +83,7 @@ final class CaptureFile implements AutoCloseable {
      * @param destination with its address looked up
      * @throws IllegalArgumentException if the packet has more than 65,535 octets, or an address was not looked up
      */
-    void write(
+    public void write(
             long epochNs, Transport transport, InetSocketAddress source, InetSocketAddress destination, byte[] packet)
             throws IOException {
         if (packet.length > Anep.MAX_PACKET_OCTETS) {
@@ -124,7 +124,7 @@ final class CaptureFile implements AutoCloseable {
     }
 
     /** Makes what was written visible to whoever reads the file. */
-    void flush() throws IOException {
+    public void flush() throws IOException {
         out.flush();
     }
 

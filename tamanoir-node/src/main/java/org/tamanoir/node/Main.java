@@ -41,6 +41,7 @@ public final class Main implements Runnable {
 
     private static final List<Class<?>> COMMANDS = List.of(
             NodeCommand.class,
+            CtlCommand.class,
             SendCommand.class,
             ReceiveCommand.class,
             DemoCommand.class,

@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
 /** {@code tamanoir node}: puts configuration file and options together, then checks them or runs a node. */
 @Command(
         name = "node",
+        subcommands = {ObserveCommand.class, CaptureCommand.class},
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {

@@ -126,6 +126,7 @@ class MainTest {
         assertThat(Main.commandLine().getSubcommands().keySet())
                 .contains(
                         "node",
+                        "ctl",
                         "send",
                         "receive",
                         "demo",

@@ -1,0 +1,77 @@
+package org.tamanoir.node.admin;
+
+import io.vertx.core.buffer.Buffer;
+import io.vertx.ext.web.RoutingContext;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.ServiceId;
+
+/** What one request asks. The thread that answers it. */
+final class Call {
+    private static final int DEFAULT_LIMIT = 1000;
+    private static final int MAX_LIMIT = 100_000;
+
+    private final RoutingContext context;
+
+    Call(RoutingContext context) {
+        this.context = context;
+    }
+
+    /** A part of the path, decoded. */
+    String path(String name) {
+        return String.valueOf(context.pathParam(name));
+    }
+
+    /** The service's name in the path. */
+    String serviceName() throws ApiException {
+        try {
+            return ServiceId.requireName(path("name"));
+        } catch (IllegalArgumentException e) {
+            throw new ApiException(ApiException.INVALID, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** A parameter of the query; null when it is not given. */
+    @Nullable
+    String query(String name) {
+        List<String> values = context.queryParam(name);
+        return values.isEmpty() ? null : values.get(0);
+    }
+
+    /** A whole number of the query. */
+    long number(String name, long min, long max, long absent) throws ApiException {
+        String text = query(name);
+        if (text == null) {
+            return absent;
+        }
+        try {
+            long number = Long.parseLong(text);
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // The line below says it.
+        }
+        throw new ApiException(
+                ApiException.BAD_REQUEST,
+                name + "=" + (text.length() <= 40 ? text : text.substring(0, 40) + "...") + ": a whole number from "
+                        + min + " to " + max + " is wanted");
+    }
+
+    /** How many items of a list are wanted. */
+    int limit() throws ApiException {
+        return (int) number("limit", 1, MAX_LIMIT, DEFAULT_LIMIT);
+    }
+
+    /** A header; null when it is not given. */
+    @Nullable
+    String header(String name) {
+        return context.request().getHeader(name);
+    }
+
+    /** The body's fields. */
+    Fields fields() throws ApiException {
+        Buffer body = context.body() == null ? null : context.body().buffer();
+        return Fields.read(body == null ? new byte[0] : body.getBytes());
+    }
+}

@@ -1,0 +1,152 @@
+package org.tamanoir.node.admin;
+
+import io.vertx.core.Context;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.ext.web.RoutingContext;
+import java.io.IOException;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.manager.ManagerException;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Answers to requests, errors as JSON of one line. Any thread may call. */
+final class Replies {
+    static final int OK = 200;
+    static final int INTERNAL = 500;
+    /** For the rest of a body that nobody reads. */
+    private static final long LINGER_MS = 500;
+
+    static final String JSON = "application/json";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Replies.class);
+    private static final JsonMapper MAPPER = new JsonMapper();
+
+    private Replies() {}
+
+    /** One answer. */
+    record Reply(int status, String contentType, byte[] body) {}
+
+    /** What a request is answered with. */
+    interface Question {
+        Reply answer(Call call) throws ApiException, ManagerException, IOException;
+    }
+
+    /** The same as a view, which becomes JSON. */
+    interface View {
+        Object of(Call call) throws ApiException, ManagerException;
+    }
+
+    /** The same as octets. */
+    interface Text {
+        byte[] of(Call call) throws ApiException, IOException;
+    }
+
+    static Question of(View view) {
+        return call -> new Reply(OK, JSON, json(view.of(call)));
+    }
+
+    static byte[] json(Object view) {
+        return MAPPER.writeValueAsBytes(view);
+    }
+
+    /** Answers; blocks as the question does. */
+    static void send(RoutingContext context, Question question) {
+        Reply reply;
+        try {
+            reply = question.answer(new Call(context));
+        } catch (ApiException | ManagerException | IOException | RuntimeException e) {
+            fail(context, e);
+            return;
+        }
+        send(context, reply);
+    }
+
+    private static void send(RoutingContext context, Reply reply) {
+        if (Context.isOnEventLoopThread()) {
+            end(context.response(), reply); // At once: Vert.x ends a failed request itself when nobody has.
+        } else {
+            try {
+                context.vertx().runOnContext(loop -> end(context.response(), reply));
+            } catch (RejectedExecutionException e) {
+                LOG.debug("admin API: ended before it answered {}", context.request().path());
+            }
+        }
+    }
+
+    private static void end(HttpServerResponse response, Reply reply) {
+        if (!response.ended() && !response.closed()) {
+            response.setStatusCode(reply.status())
+                    .putHeader(HttpHeaders.CONTENT_TYPE, reply.contentType())
+                    .end(Buffer.buffer(reply.body()));
+        }
+    }
+
+    /** Answers with what went wrong. */
+    static void fail(RoutingContext context, Throwable failure) {
+        int status = INTERNAL;
+        String line = String.valueOf(failure.getMessage());
+        if (failure instanceof ApiException known) {
+            status = known.status;
+        } else if (failure instanceof ManagerException known) {
+            status = switch (known.kind()) {
+                case NOT_FOUND -> ApiException.NOT_FOUND;
+                case CONFLICT -> ApiException.CONFLICT;
+                case INVALID, REFUSED -> ApiException.INVALID;
+                case UNAVAILABLE -> ApiException.BUSY;
+            };
+        } else {
+            LOG.error(
+                    "admin API: {} {} failed",
+                    context.request().method(),
+                    context.request().path(),
+                    failure);
+            line = "the node failed at this request; its log says why";
+        }
+        send(context, new Reply(status, JSON, json(new Views.Failure(line.replaceAll("\\s*\\R\\s*", " ")))));
+    }
+
+    /**
+     * Answers a request whose body is perhaps still coming, and ends the connection then; not at once, or the sender
+     * would learn of the end before the answer. The event loop.
+     */
+    static void refuse(RoutingContext context, ApiException why) {
+        HttpServerRequest request = context.request();
+        if (!request.isEnded()) {
+            context.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+            context.vertx().setTimer(LINGER_MS, late -> request.connection().close());
+        }
+        if (why.status == ApiException.UNAUTHORIZED) {
+            context.response().putHeader("WWW-Authenticate", "Bearer realm=\"tamanoir\"");
+        }
+        fail(context, why);
+    }
+
+    /** What the router itself refuses. The event loop. */
+    static void failed(RoutingContext context) {
+        String line = switch (context.statusCode()) {
+            case ApiException.NOT_FOUND ->
+                "there is no " + shortened(context.request().path()) + "; GET /openapi.yaml describes what there is";
+            case ApiException.NOT_ALLOWED ->
+                context.request().method() + " is not for "
+                        + shortened(context.request().path()) + "; GET /openapi.yaml says what is";
+            case ApiException.TOO_LARGE ->
+                "the body is too large: " + AdminServer.MAX_BODY_OCTETS + " octets are allowed";
+            default -> null;
+        };
+        if (line != null) {
+            refuse(context, new ApiException(context.statusCode(), line));
+        } else if (context.statusCode() == INTERNAL) {
+            fail(context, context.failure() == null ? new IllegalStateException("no cause") : context.failure());
+        } else {
+            refuse(context, new ApiException(context.statusCode(), "the request cannot be understood; check its path"));
+        }
+    }
+
+    private static String shortened(String text) {
+        return text.length() <= 200 ? text : text.substring(0, 200) + "...";
+    }
+}

@@ -1,0 +1,280 @@
+package org.tamanoir.node.admin;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.ee.InstanceStatus;
+import org.tamanoir.ee.StreamRecord;
+import org.tamanoir.ee.Tap;
+import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.manager.Event;
+import org.tamanoir.manager.ServiceStatus;
+
+/** What the API shows of the node: the fields of its JSON, as openapi.yaml describes them. Any thread may call. */
+final class Views {
+    private Views() {}
+
+    /** The node. */
+    record Node(
+            String version,
+            String java,
+            String startedAt,
+            double uptimeSeconds,
+            List<String> tcp,
+            List<String> udp,
+            String transport,
+            String admin,
+            boolean changes,
+            boolean ready,
+            @Nullable String notReady) {}
+
+    /** What crossed the node, a service or an instance. */
+    record Traffic(
+            long packetsIn,
+            long octetsIn,
+            long packetsMade,
+            long packetsOut,
+            long octetsOut,
+            long held,
+            long dropped,
+            Map<String, Long> drops,
+            long anomalies) {
+        static Traffic of(TrafficSnapshot traffic) {
+            Map<String, Long> drops = new TreeMap<>();
+            traffic.drops().forEach((reason, packets) -> drops.put(reason.name(), packets));
+            return new Traffic(
+                    traffic.packetsIn(),
+                    traffic.octetsIn(),
+                    traffic.packetsMade(),
+                    traffic.packetsOut(),
+                    traffic.octetsOut(),
+                    traffic.held(),
+                    traffic.dropped(),
+                    drops,
+                    traffic.anomalies());
+        }
+    }
+
+    /** One version of a service. */
+    record Service(
+            String name,
+            String version,
+            String key,
+            String state,
+            boolean current,
+            String source,
+            @Nullable String publisher,
+            @Nullable String jarSha256,
+            @Nullable String since,
+            int tcpStreams,
+            boolean udp,
+            @Nullable Traffic traffic,
+            Map<String, Long> counters,
+            Map<String, Long> dropReasons,
+            long failures,
+            long quarantines,
+            @Nullable String quarantinedUntil,
+            double processorSeconds,
+            long allocatedOctets,
+            long throttles,
+            long stuck,
+            List<String> holders) {
+        static Service of(ServiceStatus status) {
+            TrafficSnapshot traffic = status.traffic();
+            return new Service(
+                    status.name(),
+                    status.version(),
+                    ServiceKey.toString(ServiceKey.of(label(status.name(), status.version()))),
+                    word(status.state()),
+                    status.current(),
+                    status.source(),
+                    status.publisherId(),
+                    status.jarSha256(),
+                    time(status.since()),
+                    status.tcpStreams(),
+                    status.udp(),
+                    traffic == null ? null : Traffic.of(traffic),
+                    new TreeMap<>(status.counters()),
+                    new TreeMap<>(status.dropReasons()),
+                    status.life().failures(),
+                    status.life().quarantines(),
+                    time(status.life().quarantinedUntil()),
+                    status.life().processorNs() / 1e9,
+                    status.life().allocatedOctets(),
+                    status.life().throttles(),
+                    status.life().stuck(),
+                    status.holders());
+        }
+    }
+
+    /** Services. */
+    record Services(List<Service> services, int total) {}
+
+    /** A service at work for one stream, or for all UDP. */
+    record Instance(
+            String service,
+            String version,
+            String transport,
+            @Nullable String peer,
+            String local,
+            String startedAt,
+            String thread,
+            Traffic traffic,
+            Map<String, Long> counters,
+            Map<String, Long> dropReasons) {
+        static Instance of(InstanceStatus status) {
+            return new Instance(
+                    status.service().name(),
+                    status.service().version(),
+                    word(status.stream().transport()),
+                    address(status.stream().peer()),
+                    text(status.stream().local()),
+                    status.startedAt().toString(),
+                    status.thread(),
+                    Traffic.of(status.traffic()),
+                    new TreeMap<>(status.counters()),
+                    new TreeMap<>(status.dropReasons()));
+        }
+    }
+
+    /** Instances. */
+    record Instances(List<Instance> instances, int total) {}
+
+    /** A TCP stream, with all services that work on it. */
+    record Stream(
+            String peer,
+            String local,
+            List<String> services,
+            String startedAt,
+            long packetsIn,
+            long octetsIn,
+            long packetsOut,
+            long octetsOut,
+            long dropped) {}
+
+    /** TCP streams: those open now, and how many there were. */
+    record Streams(int open, long accepted, long refused, long waitingForCode, List<Stream> streams, int total) {}
+
+    /** A thread of the JVM. Its octets are -1 where the JVM does not tell. */
+    record JavaThread(
+            long id, String name, boolean daemon, String state, double processorSeconds, long allocatedOctets) {}
+
+    /** Threads. */
+    record JavaThreads(List<JavaThread> threads, int total) {}
+
+    /** Routes. */
+    record Routes(List<RouteJson> routes, int total) {}
+
+    /** Deployments. */
+    record Deployments(Map<String, Long> outcomes, Map<String, Double> seconds, int running, long waitingForCode) {}
+
+    /** The configuration in force. */
+    record Configuration(String config) {}
+
+    /** An event. */
+    record NodeEvent(long id, String time, String kind, String text, Map<String, String> details) {
+        static NodeEvent of(Event event) {
+            return new NodeEvent(
+                    event.id(), event.time().toString(), event.kind(), event.text(), new TreeMap<>(event.details()));
+        }
+    }
+
+    /** Events. */
+    record Events(List<NodeEvent> events, long lastId) {}
+
+    /** A dropped packet, or several dropped together. */
+    record Drop(
+            String time,
+            String reason,
+            String service,
+            @Nullable String peer,
+            @Nullable String serviceKey,
+            int octets,
+            long packets) {
+        static Drop of(Tap.Drop drop) {
+            return new Drop(
+                    drop.time().toString(),
+                    drop.reason().name(),
+                    drop.service(),
+                    address(drop.peer()),
+                    drop.serviceKey() == ServiceKey.NONE ? null : ServiceKey.toString(drop.serviceKey()),
+                    drop.octets(),
+                    drop.packets());
+        }
+    }
+
+    /** How many were not shown, because they came faster than they were taken. */
+    record Missed(long missed) {}
+
+    /** What was revoked. */
+    record Revoked(String revoked) {}
+
+    /** The process is alive. */
+    record Health(String status) {}
+
+    /** Whether the node does its work. */
+    record Readiness(boolean ready, @Nullable String reason) {}
+
+    /** What went wrong, in one line. */
+    record Failure(String error) {}
+
+    /** A stream that has ended, in the access log. */
+    record EndedStream(
+            String time,
+            @Nullable String peer,
+            String local,
+            String service,
+            double durationSeconds,
+            String end,
+            long packetsIn,
+            long octetsIn,
+            long packetsOut,
+            long octetsOut,
+            Map<DropReason, Long> drops) {
+        static EndedStream of(StreamRecord record) {
+            TrafficSnapshot traffic = record.traffic();
+            return new EndedStream(
+                    record.started().plus(record.duration()).toString(),
+                    address(record.stream().peer()),
+                    text(record.stream().local()),
+                    record.service(),
+                    record.duration().toNanos() / 1e9,
+                    record.end(),
+                    traffic.packetsIn(),
+                    traffic.octetsIn(),
+                    traffic.packetsOut(),
+                    traffic.octetsOut(),
+                    new TreeMap<>(traffic.drops()));
+        }
+    }
+
+    /** As in {@code name:version}. */
+    static String label(String name, String version) {
+        return version.isEmpty() ? name : name + ":" + version;
+    }
+
+    /** {@code 127.0.0.1:3322}, {@code [::1]:3322}. */
+    static String text(InetSocketAddress address) {
+        InetAddress ip = address.getAddress();
+        String host = ip == null ? address.getHostString() : ip.getHostAddress();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+    }
+
+    private static @Nullable String address(@Nullable InetSocketAddress address) {
+        return address == null ? null : text(address);
+    }
+
+    private static @Nullable String time(@Nullable Instant time) {
+        return time == null ? null : time.toString();
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().toLowerCase(java.util.Locale.ROOT);
+    }
+}

@@ -1,0 +1,256 @@
+package org.tamanoir.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.node.admin.TestAdmin;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The command line against a real server, in one process. */
+@Timeout(60)
+class CtlCommandTest {
+    /** Tamanoir's Type ID, destination 10.0.2.7, payload "hello". */
+    private static final byte[] PACKET =
+            HexFormat.of().parseHex("0100544d00050019" + "00020003000000010a000207" + "68656c6c6f");
+
+    @TempDir
+    Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private TestAdmin node;
+    private Path token;
+
+    @BeforeEach
+    void start() throws IOException {
+        node = TestAdmin.start();
+        token = Files.writeString(folder.resolve("token"), TestAdmin.TOKEN + "\n");
+    }
+
+    @AfterEach
+    void stop() {
+        node.close();
+    }
+
+    private int run(String... args) {
+        return Main.run(new PrintWriter(out, true), new PrintWriter(err, true), args);
+    }
+
+    private String admin() {
+        return Endpoint.toString(node.server.address());
+    }
+
+    /** Runs {@code ctl} with the address and the token, and returns what it prints. */
+    private String ctl(String... args) {
+        List<String> all = new ArrayList<>(List.of("ctl"));
+        all.addAll(List.of(args));
+        all.addAll(List.of("--admin", admin(), "--token-file", token.toString()));
+        out.getBuffer().setLength(0);
+        int exit = run(all.toArray(String[]::new));
+        assertThat(exit).as("%s: %s", all, err).isZero();
+        return out.toString();
+    }
+
+    private void sendOverUdp() throws IOException {
+        try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+            socket.send(new DatagramPacket(
+                    PACKET, PACKET.length, node.environment.udpAddresses().get(0)));
+        }
+    }
+
+    @Test
+    void everyQuestionPrintsSomethingAndWithJsonJson() {
+        assertThat(ctl("status")).contains("ready    yes", "admin    " + admin(), "packets  0 in");
+        assertThat(ctl("services")).contains("SERVICE", TestAdmin.MONITOR, "running", "class path");
+        assertThat(ctl("services", TestAdmin.MONITOR)).contains(TestAdmin.MONITOR);
+        assertThat(ctl("streams")).contains("PEER", "0 open, 0 accepted");
+        assertThat(ctl("threads")).contains("CPU-S", "main");
+        assertThat(ctl("traffic")).contains("PACKETS", "dropped");
+        assertThat(ctl("events")).contains("the node is ready");
+        assertThat(ctl("config")).startsWith("listen:").doesNotContain(TestAdmin.TOKEN);
+        assertThat(ctl("metrics")).contains("tamanoir_packets_in_total");
+        assertThat(ctl("routes")).startsWith("PREFIX");
+        for (String question :
+                List.of("status", "services", "streams", "threads", "traffic", "events", "config", "routes")) {
+            String json = ctl(question, "--json");
+            assertThat(json.strip().lines()).as(question).hasSize(1);
+            assertThat(new JsonMapper().readTree(json).isObject()).as(question).isTrue();
+        }
+    }
+
+    @Test
+    void optionsMayStandBeforeTheCommandToo() {
+        assertThat(run("ctl", "--admin", "http://" + admin() + "/", "--json", "status"))
+                .as("%s", err)
+                .isZero();
+        assertThat(out.toString()).startsWith("{\"version\"");
+    }
+
+    @Test
+    void routesAreSetListedAndRemoved() {
+        assertThat(ctl(
+                        "routes",
+                        "put",
+                        "10.0.2.0/24=127.0.0.1:3333,udp,host",
+                        "::/0=[::1]:1",
+                        "10.0.3.0/24=destination"))
+                .contains("route set: 10.0.2.0/24  127.0.0.1:3333  udp  host")
+                .contains("route set: ::/0  [0:0:0:0:0:0:0:1]:1  same  active")
+                .contains("route set: 10.0.3.0/24  destination  same  host");
+        assertThat(ctl("routes", "list").lines()).hasSize(4);
+        assertThat(ctl("routes", "remove", "10.0.2.0/24")).startsWith("route removed: 10.0.2.0/24");
+        assertThat(node.manager.routes()).hasSize(2);
+    }
+
+    @Test
+    void aRouteThatIsWrongChangesNothing() {
+        for (String route :
+                List.of("10.0.2.0/24", "10.0.2.1/24=127.0.0.1:1", "10.0.2.0/24=127.0.0.1:1,tcp,udp", "10/8=:1")) {
+            assertThat(run("ctl", "routes", "put", "10.9.0.0/16=127.0.0.1:1", route, "--admin", admin()))
+                    .as(route)
+                    .isEqualTo(Main.USAGE);
+        }
+        assertThat(err.toString().lines()).hasSize(4).allMatch(line -> line.startsWith("tamanoir ctl routes put: "));
+        assertThat(node.manager.routes()).isEmpty();
+    }
+
+    @Test
+    void aRefusalOfTheNodeIsOneLine() {
+        assertThat(run("ctl", "deploy", "org.example.Foo:1.0", "--admin", admin(), "--token-file", token.toString()))
+                .isEqualTo(Main.FAILED);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).startsWith("tamanoir ctl deploy: this node deploys nothing");
+        assertThat(run("ctl", "services", "org.example.None", "--admin", admin()))
+                .isEqualTo(Main.FAILED);
+        assertThat(ctl("release", TestAdmin.MONITOR)).contains("running");
+    }
+
+    @Test
+    void aMissingOrWrongTokenIsSaidWithTheRemedy() throws IOException {
+        assertThat(run("ctl", "routes", "remove", "10.0.0.0/8", "--admin", admin()))
+                .isEqualTo(Main.FAILED);
+        assertThat(err.toString()).contains("--token-file FILE or in TAMANOIR_TOKEN");
+        Path wrong = Files.writeString(folder.resolve("wrong"), "not the token of this node");
+        assertThat(run("ctl", "routes", "remove", "::/0", "--admin", admin(), "--token-file", wrong.toString()))
+                .isEqualTo(Main.USAGE);
+        Files.writeString(wrong, "not-the-token-of-this-node");
+        assertThat(run("ctl", "routes", "remove", "::/0", "--admin", admin(), "--token-file", wrong.toString()))
+                .isEqualTo(Main.FAILED);
+        assertThat(err.toString()).contains("refuses this token");
+        assertThat(run("ctl", "status", "--admin", admin(), "--token-file", folder + "/none"))
+                .isEqualTo(Main.USAGE);
+        assertThat(err.toString()).contains("cannot be read").doesNotContain("not-the-token");
+    }
+
+    @Test
+    void aNodeThatIsNotThereIsSaidWithItsAddress() throws IOException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        assertThat(run("ctl", "status", "--admin", "127.0.0.1:" + port)).isEqualTo(Main.USAGE);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).contains("http://127.0.0.1:" + port, "is the node running", "--admin URL");
+        for (String url : List.of("ftp://127.0.0.1:1", "http://127.0.0.1:1/x", "http:///", "127.0.0.1:99999", "a b")) {
+            assertThat(run("ctl", "status", "--admin", url)).as(url).isEqualTo(Main.USAGE);
+        }
+    }
+
+    @Test
+    void whatIsNoAdminApiIsSaid() throws Exception {
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Void> answer = CompletableFuture.runAsync(() -> {
+                try (Socket socket = other.accept()) {
+                    socket.getInputStream().read();
+                    socket.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".getBytes());
+                } catch (IOException e) {
+                    throw new java.io.UncheckedIOException(e);
+                }
+            });
+            assertThat(run("ctl", "traffic", "--admin", "127.0.0.1:" + other.getLocalPort()))
+                    .isEqualTo(Main.FAILED);
+            assertThat(err.toString()).contains("no admin API");
+            answer.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void dropsAndEventsAreFollowedUntilTheNodeEnds() throws Exception {
+        CompletableFuture<Integer> observing =
+                CompletableFuture.supplyAsync(() -> run("node", "observe", "--admin", admin()));
+        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            sendOverUdp(); // Until it looks.
+            assertThat(out.toString()).contains("dropped  NO_ROUTE  25 octets from 127.0.0.1:");
+        });
+        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            node.manager.ready(null);
+            assertThat(out.toString()).contains("node  the node is ready");
+        });
+        node.server.close();
+        assertThat(observing.get(20, TimeUnit.SECONDS)).isEqualTo(Main.FAILED);
+        assertThat(err.toString()).containsAnyOf("has the node ended?", "has ended the connection");
+    }
+
+    @Test
+    void eventsAreFollowedAfterThoseOfThePast() throws Exception {
+        CompletableFuture<Integer> following =
+                CompletableFuture.supplyAsync(() -> run("ctl", "events", "--follow", "--admin", admin()));
+        await().atMost(Duration.ofSeconds(20)).until(() -> out.toString().contains("the node is ready"));
+        node.manager.ready("the repository is away");
+        await().atMost(Duration.ofSeconds(20)).until(() -> out.toString().contains("the repository is away"));
+        assertThat(out.toString().lines().filter(line -> line.contains("the node is ready")))
+                .hasSize(1);
+        node.server.close();
+        assertThat(following.get(20, TimeUnit.SECONDS)).isEqualTo(Main.FAILED);
+    }
+
+    @Test
+    void packetsAreCapturedIntoAFile() throws Exception {
+        Path file = folder.resolve("f.pcap");
+        CompletableFuture<Integer> capturing = CompletableFuture.supplyAsync(() -> run(
+                "node",
+                "capture",
+                "--count",
+                "3",
+                "-o",
+                file.toString(),
+                "--admin",
+                admin(),
+                "--token-file",
+                token.toString()));
+        await().atMost(Duration.ofSeconds(20)).until(() -> {
+            sendOverUdp(); // Until it looks, and has enough.
+            return capturing.isDone();
+        });
+        assertThat(capturing.get()).as("%s", err).isZero();
+        String octets = HexFormat.of().formatHex(Files.readAllBytes(file));
+        assertThat(octets).startsWith("a1b23c4d");
+        assertThat(octets.split(HexFormat.of().formatHex(PACKET), -1)).hasSize(4);
+        assertThat(run("node", "capture", "-o", folder + "/no/f.pcap", "--admin", admin()))
+                .isEqualTo(Main.FAILED);
+        assertThat(run("node", "capture", "--count", "0", "-o", file.toString()))
+                .isEqualTo(Main.USAGE);
+    }
+}

@@ -1,0 +1,225 @@
+package org.tamanoir.node.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.tamanoir.anep.ServiceKey;
+import tools.jackson.databind.JsonNode;
+
+@Timeout(60)
+class AdminChangeTest {
+    private static final int PATIENCE_MS = 20_000;
+    private static final byte[] PAYLOAD = "hello".getBytes(StandardCharsets.US_ASCII);
+
+    /** For the Monitor service, to 10.0.2.7. */
+    private static final byte[] PACKET = packet();
+
+    private TestAdmin node;
+
+    private static byte[] packet() {
+        byte[] head = HexFormat.of().parseHex("0100544d00080025" + "00020003000000010a000207" + "80010003");
+        return ByteBuffer.allocate(head.length + Long.BYTES + PAYLOAD.length)
+                .put(head)
+                .putLong(ServiceKey.of(TestAdmin.MONITOR))
+                .put(PAYLOAD)
+                .array();
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        node = TestAdmin.start();
+    }
+
+    @AfterEach
+    void stop() {
+        node.close();
+    }
+
+    @Test
+    void aRouteIsAddedReplacedAndRemoved() throws Exception {
+        JsonNode added = node.put("/v1/routes/10.0.0.0%2F8", "{\"address\": \"127.0.0.1\", \"port\": 3322}")
+                .json();
+        assertThat(added.toString())
+                .isEqualTo("{\"prefix\":\"10.0.0.0/8\",\"address\":\"127.0.0.1\",\"port\":3322,"
+                        + "\"transport\":\"same\",\"kind\":\"active\"}");
+        node.put("/v1/routes/10.0.0.0%2F8", "{\"transport\": \"tcp\"}");
+        JsonNode routes = node.get("/v1/routes").json().get("routes");
+        assertThat(routes.size()).isOne();
+        assertThat(routes.get(0).get("address").isNull()).isTrue();
+        assertThat(routes.get(0).get("kind").asString()).isEqualTo("host");
+
+        assertThat(node.put("/v1/routes/2001:db8::%2F32", "{\"address\": \"::1\", \"port\": 1, \"kind\": \"host\"}")
+                        .json()
+                        .get("prefix")
+                        .asString())
+                .isEqualTo("2001:db8::/32");
+        TestAdmin.Reply removed = node.change("DELETE", "/v1/routes/10.0.0.0%2F8");
+        assertThat(removed.json().get("transport").asString()).isEqualTo("tcp");
+        TestAdmin.Reply again = node.change("DELETE", "/v1/routes/10.0.0.0%2F8");
+        assertThat(again.status()).isEqualTo(404);
+        assertThat(again.error()).contains("10.0.0.0/8");
+        assertThat(node.manager.routes()).hasSize(1);
+    }
+
+    @Test
+    void allRoutesAreReplacedAtOnceOrNoneIs() throws Exception {
+        TestAdmin.Reply replaced =
+                node.put("/v1/routes", "{\"routes\": [{\"prefix\": \"10.0.0.0/8\"}, {\"prefix\": \"10.1.0.0/16\"}]}");
+        assertThat(replaced.json().get("total").asInt()).isEqualTo(2);
+
+        TestAdmin.Reply wrong = node.put("/v1/routes", """
+                {"routes": [
+                  {"prefix": "10.0.0.1/8"},
+                  {"prefix": "10.0.0.0/8", "port": 65536, "addres": "127.0.0.1"},
+                  {"prefix": "10.0.0.0/8", "address": "localhost"},
+                  {"prefix": "10.0.0.0/8", "kind": "active", "transport": "sctp"},
+                  7, {}
+                ], "more": true}""");
+        assertThat(wrong.status()).isEqualTo(422);
+        assertThat(wrong.error())
+                .contains("route 1: prefix 10.0.0.1/8", "10.0.0.0/8, or 10.0.0.1/32")
+                .contains("route 2: port 65536: a whole number from 0 to 65535")
+                .contains("route 2: field 'addres' is unknown: prefix, address, port, transport, kind")
+                .contains("route 3: address 'localhost'")
+                .contains("route 3: prefix 10.0.0.0/8 has a route already")
+                .contains("route 4: transport 'sctp': one of same, tcp, tls, udp")
+                .contains("route 4: direct delivery ends at a host")
+                .contains("route 5: an object is wanted")
+                .contains("route 6: prefix is missing")
+                .contains("field 'more' is unknown: routes")
+                .doesNotContain("\n");
+        assertThat(node.manager.routes()).hasSize(2);
+
+        assertThat(node.put("/v1/routes", "{}").status()).isEqualTo(422);
+        assertThat(node.put("/v1/routes", "{\"routes\": []}").status()).isEqualTo(200);
+        assertThat(node.manager.routes()).isEmpty();
+    }
+
+    /** One TCP stream, whose route changes between two packets; the old far end gets the first, the new one the second. */
+    @Test
+    void aStreamThatIsUnderWayFollowsAChangedRouteWithoutLoss() throws Exception {
+        try (ServerSocket before = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                ServerSocket after = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket stream = new Socket()) {
+            before.setSoTimeout(PATIENCE_MS);
+            after.setSoTimeout(PATIENCE_MS);
+            routeTo(before);
+            stream.connect(node.environment.tcpAddresses().get(0));
+            stream.getOutputStream().write(PACKET);
+            try (Socket first = before.accept()) {
+                first.setSoTimeout(PATIENCE_MS);
+                assertThat(first.getInputStream().readNBytes(PACKET.length)).endsWith(PAYLOAD);
+                routeTo(after);
+                stream.getOutputStream().write(PACKET);
+                try (Socket second = after.accept()) {
+                    second.setSoTimeout(PATIENCE_MS);
+                    assertThat(second.getInputStream().readNBytes(PACKET.length)).endsWith(PAYLOAD);
+                    JsonNode streams = node.get("/v1/streams").json();
+                    assertThat(streams.get("open").asInt()).isOne();
+                    JsonNode shown = streams.get("streams").get(0);
+                    assertThat(shown.get("packetsIn").asInt()).isEqualTo(2);
+                    assertThat(shown.get("packetsOut").asInt()).isEqualTo(2);
+                    assertThat(shown.get("services").get(0).asString()).isEqualTo(TestAdmin.MONITOR);
+                    JsonNode instance = node.get("/v1/instances").json().get("instances").get(0);
+                    assertThat(instance.get("peer")).isEqualTo(shown.get("peer"));
+                    stream.shutdownOutput();
+                    assertThat(first.getInputStream().readAllBytes()).isEmpty();
+                    assertThat(second.getInputStream().readAllBytes()).isEmpty();
+                }
+            }
+            JsonNode traffic = node.get("/v1/traffic").json();
+            assertThat(traffic.get("packetsOut").asInt()).isEqualTo(2);
+            assertThat(traffic.get("dropped").asInt()).isZero();
+        }
+    }
+
+    private void routeTo(ServerSocket far) throws Exception {
+        TestAdmin.Reply reply = node.put(
+                "/v1/routes/10.0.0.0%2F8",
+                "{\"address\": \"127.0.0.1\", \"port\": " + far.getLocalPort() + ", \"kind\": \"host\"}");
+        assertThat(reply.status()).isEqualTo(200);
+    }
+
+    @Test
+    void aPrefixInThePathThatIsNoneIsRefused() throws Exception {
+        for (String prefix : new String[] {"10.0.0.1%2F8", "x", "10.0.0.0%2F33", "..%2F.."}) {
+            TestAdmin.Reply reply = node.put("/v1/routes/" + prefix, "{}");
+            assertThat(reply.status()).as(prefix).isEqualTo(422);
+            assertThat(reply.error()).startsWith("prefix ");
+        }
+        assertThat(node.put("/v1/routes/10.0.0.0/8", "{}").status()).isEqualTo(404);
+    }
+
+    @Test
+    void everyChangeOfRoutesIsAnEvent() throws Exception {
+        long before = node.manager.events().lastId();
+        node.put("/v1/routes/10.0.0.0%2F8", "{}");
+        node.change("DELETE", "/v1/routes/10.0.0.0%2F8");
+        JsonNode events = node.get("/v1/events?after=" + before).json().get("events");
+        assertThat(events.size()).isEqualTo(2);
+        assertThat(events.get(0).get("kind").asString()).isEqualTo("route");
+        assertThat(events.get(1).get("text").asString()).contains("10.0.0.0/8", "removed");
+    }
+
+    @Test
+    void whatIsWrongWithADeploymentIsToldTogether() throws Exception {
+        TestAdmin.Reply reply = node.post(
+                "/v1/services/org.example.Foo/undeploy",
+                "{\"version\": \"x y\", \"deadlineSeconds\": -1, \"block\": \"yes\", \"Force\": true}");
+        assertThat(reply.status()).isEqualTo(422);
+        assertThat(reply.error())
+                .contains("version 'x y'")
+                .contains("deadlineSeconds -1: a number of seconds from 0 to 86400")
+                .contains("block \"yes\": true or false is wanted")
+                .contains("field 'Force' is unknown: version, deadlineSeconds, block");
+        assertThat(node.post("/v1/services/no%20name/deploy", "{}").status()).isEqualTo(422);
+    }
+
+    @Test
+    void aNodeThatDeploysNothingSaysSo() throws Exception {
+        for (String change : new String[] {"deploy", "undeploy", "drain"}) {
+            TestAdmin.Reply reply = node.post("/v1/services/org.example.Foo/" + change, "");
+            assertThat(reply.status()).as(change).isEqualTo(409);
+            assertThat(reply.error()).contains("repository");
+        }
+        assertThat(node.post("/v1/revocations", "{\"key\": \"0123456789abcdef\"}")
+                        .status())
+                .isEqualTo(409);
+        assertThat(node.post("/v1/services/org.example.Foo/release", "{}").status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void aQuarantineIsReleased() throws Exception {
+        TestAdmin.Reply released = node.post("/v1/services/" + TestAdmin.MONITOR + "/release", "{}");
+        assertThat(released.status()).isEqualTo(200);
+        assertThat(released.json()
+                        .get("services")
+                        .get(0)
+                        .get("quarantinedUntil")
+                        .isNull())
+                .isTrue();
+    }
+
+    @Test
+    void aRevocationNamesOneKeyOrOneDigest() throws Exception {
+        for (String body : new String[] {
+            "{}",
+            "{\"key\": \"0123456789abcdef\", \"digest\": \"" + "0".repeat(64) + "\"}",
+            "{\"key\": \"0123\"}",
+            "{\"digest\": \"xyz\"}"
+        }) {
+            assertThat(node.post("/v1/revocations", body).status()).as(body).isEqualTo(422);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package org.tamanoir.node.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.http.HttpRequest;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+class AdminGateTest {
+    private static final String ROUTE = "{\"address\": \"127.0.0.1\", \"port\": 3322}";
+    private static final String PATH = "/v1/routes/10.0.0.0%2F8";
+
+    @Test
+    void withoutATokenOfItsOwnTheNodeCannotBeChanged() throws Exception {
+        try (TestAdmin node = TestAdmin.start(new AdminSettings(TestAdmin.ANY, null, false, null))) {
+            TestAdmin.Reply reply = node.put(PATH, ROUTE);
+            assertThat(reply.status()).isEqualTo(403);
+            assertThat(reply.error()).contains("admin.token-file");
+            assertThat(node.manager.routes()).isEmpty();
+            assertThat(node.get("/v1/node").json().get("changes").asBoolean()).isFalse();
+        }
+    }
+
+    @Test
+    void aReadOnlyNodeCannotBeChangedEvenWithTheToken() throws Exception {
+        try (TestAdmin node = TestAdmin.start(new AdminSettings(TestAdmin.ANY, TestAdmin.TOKEN, true, null))) {
+            TestAdmin.Reply reply = node.put(PATH, ROUTE);
+            assertThat(reply.status()).isEqualTo(403);
+            assertThat(reply.error()).contains("read-only");
+            assertThat(node.manager.routes()).isEmpty();
+        }
+    }
+
+    @Test
+    void onlyTheTokenOpensTheWayToChanges() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            List<String> wrong = List.of(
+                    "Bearer " + TestAdmin.TOKEN.substring(1),
+                    "Bearer " + TestAdmin.TOKEN + "x",
+                    "Bearer",
+                    "Bearer ",
+                    "Basic " + TestAdmin.TOKEN,
+                    TestAdmin.TOKEN);
+            for (String header : wrong) {
+                TestAdmin.Reply reply =
+                        node.send(node.change("PUT", PATH, ROUTE).setHeader("Authorization", header));
+                assertThat(reply.status()).as(header).isEqualTo(401);
+                assertThat(reply.error()).contains("token").doesNotContain(TestAdmin.TOKEN);
+                assertThat(reply.headers()).containsKey("www-authenticate");
+            }
+            HttpRequest.Builder without = node.request(PATH)
+                    .PUT(HttpRequest.BodyPublishers.ofString(ROUTE))
+                    .header("Content-Type", "application/json");
+            assertThat(node.send(without).status()).isEqualTo(401);
+            assertThat(node.manager.routes()).isEmpty();
+
+            assertThat(node.put(PATH, ROUTE).status()).isEqualTo(200);
+            assertThat(node.manager.routes()).hasSize(1);
+        }
+    }
+
+    @Test
+    void noGetChangesAnything() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            long events = node.manager.events().lastId();
+            for (String operation : node.server.operations()) {
+                String[] parts = operation.split(" ");
+                String path = parts[1].replace("{name}", TestAdmin.MONITOR)
+                        .replace("{version}", "-")
+                        .replace("{prefix}", "10.0.0.0%2F8");
+                if (parts[0].equals("GET")) {
+                    continue; // OpenApiTest asks them all.
+                }
+                HttpRequest.Builder get = node.request(path).header("Authorization", "Bearer " + TestAdmin.TOKEN);
+                assertThat(node.send(get).status()).as("GET %s", path).isIn(200, 404, 405);
+            }
+            assertThat(node.manager.events().lastId()).isEqualTo(events);
+        }
+    }
+
+    @Test
+    void aRequestThatAWebPageCanSendIsRefused() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            for (String origin : List.of("http://evil.example", "null", "http://127.0.0.1:3324")) {
+                TestAdmin.Reply reply =
+                        node.send(node.change("PUT", PATH, ROUTE).header("Origin", origin));
+                assertThat(reply.status()).isEqualTo(403);
+                assertThat(reply.error()).contains("web pages");
+                assertThat(node.send(node.request("/v1/node").header("Origin", origin))
+                                .status())
+                        .isEqualTo(403);
+            }
+            for (String type :
+                    List.of("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x")) {
+                TestAdmin.Reply reply =
+                        node.send(node.change("PUT", PATH, ROUTE).setHeader("Content-Type", type));
+                assertThat(reply.status()).as(type).isEqualTo(415);
+                assertThat(reply.error()).contains("application/json");
+            }
+            assertThat(node.manager.routes()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"evil.example", "evil.example:3324", "localhost.evil.example", "127.0.0.1.evil.example", "", "1"
+            })
+    void aNameThatWasReboundToThisHostIsRefused(String host) throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            String reply = node.raw("GET /v1/node HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+            assertThat(reply).startsWith("HTTP/1.1 403").contains("admin.hosts");
+        }
+    }
+
+    @Test
+    void addressesLocalhostAndConfiguredNamesAreTheServersOwn() throws Exception {
+        AdminSettings settings =
+                new AdminSettings(TestAdmin.ANY, TestAdmin.TOKEN, false, Set.of("Node1.example"), null);
+        try (TestAdmin node = TestAdmin.start(settings)) {
+            for (String host : List.of("localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:3324", "node1.example:80")) {
+                assertThat(node.raw("GET /health HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"))
+                        .as(host)
+                        .startsWith("HTTP/1.1 200");
+            }
+        }
+    }
+
+    @Test
+    void aBodyThatIsTooLargeIsRefusedAndNotReadToItsEnd() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            TestAdmin.Reply reply = node.put("/v1/routes", " ".repeat(AdminServer.MAX_BODY_OCTETS + 1));
+            assertThat(reply.status()).isEqualTo(413);
+            assertThat(reply.error()).contains("65536");
+            assertThat(node.put("/v1/routes", "{\"routes\": []" + " ".repeat(60_000) + "}")
+                            .status())
+                    .isEqualTo(200);
+
+            String endless = "PUT /v1/routes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    + "Authorization: Bearer wrong\r\nTransfer-Encoding: chunked\r\n\r\n";
+            try (Socket socket = node.connect()) {
+                socket.getOutputStream().write(endless.getBytes(StandardCharsets.ISO_8859_1));
+                byte[] chunk = ("1000\r\n" + " ".repeat(0x1000) + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
+                assertThatThrownBy(() -> {
+                            while (true) {
+                                socket.getOutputStream().write(chunk);
+                            }
+                        })
+                        .as("the connection is closed although the body goes on")
+                        .isInstanceOf(SocketException.class);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"{", "[]", "\"x\"", "1", "null", "{\"routes\": []} x", "{\"routes\": [], \"routes\": []}", "\0"})
+    void aBodyThatIsNoJsonObjectIsRefused(String body) throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            TestAdmin.Reply reply = node.put("/v1/routes", body);
+            assertThat(reply.status()).isEqualTo(400);
+            assertThat(reply.error()).startsWith("the body is no JSON").doesNotContain("\n");
+        }
+    }
+
+    @Test
+    void deeplyNestedJsonIsRefused() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            String deep = "{\"routes\": " + "[".repeat(30_000) + "]".repeat(30_000) + "}";
+            assertThat(node.put("/v1/routes", deep).status()).isEqualTo(400);
+        }
+    }
+
+    @Test
+    void manyIdleConnectionsDoNotKeepAnOperatorOutForever() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            List<Socket> idle = new ArrayList<>();
+            try {
+                for (int i = 0; i < 300; i++) {
+                    Socket socket = node.connect();
+                    socket.getOutputStream().write("GET /v1/no".getBytes(StandardCharsets.ISO_8859_1));
+                    idle.add(socket);
+                }
+            } catch (IOException e) {
+                // The listener closes what is too many.
+            }
+            await().atMost(java.time.Duration.ofSeconds(30))
+                    .ignoreExceptions()
+                    .until(() -> node.get("/health").status() == 200);
+            for (Socket socket : idle) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void aTokenThatCanBeGuessedIsNoToken() {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        assertThatThrownBy(() -> new AdminSettings(address, "short", false, null))
+                .hasMessageContaining("5 characters")
+                .hasMessageContaining("openssl")
+                .message()
+                .doesNotContain("short");
+        assertThatThrownBy(() -> new AdminSettings(address, "a token with spaces", false, null))
+                .hasMessageContaining("spaces");
+        assertThat(new AdminSettings(address, TestAdmin.TOKEN, false, null).toString())
+                .doesNotContain(TestAdmin.TOKEN);
+    }
+}

@@ -1,0 +1,236 @@
+package org.tamanoir.node.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.Route;
+import tools.jackson.databind.JsonNode;
+
+/** The document and the server say the same: every operation is called, and its answer held against its schema. */
+@Timeout(60)
+class OpenApiTest {
+    private static final Route ROUTE = new Route(
+            Prefix.parse("10.0.0.0/8"),
+            new NextHop(TestAdmin.ANY.getAddress(), 1, NextHop.Transport.SAME, NextHop.Kind.HOST));
+
+    private static TestAdmin node;
+    private static Map<?, ?> document;
+
+    @BeforeAll
+    static void start() throws Exception {
+        node = TestAdmin.start(new AdminSettings(TestAdmin.ANY, TestAdmin.TOKEN, false, null), ROUTE);
+        String served = node.get("/openapi.yaml").body();
+        document = (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(served);
+    }
+
+    @AfterAll
+    static void stop() {
+        node.close();
+    }
+
+    @Test
+    void everyOperationOfTheServerIsDescribedAndNoOther() {
+        Set<String> described = new TreeSet<>();
+        map(document, "paths")
+                .forEach((path, operations) -> ((Map<?, ?>) operations)
+                        .keySet()
+                        .forEach(method -> described.add(method.toString().toUpperCase(Locale.ROOT) + " " + path)));
+        assertThat(described).isEqualTo(new TreeSet<>(node.server.operations()));
+        assertThat(described).hasSize(node.server.operations().size());
+    }
+
+    @Test
+    void everyQuestionIsAnsweredAsDescribed() throws Exception {
+        int answered = 0;
+        for (Map.Entry<?, ?> path : map(document, "paths").entrySet()) {
+            Map<?, ?> operation = (Map<?, ?>) ((Map<?, ?>) path.getValue()).get("get");
+            if (operation == null || List.of("drops", "capture").contains(operation.get("operationId"))) {
+                continue; // AdminLiveTest asks these: they do not end.
+            }
+            TestAdmin.Reply reply = node.get(concrete(path.getKey().toString()));
+            assertAsDescribed(operation, reply);
+            answered++;
+        }
+        assertThat(answered).isGreaterThan(15);
+    }
+
+    @Test
+    void everyChangeIsAnsweredAsDescribed() throws Exception {
+        Map<String, String> bodies = Map.of(
+                "putRoute", "{\"address\": \"127.0.0.1\", \"port\": 3322}",
+                "replaceRoutes", "{\"routes\": [{\"prefix\": \"10.0.0.0/8\"}, {\"prefix\": \"::/0\"}]}",
+                "revoke", "{\"key\": \"0123456789abcdef\"}");
+        Set<Object> succeeded = new HashSet<>();
+        for (Map.Entry<?, ?> path : map(document, "paths").entrySet()) {
+            for (String method : List.of("put", "post", "delete")) {
+                Map<?, ?> operation = (Map<?, ?>) ((Map<?, ?>) path.getValue()).get(method);
+                if (operation != null) {
+                    String body = bodies.getOrDefault(
+                            String.valueOf(operation.get("operationId")), method.equals("delete") ? "" : "{}");
+                    TestAdmin.Reply reply = node.send(node.change(
+                            method.toUpperCase(Locale.ROOT),
+                            concrete(path.getKey().toString()),
+                            body));
+                    assertAsDescribed(operation, reply);
+                    if (reply.status() == 200) {
+                        succeeded.add(operation.get("operationId"));
+                    }
+                }
+            }
+        }
+        assertThat(succeeded).contains("putRoute", "replaceRoutes", "removeRoute", "release");
+    }
+
+    @Test
+    void whatChangesNeedsATokenInTheDocumentAndWhatAsksDoesNot() {
+        map(document, "paths")
+                .forEach((path, operations) -> ((Map<?, ?>) operations).forEach((method, operation) -> {
+                    Object security = ((Map<?, ?>) operation).get("security");
+                    if (!method.equals("get")) {
+                        assertThat(security).as("%s %s", method, path).isEqualTo(List.of(Map.of("token", List.of())));
+                    } else if (!path.equals("/v1/capture")) {
+                        assertThat(security).as("%s %s", method, path).isNull();
+                    }
+                }));
+    }
+
+    @Test
+    void viewsThatAreOnlyStreamedHaveTheFieldsOfTheirSchemas() {
+        assertThat(fields(Views.Drop.class)).isEqualTo(propertyNames("Drop"));
+        assertThat(fields(Views.Missed.class)).isEqualTo(propertyNames("Missed"));
+        assertThat(fields(Views.Service.class)).isEqualTo(propertyNames("Service"));
+        assertThat(fields(Views.Instance.class)).isEqualTo(propertyNames("Instance"));
+        assertThat(fields(Views.Stream.class)).isEqualTo(propertyNames("Stream"));
+        assertThat(fields(Views.Revoked.class)).isEqualTo(propertyNames("Revoked"));
+    }
+
+    private static List<String> fields(Class<? extends Record> view) {
+        return java.util.Arrays.stream(view.getRecordComponents())
+                .map(java.lang.reflect.RecordComponent::getName)
+                .toList();
+    }
+
+    private static List<String> propertyNames(String schema) {
+        return map(map(map(document, "components"), "schemas"), schema).get("properties") instanceof Map<?, ?> map
+                ? map.keySet().stream().map(Object::toString).toList()
+                : List.of();
+    }
+
+    private static String concrete(String path) {
+        return path.replace("{name}", TestAdmin.MONITOR)
+                .replace("{version}", State.NO_VERSION)
+                .replace("{prefix}", "10.0.0.0%2F8");
+    }
+
+    private static void assertAsDescribed(Map<?, ?> operation, TestAdmin.Reply reply) throws IOException {
+        String id = String.valueOf(operation.get("operationId"));
+        Map<?, ?> response = resolved(map(operation, "responses").get(Integer.toString(reply.status())));
+        assertThat(response)
+                .as("%s answers %d: %s", id, reply.status(), reply.body())
+                .isNotNull();
+        String type = reply.contentType().split(";")[0];
+        Map<?, ?> content = map(response, "content");
+        assertThat(content.containsKey(type)).as("%s answers with %s", id, type).isTrue();
+        if (type.equals("application/json")) {
+            assertFits(id, map(map(content, type), "schema"), reply.json());
+        } else {
+            assertThat(reply.body()).as("%s", id).isNotEmpty();
+        }
+    }
+
+    /** Every field that is there is described, every described one is there, and has the type that is said. */
+    private static void assertFits(String place, Map<?, ?> described, JsonNode value) {
+        Map<?, ?> schema = resolved(described);
+        if (schema.get("oneOf") instanceof List<?> choices) {
+            if (!value.isNull()) {
+                assertFits(place, (Map<?, ?>) choices.get(0), value);
+            }
+            return;
+        }
+        Object types = schema.get("type");
+        List<?> allowed = types instanceof List<?> several ? several : List.of(types);
+        assertThat(allowed.contains(type(value))
+                        || allowed.contains("number") && type(value).equals("integer"))
+                .as("%s is %s, described as %s", place, value, allowed)
+                .isTrue();
+        if (schema.get("enum") instanceof List<?> words) {
+            assertThat(words.contains(value.asString()))
+                    .as("%s: %s", place, value)
+                    .isTrue();
+        }
+        if (schema.get("properties") instanceof Map<?, ?> properties) {
+            List<String> names = new ArrayList<>(value.propertyNames());
+            assertThat(names)
+                    .as(place)
+                    .containsExactlyInAnyOrderElementsOf(
+                            properties.keySet().stream().map(Object::toString).toList());
+            assertThat(schema.get("required"))
+                    .as("%s: required", place)
+                    .isEqualTo(new ArrayList<>(properties.keySet()));
+            properties.forEach(
+                    (name, field) -> assertFits(place + "." + name, (Map<?, ?>) field, value.get(name.toString())));
+        } else if (schema.get("additionalProperties") instanceof Map<?, ?> each) {
+            value.forEach(item -> assertFits(place + ".*", each, item));
+        } else if (schema.get("items") instanceof Map<?, ?> each) {
+            value.forEach(item -> assertFits(place + "[]", each, item));
+        }
+    }
+
+    private static String type(JsonNode value) {
+        return switch (value.getNodeType()) {
+            case OBJECT -> "object";
+            case ARRAY -> "array";
+            case STRING -> "string";
+            case BOOLEAN -> "boolean";
+            case NULL -> "null";
+            default -> value.isIntegralNumber() ? "integer" : "number";
+        };
+    }
+
+    /** Follows a reference. */
+    private static Map<?, ?> resolved(@Nullable Object schema) {
+        assertThat(schema).isInstanceOf(Map.class);
+        Map<?, ?> found = (Map<?, ?>) Objects.requireNonNull(schema);
+        if (found.get("$ref") instanceof String reference) {
+            found = document;
+            for (String step : reference.substring(2).split("/")) {
+                found = map(found, step);
+            }
+        }
+        return found;
+    }
+
+    private static Map<?, ?> map(Map<?, ?> parent, String name) {
+        Object child = parent.get(name);
+        assertThat(child).as(name).isInstanceOf(Map.class);
+        return (Map<?, ?>) Objects.requireNonNull(child);
+    }
+
+    @Test
+    void theServedDocumentIsTheResource() throws Exception {
+        HttpResponse<byte[]> served =
+                node.client.send(node.request("/openapi.yaml").build(), HttpResponse.BodyHandlers.ofByteArray());
+        try (InputStream in = OpenApiTest.class.getResourceAsStream("/openapi.yaml")) {
+            assertThat(served.body()).isEqualTo(in.readAllBytes());
+        }
+    }
+}
