@@ -145,7 +145,7 @@ class HttpListenerTest {
 
     @Test
     void anAnswerMayTakeLongerThanARequestWithABody() throws Exception {
-        try (HttpListener listener = start(new Limits(9, 200, 200, LONG_MS));
+        try (HttpListener listener = start(new Limits(9, LONG_MS, 200, LONG_MS));
                 Socket client = connect(listener, GET.replace("/ ", "/later "))) {
             assertThat(answer(client)).startsWith("HTTP/1.1 200 ");
         }

@@ -453,8 +453,8 @@ class RepositoryServerTest {
                         n >= 0;
                         n = client.getInputStream().read(some)) {
                     received += n;
-                    // For the first second little is read; then what is left in the buffers.
-                    assertThat(never.await(received < 50 * 4_096 ? 20 : 0, java.util.concurrent.TimeUnit.MILLISECONDS))
+                    // For two seconds little is read; then what is left in the buffers.
+                    assertThat(never.await(received < 100 * 4_096 ? 20 : 0, java.util.concurrent.TimeUnit.MILLISECONDS))
                             .isFalse();
                 }
             } catch (java.net.SocketException e) {
