@@ -142,9 +142,15 @@ final class DeployLab implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
         while (!opened.isEmpty()) {
-            opened.pop().close();
+            try {
+                opened.pop().close();
+            } catch (IOException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new IOException(e);
+            }
         }
         try (var files = Files.walk(folder)) {
             for (Path each : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
