@@ -567,7 +567,6 @@ public final class ExecutionEnvironment implements AutoCloseable {
             leftBehind.add(instance);
         }
         ended(instance);
-        incidents.leftBehind(instance, reason);
         return true;
     }
 

@@ -38,20 +38,21 @@ final class Incidents {
     void leftBehind(ServiceInstance instance, DropReason reason) {
         ServiceDefinition definition = instance.definition();
         ServiceLife life = definition.life();
-        life.leftBehind();
         tell(
                 Incident.Kind.STUCK,
                 definition,
                 instance.thread().getName() + ": service " + definition.label()
                         + " does not return; given up, its thread is left behind");
-        if (reason == DropReason.SHUTDOWN) {
-            return;
+        if (reason != DropReason.SHUTDOWN) {
+            String why = "an instance does not return";
+            // On UDP the next instance would soon meet the same packets.
+            quarantinedFor(
+                    definition,
+                    instance instanceof UdpService
+                            ? life.quarantineAnew(why)
+                            : life.failed(ServiceLife.STUCK_WEIGHT, why));
         }
-        String why = "an instance does not return";
-        // On UDP the next instance would soon meet the same packets.
-        quarantinedFor(
-                definition,
-                instance instanceof UdpService ? life.quarantineAnew(why) : life.failed(ServiceLife.STUCK_WEIGHT, why));
+        life.leftBehind();
     }
 
     private void quarantinedFor(ServiceDefinition definition, @Nullable Duration time) {

@@ -573,6 +573,8 @@ abstract class ServiceInstance implements ServiceHost {
      */
     final boolean abandon(DropReason reason) {
         return supervision.giveUp(() -> {
+            // Before its port is another's: the next packet must not make a new instance at once.
+            environment.incidents().leftBehind(this, reason);
             cut = true;
             leaveBehind(reason);
             for (Departure departure : departures.connections()) {
