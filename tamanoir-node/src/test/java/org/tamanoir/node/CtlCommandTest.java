@@ -163,7 +163,7 @@ class CtlCommandTest {
         assertThat(err.toString()).contains("refuses this token");
         assertThat(run("ctl", "status", "--admin", admin(), "--token-file", folder + "/none"))
                 .isEqualTo(Main.USAGE);
-        assertThat(err.toString()).contains("cannot be read").doesNotContain("not-the-token");
+        assertThat(err.toString()).contains("there is no such file").doesNotContain("not-the-token");
     }
 
     @Test

@@ -48,6 +48,7 @@ class NodeReportTest {
                         "listening on udp [::1]:2",
                         "transport: nio",
                         "services: org.tamanoir.node.Announced",
+                        "admin API: http://127.0.0.1:4",
                         "routes: 3",
                         "in 5,000 packets/s 1.0 MB/s, out 4,995 packets/s 1.0 MB/s, streams 5, "
                                 + "dropped 11 (SHORT 4, NO_ROUTE 7)",
