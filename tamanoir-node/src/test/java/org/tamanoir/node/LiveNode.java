@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.tamanoir.anep.DropReason;
@@ -47,8 +48,14 @@ final class LiveNode implements AutoCloseable {
      * @param yaml beside {@code admin}; without {@code listen:} TCP and UDP on free ports of loopback
      */
     static LiveNode start(Path folder, String yaml) throws IOException {
+        return start(folder, yaml, node -> {});
+    }
+
+    /** The same, with what is done before it starts. */
+    static LiveNode start(Path folder, String yaml, Consumer<Node> before) throws IOException {
         Path token = Files.writeString(Files.createDirectories(folder).resolve("admin.token"), TOKEN + "\n");
         Node node = new Node(config(config(folder, token, yaml)));
+        before.accept(node);
         node.start();
         return new LiveNode(node, token);
     }
