@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,7 +17,7 @@ class PreviousNodeTest {
     private static final List<InetSocketAddress> NEIGHBOURS =
             List.of(new InetSocketAddress("10.0.1.2", 3323), new InetSocketAddress("10.0.1.3", 3323));
 
-    private static Origin origin(String peer, String named, int port) throws UnknownHostException {
+    private static Origin origin(String peer, @Nullable String named, int port) throws UnknownHostException {
         return new Origin(InetAddress.getByName(peer), named == null ? null : new InetSocketAddress(named, port));
     }
 
@@ -34,7 +35,7 @@ class PreviousNodeTest {
         "no port,                       10.0.0.5,    10.0.0.5,    0,    ",
         "no port but a neighbour,       10.0.1.2,    10.0.1.2,    0,    http://10.0.1.2:3323/",
     })
-    void theCodeServerToAsk(String what, String peer, String named, int port, String url) throws Exception {
+    void theCodeServerToAsk(String what, String peer, String named, int port, @Nullable String url) throws Exception {
         assertThat(new PreviousNode(NEIGHBOURS, false).of(origin(peer, named, port)))
                 .as(what)
                 .isEqualTo(url == null ? null : java.net.URI.create(url));
