@@ -183,7 +183,7 @@ final class Newcomer {
                 environment.incidents().failed(definition, "its constructor", failure, "stream closed");
             }
             abandon(DropReason.NO_INSTANCE);
-        } else if (environment.openStream(connection, definition, key, service)) {
+        } else if (environment.running().openStream(connection, definition, key, service, traffic)) {
             reception.holdNoMore(this); // From here on it is the stream's.
         } else if (++attempts < MAX_ATTEMPTS) {
             admit(); // The service was replaced or taken away meanwhile.
@@ -207,7 +207,7 @@ final class Newcomer {
         TcpInput.drop(connection, traffic, reason, environment.config().typeId());
         connection.onChange(() -> {}); // Its end would come as news.
         connection.reset();
-        environment.leave();
+        environment.running().leave();
     }
 
     /** Whether what came could be the first octets of TLS: a handshake record (RFC 8446, section 5.1). */
@@ -240,7 +240,7 @@ final class Newcomer {
     private void close() {
         connection.onChange(() -> {}); // Its end would come as news.
         connection.close();
-        environment.leave();
+        environment.running().leave();
     }
 
     /** Closes the connection when the thread ends, with whatever came. */

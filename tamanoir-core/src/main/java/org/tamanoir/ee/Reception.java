@@ -94,7 +94,7 @@ final class Reception implements Runnable {
     }
 
     private void accept(TcpConnection connection) {
-        if (!environment.admit()) {
+        if (!environment.running().admit()) {
             connection.reset();
             return;
         }

@@ -153,7 +153,7 @@ final class TcpBranch extends StreamInstance {
         publish();
         trunk.loop.execute(() -> trunk.ended(this));
         loop.close();
-        environment().ended(this);
+        environment().running().ended(this);
     }
 
     // ---- the stream's side -----------------------------------------------------------------------------------------

@@ -432,7 +432,7 @@ final class TcpStream extends StreamInstance {
             }
         }
         Service service = make(other);
-        TcpBranch branch = service == null ? null : environment().openBranch(this, other, key, service);
+        TcpBranch branch = service == null ? null : environment().running().openBranch(this, other, key, service);
         if (branch != null) {
             branch.addKey(key);
             branches.add(branch);
@@ -537,7 +537,7 @@ final class TcpStream extends StreamInstance {
         for (TcpBranch branch : branches) {
             branch.cut();
         }
-        environment().join(branches);
+        Instances.join(branches);
         branches.forEach(branch -> branch.abandon(traffic));
         closeService();
         if (aborted() == null && !isCut()) {
@@ -562,7 +562,7 @@ final class TcpStream extends StreamInstance {
             report();
         }
         loop.close();
-        environment().ended(this);
+        environment().running().ended(this);
     }
 
     @Override

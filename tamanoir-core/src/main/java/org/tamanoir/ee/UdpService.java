@@ -426,6 +426,6 @@ final class UdpService extends ServiceInstance {
         publish();
         environment().pool().give(inboxMemory);
         loop.close();
-        environment().ended(this);
+        environment().running().ended(this);
     }
 }
