@@ -37,14 +37,11 @@ final class TcpStream extends StreamInstance {
     private final TcpConnection inbound;
     private final TcpDeparture back;
     private final TcpBranches branches;
+    private final TcpTimeouts timeouts;
     private State state = State.OPEN;
     private boolean broken;
     private volatile boolean senderCut;
     private boolean answering;
-    private boolean watchingPartial;
-    private boolean partialExpired;
-    private boolean lingering;
-    private boolean stallWatched;
     /** Why the input ended before the sender ended it; null when it did not. */
     private @Nullable String cutShort;
 
@@ -57,6 +54,7 @@ final class TcpStream extends StreamInstance {
         super(environment, definition, service, stream, "tcp " + definition.name() + " " + inbound.remoteAddress());
         this.inbound = inbound;
         this.branches = new TcpBranches(this);
+        this.timeouts = new TcpTimeouts(this);
         this.back = new TcpDeparture(inbound, memory, traffic);
     }
 
@@ -91,7 +89,7 @@ final class TcpStream extends StreamInstance {
         if (state == State.OPEN && isPaused()) {
             holdInput();
             if (!settled()) {
-                watchStall();
+                timeouts.watchStall();
             }
         } else if (state == State.OPEN) {
             if (runDueTasks()) {
@@ -111,13 +109,13 @@ final class TcpStream extends StreamInstance {
             }
         }
         if (state == State.ENDING && !settled()) {
-            watchStall();
+            timeouts.watchStall();
         } else if (state == State.ENDING && branches.isEmpty()) {
             shutdownDepartures();
             if (isBackClear() && (repliesEnded() || broken || inbound.failure() != null)) {
                 state = State.ENDED;
             } else {
-                watchLinger();
+                timeouts.watchLinger(() -> state = State.ENDED);
             }
         }
         if (aborted() != null || isCut()) {
@@ -138,9 +136,9 @@ final class TcpStream extends StreamInstance {
         if (ready) {
             memory.recycle();
             inbound.trim();
-            watchPartial();
+            timeouts.watchPartial();
         } else {
-            watchStall();
+            timeouts.watchStall();
         }
         inbound.wantInput(ready && state == State.OPEN && !isPaused());
     }
@@ -205,6 +203,20 @@ final class TcpStream extends StreamInstance {
         Buffer input = inbound.input();
         return settled()
                 && (input == null || Framing.next(input.nio(), inbound.start(), inbound.end()) == Framing.MORE);
+    }
+
+    /** Whether octets are here that have not been handled. */
+    boolean hasInput() {
+        return inbound.end() > inbound.start();
+    }
+
+    private boolean isPartialOverdue() {
+        boolean overdue = timeouts.isPartialOverdue();
+        if (overdue) {
+            cutShort = DropReason.TRUNCATED + ": a packet was not whole in time";
+            LOG.info("{}: a packet was not whole in time: connection closed", thread().getName());
+        }
+        return overdue;
     }
 
     private void endInput() {
@@ -312,7 +324,7 @@ final class TcpStream extends StreamInstance {
                     return there.getAsBoolean() || aborted() != null;
                 },
                 bound);
-        partialExpired = false; // The sender was not late: it was not read.
+        timeouts.excusePartial();
     }
 
     InetSocketAddress sender() {
@@ -329,70 +341,9 @@ final class TcpStream extends StreamInstance {
         branches.ended(branch);
     }
 
-    // ---- limits in time
-    // ----------------------------------------------------------------------------------------------
-
-    /** A packet that does not get whole in time ends the stream. */
-    private void watchPartial() {
-        if (watchingPartial || inbound.end() == inbound.start()) {
-            return;
-        }
-        watchingPartial = true;
-        long before = traffic.packetsIn();
-        long throttlesBefore = definition().life().throttles();
-        loop.schedule(environment().config().firstPacketTimeout(), () -> {
-            watchingPartial = false;
-            // While it is not read the sender is not late.
-            partialExpired = settled()
-                    && traffic.packetsIn() == before
-                    && !isPaused()
-                    && definition().life().throttles() == throttlesBefore;
-        });
-    }
-
-    private boolean isPartialOverdue() {
-        boolean overdue = partialExpired && inbound.end() > inbound.start();
-        partialExpired = false;
-        if (overdue) {
-            cutShort = DropReason.TRUNCATED + ": a packet was not whole in time";
-            LOG.info("{}: a packet was not whole in time: connection closed", thread().getName());
-        }
-        return overdue;
-    }
-
-    private void watchStall() {
-        if (stallWatched) {
-            return;
-        }
-        stallWatched = true;
-        long packetsBefore = traffic.packetsOut();
-        long octetsBefore = pendingOctets();
-        Duration stall = environment().config().stallTimeout();
-        loop.schedule(stall, () -> {
-            stallWatched = false;
-            if (!settled() && traffic.packetsOut() == packetsBefore && pendingOctets() == octetsBefore) {
-                abort(DropReason.NEXT_HOP_STALLED, "nothing was taken for " + stall.toSeconds() + " s");
-            }
-        });
-    }
-
     @Override
     long pendingOctets() {
         return super.pendingOctets() + inbound.pendingOctets();
-    }
-
-    private void watchLinger() {
-        if (lingering) {
-            return;
-        }
-        lingering = true;
-        long before = repliesSeen();
-        loop.schedule(environment().config().lingerTimeout(), () -> {
-            lingering = false;
-            if (repliesSeen() == before) {
-                state = State.ENDED;
-            }
-        });
     }
 
     // ---- end
