@@ -193,8 +193,8 @@ final class Deployments {
 
     private void failed(String kind, long key, Exception e, String outcome) {
         String hex = ServiceKey.toString(key);
-        LOG.warn("service key {} not deployed: {}", hex, e.getMessage());
-        events.add(kind, "service key " + hex + ": " + e.getMessage(), Map.of("key", hex, "outcome", outcome));
+        LOG.warn("not deployed: {}", e.getMessage());
+        events.add(kind, String.valueOf(e.getMessage()), Map.of("key", hex, "outcome", outcome));
     }
 
     private void tell(String kind, Deployed service, String what, String detail, String value) {
