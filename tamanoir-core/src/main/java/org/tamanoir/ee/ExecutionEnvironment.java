@@ -16,6 +16,7 @@ import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.BackgroundThread;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.TransportKind;
@@ -102,6 +103,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
             throw new IllegalArgumentException("a service stuck after " + timeout + ": must be PT0.1S or more");
         }
         stuckTimeout = timeout;
+    }
+
+    /** A thread that is not started, for work beside the streams, which they are to feel as little as can be. */
+    public Thread background(String name, Runnable task) {
+        return new BackgroundThread(name, task);
     }
 
     /** Looks into the packet path. */

@@ -203,13 +203,16 @@ public final class ActiveNodeManager implements AutoCloseable {
         long key = key(service);
         block(key, false);
         try {
-            Deployed now = to.deploy(key, fetcher -> fetcher.update(key, allowOlder));
+            Deployed now = to.deployAndWait(key, fetcher -> fetcher.update(key, allowOlder));
             return ofDeployed(now);
         } catch (CodeRefusedException e) {
             throw new ManagerException(Kind.REFUSED, e.getMessage() + " (" + e.refusal() + ")");
         } catch (CodeUnavailableException e) {
             throw new ManagerException(
                     e.isUnknown() ? Kind.NOT_FOUND : Kind.UNAVAILABLE, String.valueOf(e.getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ManagerException(Kind.UNAVAILABLE, "the node stops");
         }
     }
 
@@ -387,8 +390,8 @@ public final class ActiveNodeManager implements AutoCloseable {
     /** Deploys no more. */
     @Override
     public void close() {
-        if (onDemand != null) {
-            onDemand.close();
+        if (deployments != null) {
+            deployments.close();
         }
     }
 }

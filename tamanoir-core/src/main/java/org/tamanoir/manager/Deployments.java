@@ -6,7 +6,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +31,8 @@ import org.tamanoir.ee.ServiceLife;
 /**
  * The versions of services that are loaded: puts them into the catalog, takes them out, sees that they unload.
  *
- * <p>Thread contract: any thread; a version that goes has a thread of its own until it has unloaded.
+ * <p>Thread contract: any thread. Deployments run on up to {@value #MAX_THREADS} background threads, which end when
+ * there is nothing to do; a version that goes has one of its own until it has unloaded.
  */
 final class Deployments {
     private static final Logger LOG = LoggerFactory.getLogger(ActiveNodeManager.class);
@@ -37,6 +43,12 @@ final class Deployments {
 
     private static final Duration UNLOAD_LOOK = Duration.ofMillis(500);
 
+    private static final int MAX_THREADS = 4;
+    /** Deployments that wait for a thread; what comes beyond is refused. */
+    private static final int MAX_WAITING = 1024;
+
+    private static final Duration KEEP_THREAD = Duration.ofSeconds(5);
+
     private final ExecutionEnvironment environment;
     private final ServiceCatalog catalog;
     private final Deployment from;
@@ -45,6 +57,7 @@ final class Deployments {
     private final Map<String, ServiceDefinition> classPath = new HashMap<>();
     private final Map<ServiceId, Deployed> deployed = new HashMap<>();
     private final List<Deployed> leaving = new ArrayList<>();
+    private final ThreadPoolExecutor threads;
 
     Deployments(
             ExecutionEnvironment environment,
@@ -58,12 +71,47 @@ final class Deployments {
         this.events = events;
         this.outcomes = outcomes;
         catalog.all().forEach(definition -> classPath.put(definition.name(), definition));
+        AtomicInteger number = new AtomicInteger();
+        threads = new ThreadPoolExecutor(
+                MAX_THREADS,
+                MAX_THREADS,
+                KEEP_THREAD.toMillis(),
+                TimeUnit.MILLISECONDS,
+                new ArrayBlockingQueue<>(MAX_WAITING),
+                task -> environment.background("deploy-" + number.incrementAndGet(), task));
+        threads.allowCoreThreadTimeOut(true);
     }
 
-    static Thread daemon(String name, Runnable task) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
+    /**
+     * Runs a deployment on one of the threads for that.
+     *
+     * @throws RejectedExecutionException if too many wait
+     */
+    void execute(Runnable task) {
+        threads.execute(task);
+    }
+
+    /** Like {@link #deploy(long, Fetch)}, on one of the threads for that; waits for it. */
+    Deployed deployAndWait(long key, Fetch fetch)
+            throws CodeUnavailableException, CodeRefusedException, InterruptedException {
+        try {
+            return threads.submit(() -> deploy(key, fetch)).get();
+        } catch (RejectedExecutionException e) {
+            throw new CodeUnavailableException("too many deployments wait; ask again later", false);
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            if (cause instanceof CodeUnavailableException unavailable) {
+                throw unavailable;
+            }
+            if (cause instanceof CodeRefusedException refused) {
+                throw refused;
+            }
+            throw new IllegalStateException("a fault of the node: " + cause, cause);
+        }
+    }
+
+    void close() {
+        threads.shutdownNow();
     }
 
     @Nullable
@@ -145,8 +193,8 @@ final class Deployments {
 
     private void failed(String kind, long key, Exception e, String outcome) {
         String hex = ServiceKey.toString(key);
-        LOG.warn("service key {} not deployed: {}", hex, e.getMessage());
-        events.add(kind, "service key " + hex + ": " + e.getMessage(), Map.of("key", hex, "outcome", outcome));
+        LOG.warn("not deployed: {}", e.getMessage());
+        events.add(kind, String.valueOf(e.getMessage()), Map.of("key", hex, "outcome", outcome));
     }
 
     private void tell(String kind, Deployed service, String what, String detail, String value) {
@@ -174,7 +222,9 @@ final class Deployments {
             catalog.add(original);
         }
         tell("draining", service, "drains: " + why, "why", why);
-        daemon("retire " + service.id, () -> retire(service, deadline)).start();
+        environment
+                .background("retire " + service.id, () -> retire(service, deadline))
+                .start();
     }
 
     private void retire(Deployed service, Duration deadline) {

@@ -2,7 +2,6 @@ package org.tamanoir.manager;
 
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,11 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,18 +25,12 @@ import org.tamanoir.ee.ServiceSource;
 /**
  * Deploys what streams ask for: once for each key, however many ask at once.
  *
- * <p>Thread contract: any thread. Deployments run on up to {@value #MAX_THREADS} threads, which end when there is
- * nothing to do.
+ * <p>Thread contract: any thread; what is brought is brought on those of {@link Deployments}.
  */
 final class OnDemand implements ServiceSource {
     private static final Logger LOG = LoggerFactory.getLogger(ActiveNodeManager.class);
-    static final int MAX_THREADS = 4;
-    /** Keys whose deployment waits for a thread; streams that ask for more are refused. */
-    private static final int MAX_WAITING_KEYS = 1024;
     /** Previous nodes remembered for one key while it is fetched. */
     private static final int MAX_PREVIOUS_NODES = 8;
-
-    private static final Duration KEEP_THREAD = Duration.ofSeconds(5);
 
     /** Streams that wait for one key, and whom to ask for it. */
     private static final class Wanted {
@@ -55,20 +44,9 @@ final class OnDemand implements ServiceSource {
     /** Keys that an operator keeps away. */
     private final Set<Long> blocked = new HashSet<>();
 
-    private final ThreadPoolExecutor threads;
-
     OnDemand(Deployments deployments, List<InetSocketAddress> neighbours, boolean tls) {
         this.deployments = deployments;
         this.previousNode = new PreviousNode(neighbours, tls);
-        AtomicInteger number = new AtomicInteger();
-        threads = new ThreadPoolExecutor(
-                MAX_THREADS,
-                MAX_THREADS,
-                KEEP_THREAD.toMillis(),
-                TimeUnit.MILLISECONDS,
-                new ArrayBlockingQueue<>(MAX_WAITING_KEYS),
-                task -> Deployments.daemon("deploy-" + number.incrementAndGet(), task));
-        threads.allowCoreThreadTimeOut(true);
     }
 
     @Override
@@ -91,7 +69,7 @@ final class OnDemand implements ServiceSource {
         Wanted same = wanted.get(key);
         if (same == null) {
             try {
-                threads.execute(() -> bring(key));
+                deployments.execute(() -> bring(key));
             } catch (RejectedExecutionException e) {
                 return Answer.refused(DropReason.DEPLOYMENT_FAILED);
             }
@@ -164,9 +142,5 @@ final class OnDemand implements ServiceSource {
         } else {
             blocked.remove(key);
         }
-    }
-
-    void close() {
-        threads.shutdownNow();
     }
 }

@@ -4,7 +4,7 @@ import com.sun.jna.Native;
 import com.sun.jna.Platform;
 
 /**
- * The system calls that UDP in batches needs, bound by JNA's direct mapping: pointers are plain longs, so a call
+ * The system calls that UDP in batches and threads in the background need, bound by JNA's direct mapping: pointers are plain longs, so a call
  * allocates nothing. After a result of -1, {@link Native#getLastError} gives errno, for the calling thread.
  *
  * <p>The numbers are those of Linux on x86-64 and aarch64 (asm-generic).
@@ -35,6 +35,8 @@ final class LibC {
     static final int SHUT_RDWR = 2;
     static final short POLLIN = 1;
     static final short POLLOUT = 4;
+
+    static final int PRIO_PROCESS = 0;
 
     static final int EINTR = 4;
     static final int EIO = 5;
@@ -74,6 +76,8 @@ final class LibC {
     static native int shutdown(int fd, int how);
 
     static native int close(int fd);
+
+    static native int setpriority(int which, int who, int nice);
 
     static native String strerror(int errno);
 }

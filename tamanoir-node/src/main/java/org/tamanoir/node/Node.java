@@ -75,8 +75,11 @@ final class Node {
                 environment.onStreamEnd(log);
             }
             environment.start();
-            if (deployment != null && config.deploy().serve) {
-                serveCode(deployment.cache(), started);
+            if (deployment != null) {
+                environment.background("warm-up", new WarmUp()).start();
+                if (config.deploy().serve) {
+                    serveCode(deployment.cache(), started);
+                }
             }
             serveAdmin(started);
             started.ready(null);
