@@ -346,8 +346,7 @@ abstract class ServiceInstance extends HostedService {
     /** Sends what waits and, if that is how the transport works, waits until it has left. */
     abstract void drain();
 
-    // ---- given up
-    // -------------------------------------------------------------------------------------------------------
+    // ---- given up ---------------------------------------------------------------------------------------------------
 
     /**
      * Gives the instance up: what it has is counted and its connections are reset. When the thread comes back it frees
