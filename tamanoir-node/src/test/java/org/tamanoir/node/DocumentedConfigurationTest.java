@@ -94,6 +94,7 @@ class DocumentedConfigurationTest {
                         "admin.listen",
                         "admin.token-file",
                         "admin.read-only",
+                        "admin.hosts",
                         "admin.access-log",
                         "admin.tls");
         String document = Files.readString(DOCUMENT);
