@@ -1,11 +1,13 @@
 package org.tamanoir.node;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.repository.Token;
 
 /**
  * Where and how the node can be looked at and steered.
@@ -54,6 +56,17 @@ record AdminConfig(
                     "'" + text + "' is no host name: one as in node4.example.net is wanted, without a port");
         }
         return host;
+    }
+
+    /** A file that holds a token; what is wrong with it is known before the node starts. */
+    static Path tokenFile(String text) {
+        try {
+            Path file = Path.of(text);
+            Token.read(file);
+            return file;
+        } catch (IOException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     /** {@code off}, or an address. */

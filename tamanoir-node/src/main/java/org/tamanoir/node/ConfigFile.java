@@ -122,7 +122,7 @@ final class ConfigFile {
         settings.admin = new AdminConfig(
                 listen,
                 given.portIsGiven() || admin.has("listen"),
-                admin.value("token-file", Path::of),
+                admin.value("token-file", AdminConfig::tokenFile),
                 admin.value("read-only", false, Choice::flag),
                 admin.values("hosts", AdminConfig::host),
                 admin.value("tls", false, Choice::flag),
