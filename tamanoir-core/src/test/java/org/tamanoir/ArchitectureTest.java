@@ -98,6 +98,23 @@ class ArchitectureTest {
             .resideInAPackage("org.tamanoir.client..");
 
     @ArchTest
+    static final ArchRule servicesAreTestedWithWhatTheySee = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.testkit..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.testkit..", "org.tamanoir.service..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule nothingRunsOnTheTestKit = noClasses()
+            .that()
+            .resideOutsideOfPackage("org.tamanoir.testkit..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.tamanoir.testkit..");
+
+    @ArchTest
     static final ArchRule roomsDoNotDependOnEachOtherInCircles =
             slices().matching("org.tamanoir.(*)..").should().beFreeOfCycles();
 }

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -101,6 +102,9 @@ public final class SigningKey {
             channel.force(true);
         } catch (FileAlreadyExistsException e) {
             throw exists(file);
+        } catch (FileSystemException e) {
+            throw new IOException(
+                    "key file " + file + ": cannot be written: no such folder, or no permission; choose another", e);
         }
     }
 

@@ -5,29 +5,20 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.WeakHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.routing.RoutingTable;
-import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.BackgroundThread;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
-import org.tamanoir.transport.TcpConnection;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
@@ -40,8 +31,6 @@ import org.tamanoir.transport.UdpSockets;
  */
 public final class ExecutionEnvironment implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
-    /** How long threads may take to notice that they are cut; a service that does not return takes longer. */
-    private static final Duration CUT_PATIENCE = Duration.ofSeconds(3);
     /** Large buffers in use at once: 64 MiB. */
     private static final int MAX_LARGE_BUFFERS = 256;
 
@@ -53,18 +42,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final FailureLog failures = new FailureLog();
     private final Tap tap = new Tap();
     private final Traffic receptionTraffic = new Traffic(tap, "reception");
-    private final Traffic.Sum endedTraffic = new Traffic.Sum();
-    /** Of services that exist, since the sums of those that are gone are of no use to anybody. */
-    private final Map<ServiceDefinition, Traffic.Sum> endedByService = new WeakHashMap<>();
+    private final Instances instances = new Instances(this);
 
     private volatile Consumer<StreamRecord> streamLog = record -> {};
     private final Incidents incidents = new Incidents(failures);
     private volatile Duration stuckTimeout = Duration.ofSeconds(30);
-    /** Instances given up whose threads still run. */
-    private final Set<ServiceInstance> leftBehind = new LinkedHashSet<>();
-
     private @Nullable Watchdog watchdog;
-    private final Set<ServiceInstance> instances = new LinkedHashSet<>();
     private final MissingServices missing;
     private final InstanceMaker maker;
     private final UdpServices udp;
@@ -74,9 +57,6 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final List<UdpSocket> udpSockets = new ArrayList<>();
     private final Map<Class<?>, UdpSocket> egressSockets = new HashMap<>();
     private @Nullable Reception reception;
-    private int streams;
-    private long streamsRefused;
-    private long streamsTotal;
     private boolean stopping;
 
     /** An environment that is not started. */
@@ -143,46 +123,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
      */
     public int retire(ServiceDefinition definition, Duration deadline) {
         udp.retire(definition);
-        long deadlineNs = System.nanoTime() + deadline.toNanos();
-        Set<TcpStream> cut = new HashSet<>();
-        synchronized (this) {
-            awaitEnd(definition, deadlineNs);
-            for (ServiceInstance instance : instances) {
-                TcpStream stream = instance instanceof TcpStream trunk
-                        ? trunk
-                        : instance instanceof TcpBranch branch ? branch.trunk() : null;
-                if (stream != null && instance.definition() == definition && cut.add(stream)) {
-                    LOG.info(
-                            "{}: cut: its service is taken away",
-                            stream.thread().getName());
-                    stream.cut();
-                }
-            }
-            awaitEnd(definition, System.nanoTime() + CUT_PATIENCE.toNanos());
-            instances.stream()
-                    .filter(instance -> instance.definition() == definition)
-                    .forEach(ServiceInstance::cut);
-        }
-        return cut.size();
-    }
-
-    /** Waits, bounded, until no instance of a service is left. */
-    private synchronized void awaitEnd(ServiceDefinition definition, long deadlineNs) {
-        boolean interrupted = false;
-        while (!interrupted && instances.stream().anyMatch(instance -> instance.definition() == definition)) {
-            long left = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
-            if (left <= 0) {
-                break;
-            }
-            try {
-                wait(left);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        return instances.retire(definition, deadline);
     }
 
     // ---- life ------------------------------------------------------------------------------------------------------
@@ -200,6 +141,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             reception = started;
             watchdog = guard;
         }
+        instances.watchedBy(guard);
         guard.start();
         try {
             for (InetSocketAddress address : config.udp()) {
@@ -255,26 +197,28 @@ public final class ExecutionEnvironment implements AutoCloseable {
             reception = null;
             stopping = true;
         }
+        instances.close();
         if (stopped == null) {
             return 0;
         }
         stopped.closeListeners();
         udp.close();
-        snapshotInstances().forEach(instance -> {
+        instances.all().forEach(instance -> {
             if (instance instanceof UdpService udp) {
                 udp.endInput();
             }
         });
-        awaitInstances(deadline);
-        List<ServiceInstance> left = snapshotInstances();
+        instances.awaitEnd(deadline);
+        List<ServiceInstance> left = instances.all();
         left.forEach(ServiceInstance::cut);
-        awaitInstances(CUT_PATIENCE);
+        instances.awaitEnd(Instances.CUT_PATIENCE);
+        instances.watchedBy(null);
         Watchdog guard;
         synchronized (this) {
             guard = watchdog;
             watchdog = null;
         }
-        for (ServiceInstance instance : snapshotInstances()) {
+        for (ServiceInstance instance : instances.all()) {
             LOG.warn(
                     "{}: its service does not return; left behind",
                     instance.thread().getName());
@@ -305,28 +249,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         stop(Duration.ZERO);
     }
 
-    private synchronized void awaitInstances(Duration time) {
-        long deadline = System.nanoTime() + time.toNanos();
-        boolean interrupted = false;
-        while (!instances.isEmpty()) {
-            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-            if (left <= 0) {
-                break;
-            }
-            try {
-                wait(left);
-            } catch (InterruptedException e) {
-                interrupted = true;
-                break;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    // ---- what an operator sees
-    // ---------------------------------------------------------------------------------------
+    // ---- what an operator sees ------------------------------------------------------------------------------------
 
     /** Where TCP streams are accepted, with the real ports. */
     public synchronized List<InetSocketAddress> tcpAddresses() {
@@ -351,29 +274,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** All that has crossed the node since its start. */
     public TrafficSnapshot traffic() {
         Traffic.Sum sum = new Traffic.Sum();
-        synchronized (this) {
-            sum.add(endedTraffic);
-            receptionTraffic.addTo(sum);
-            udp.traffic().addTo(sum);
-            instances.forEach(instance -> instance.traffic.addTo(sum));
-        }
+        instances.addTo(sum);
+        receptionTraffic.addTo(sum);
+        udp.traffic().addTo(sum);
         return sum.ofNode();
     }
 
     /** What crossed the instances of one service since the node's start, those that ended included. */
     public TrafficSnapshot traffic(ServiceDefinition definition) {
         Traffic.Sum sum = new Traffic.Sum();
-        synchronized (this) {
-            Traffic.Sum ended = endedByService.get(definition);
-            if (ended != null) {
-                sum.add(ended);
-            }
-            for (ServiceInstance instance : instances) {
-                if (instance.definition().equals(definition)) {
-                    instance.traffic.addTo(sum);
-                }
-            }
-        }
+        instances.addTo(sum, definition);
         return sum.ofInstance();
     }
 
@@ -384,20 +294,15 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     /** Instances of services that run now. */
     public List<InstanceStatus> instances() {
-        return snapshotInstances().stream().map(ServiceInstance::status).toList();
+        return instances.all().stream().map(ServiceInstance::status).toList();
     }
 
     /** TCP streams now, since the start, and refused for want of room. */
-    public synchronized StreamCounts streams() {
-        return new StreamCounts(streams, streamsTotal, streamsRefused);
+    public StreamCounts streams() {
+        return instances.streams();
     }
 
-    private synchronized List<ServiceInstance> snapshotInstances() {
-        return List.copyOf(instances);
-    }
-
-    // ---- for the threads of this environment
-    // ---------------------------------------------------------------------------
+    // ---- for the threads of this environment ----------------------------------------------------------------------
 
     EeConfig config() {
         return config;
@@ -413,6 +318,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
             }
         }
         return tls;
+    }
+
+    Instances running() {
+        return instances;
     }
 
     ServiceCatalog services() {
@@ -455,145 +364,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return reception;
     }
 
-    /** Counts a connection in; false when there are too many. */
-    synchronized boolean admit() {
-        if (stopping || streams >= config.maxStreams()) {
-            streamsRefused++;
-            return false;
-        }
-        streams++;
-        streamsTotal++;
-        return true;
-    }
-
-    /** Counts a connection out. */
-    synchronized void leave() {
-        streams--;
-    }
-
-    /**
-     * Moves a connection onto a thread of its own, which runs this service. The reception's thread.
-     *
-     * @param key what its first packet names the service by
-     * @return false when the service has been replaced or taken away since it was found
-     */
-    boolean openStream(TcpConnection connection, ServiceDefinition definition, long key, Service service) {
-        TcpStream stream;
-        try {
-            StreamInfo info =
-                    new StreamInfo(StreamInfo.Transport.TCP, connection.remoteAddress(), connection.localAddress());
-            stream = new TcpStream(this, definition, service, connection, info);
-        } catch (RuntimeException | Error e) {
-            failures.failed(definition.name(), "its start", e, "stream closed");
-            TcpInput.drop(connection, receptionTraffic, DropReason.NO_INSTANCE, config.typeId());
-            connection.reset();
-            leave();
-            return true;
-        }
-        if (definition != Transit.DEFINITION) {
-            stream.serves(key);
-        }
-        if (!registerIfCurrent(stream, key)) {
-            stream.loop.own();
-            stream.loop.close();
-            return false;
-        }
-        connection.leave(() -> startOrEnd(stream));
-        return true;
-    }
-
-    /** Who takes a service away finds every instance that was begun before. */
-    private synchronized boolean registerIfCurrent(ServiceInstance instance, long key) {
-        ServiceDefinition definition = instance.definition();
-        if (definition != Transit.DEFINITION && services.find(key) != definition) {
-            return false;
-        }
-        register(instance);
-        return true;
-    }
-
-    /** A second service for a stream; null when it cannot be started, or was taken away since it was found. */
-    @Nullable
-    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition, long key, Service service) {
-        try {
-            TcpBranch branch = new TcpBranch(this, definition, service, trunk);
-            if (!registerIfCurrent(branch, key)) {
-                branch.loop.own();
-                branch.loop.close();
-                branch.free(trunk.traffic);
-                return null;
-            }
-            return startOrEnd(branch) ? branch : null;
-        } catch (RuntimeException | Error e) {
-            failures.failed(definition.name(), "its start", e, "packet dropped");
-            return null;
-        }
-    }
-
-    /** Starts an instance; false when there is no thread for it. */
-    boolean begin(ServiceInstance instance) {
-        register(instance);
-        return startOrEnd(instance);
-    }
-
-    private boolean startOrEnd(ServiceInstance instance) {
-        try {
-            instance.start();
-            return true;
-        } catch (OutOfMemoryError e) {
-            // No thread is to be had: the instance ends on this one, without having run.
-            LOG.warn("{}: no thread to be had: {}", instance.thread().getName(), e.getMessage());
-            instance.cut();
-            instance.run(instance.service());
-            return false;
-        }
-    }
-
-    private synchronized void register(ServiceInstance instance) {
-        instances.add(instance);
-        if (instances.size() == 1 && watchdog != null) {
-            watchdog.wake();
-        }
-    }
-
-    /** Instances that run, and those given up that still do. */
-    synchronized List<ServiceInstance> watched() {
-        leftBehind.removeIf(instance -> !instance.isAlive());
-        List<ServiceInstance> all = new ArrayList<>(instances);
-        all.addAll(leftBehind);
-        return all;
-    }
-
-    /** An instance does not return from its service's code. False when it has. */
-    boolean abandon(ServiceInstance instance, DropReason reason) {
-        if (!instance.abandon(reason)) {
-            return false;
-        }
-        synchronized (this) {
-            leftBehind.add(instance);
-        }
-        ended(instance);
-        return true;
-    }
-
     /** What packets for a service meet first: while it is in quarantine, none of its code. */
     static ServiceDefinition entrance(ServiceDefinition definition) {
         return definition.life().isQuarantined() ? Transit.DEFINITION : definition;
-    }
-
-    /** An instance has ended; its counts stay. */
-    synchronized void ended(ServiceInstance instance) {
-        if (instances.remove(instance)) {
-            instance.traffic.addTo(endedTraffic);
-            instance.traffic.addTo(
-                    endedByService.computeIfAbsent(instance.definition(), definition -> new Traffic.Sum()));
-            if (instance instanceof TcpStream) {
-                streams--;
-            } else if (instance instanceof UdpService service) {
-                udp.ended(service);
-            }
-            notifyAll();
-        }
     }
 
     /** A TCP stream has ended. Its thread. */
@@ -602,22 +375,6 @@ public final class ExecutionEnvironment implements AutoCloseable {
             streamLog.accept(record);
         } catch (RuntimeException e) {
             LOG.error("the log of streams failed", e);
-        }
-    }
-
-    /** Waits, bounded, until the threads of these instances have ended. */
-    void join(Collection<? extends ServiceInstance> ending) {
-        long deadline = System.nanoTime() + CUT_PATIENCE.toNanos();
-        for (ServiceInstance instance : ending) {
-            if (instance.isAbandoned()) {
-                continue;
-            }
-            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-            try {
-                instance.thread().join(Math.max(1, left));
-            } catch (InterruptedException e) {
-                return;
-            }
         }
     }
 

@@ -256,7 +256,7 @@ abstract class StreamInstance extends ServiceInstance {
                 environment().config().stallTimeout());
     }
 
-    // ---- abort -------------------------------------------------------------------------------------------------
+    // ---- end -------------------------------------------------------------------------------------------------
 
     @Override
     void abort(DropReason reason, String why) {
@@ -275,6 +275,23 @@ abstract class StreamInstance extends ServiceInstance {
     /** The reason, and the circumstances, in words. */
     final String abortedWhy() {
         return aborted + ": " + abortedWhy;
+    }
+
+    /** What packets that are left when the instance ends are dropped for. */
+    final DropReason endReason() {
+        DropReason reason = aborted;
+        return reason != null ? reason : isCut() ? DropReason.SHUTDOWN : DropReason.NEXT_HOP_LOST;
+    }
+
+    /** Closes the connections to next hops; none must see an orderly end of a sender that was lost. */
+    final void closeDepartures(DropReason reason, boolean isSenderCut) {
+        if (isAbandoned()) {
+            departures.closeUnflushed(reason);
+        } else if (isSenderCut) {
+            departures.reset(reason);
+        } else {
+            departures.close(reason);
+        }
     }
 
     @Override

@@ -121,28 +121,15 @@ final class TcpBranch extends StreamInstance {
     }
 
     private void finish() {
-        DropReason reason = aborted();
-        if (reason == null) {
-            reason = isCut() ? DropReason.SHUTDOWN : DropReason.NEXT_HOP_LOST;
-        }
+        DropReason reason = endReason();
         flushBack();
         await(answers::isReleased, environment().config().lingerTimeout());
-        ended = true;
         synchronized (this) {
-            while (inbox.next()) {
-                traffic.taken();
-                drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
-            }
+            dropInbox(reason);
             inbox.release();
         }
         closeService();
-        if (isAbandoned()) {
-            departures.closeUnflushed(reason);
-        } else if (trunk.isSenderCut()) {
-            departures.reset(reason);
-        } else {
-            departures.close(reason);
-        }
+        closeDepartures(reason, trunk.isSenderCut());
         memory.recycle();
         synchronized (this) {
             over = true;
@@ -153,7 +140,16 @@ final class TcpBranch extends StreamInstance {
         publish();
         trunk.loop.execute(() -> trunk.ended(this));
         loop.close();
-        environment().ended(this);
+        environment().running().ended(this);
+    }
+
+    /** Takes no more; what has come is dropped. Inside the lock. */
+    private void dropInbox(DropReason reason) {
+        ended = true;
+        while (inbox.next()) {
+            traffic.taken();
+            drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
+        }
     }
 
     // ---- the stream's side -----------------------------------------------------------------------------------------
@@ -227,11 +223,7 @@ final class TcpBranch extends StreamInstance {
     @Override
     void leaveBehind(DropReason reason) {
         synchronized (this) {
-            ended = true;
-            while (inbox.next()) {
-                traffic.taken();
-                drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
-            }
+            dropInbox(reason);
         }
         String why = "service " + definition().label() + " does not return";
         trunk.loop.execute(() -> trunk.abort(reason, why));

@@ -4,11 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,20 +36,14 @@ final class TcpStream extends StreamInstance {
 
     private final TcpConnection inbound;
     private final TcpDeparture back;
-    private final List<TcpBranch> branches = new ArrayList<>();
+    private final TcpBranches branches;
+    private final TcpTimeouts timeouts;
     private State state = State.OPEN;
     private boolean broken;
     private volatile boolean senderCut;
     private boolean answering;
-    private boolean watchingPartial;
-    private boolean partialExpired;
-    private boolean lingering;
-    private boolean stallWatched;
     /** Why the input ended before the sender ended it; null when it did not. */
     private @Nullable String cutShort;
-
-    /** What crossed branches that have ended. */
-    private final Traffic.Sum endedBranches = new Traffic.Sum();
 
     TcpStream(
             ExecutionEnvironment environment,
@@ -63,6 +53,8 @@ final class TcpStream extends StreamInstance {
             StreamInfo stream) {
         super(environment, definition, service, stream, "tcp " + definition.name() + " " + inbound.remoteAddress());
         this.inbound = inbound;
+        this.branches = new TcpBranches(this);
+        this.timeouts = new TcpTimeouts(this);
         this.back = new TcpDeparture(inbound, memory, traffic);
     }
 
@@ -97,7 +89,7 @@ final class TcpStream extends StreamInstance {
         if (state == State.OPEN && isPaused()) {
             holdInput();
             if (!settled()) {
-                watchStall();
+                timeouts.watchStall();
             }
         } else if (state == State.OPEN) {
             if (runDueTasks()) {
@@ -106,7 +98,7 @@ final class TcpStream extends StreamInstance {
             forward();
         }
         relayReplies();
-        takeAnswers();
+        branches.takeAnswers();
         flushBack();
         if (state == State.OPEN && isQuiet() && (inbound.inputEnded() || isPartialOverdue())) {
             if (inbound.isInputCut()) {
@@ -117,13 +109,13 @@ final class TcpStream extends StreamInstance {
             }
         }
         if (state == State.ENDING && !settled()) {
-            watchStall();
+            timeouts.watchStall();
         } else if (state == State.ENDING && branches.isEmpty()) {
             shutdownDepartures();
             if (isBackClear() && (repliesEnded() || broken || inbound.failure() != null)) {
                 state = State.ENDED;
             } else {
-                watchLinger();
+                timeouts.watchLinger(() -> state = State.ENDED);
             }
         }
         if (aborted() != null || isCut()) {
@@ -144,9 +136,9 @@ final class TcpStream extends StreamInstance {
         if (ready) {
             memory.recycle();
             inbound.trim();
-            watchPartial();
+            timeouts.watchPartial();
         } else {
-            watchStall();
+            timeouts.watchStall();
         }
         inbound.wantInput(ready && state == State.OPEN && !isPaused());
     }
@@ -213,6 +205,20 @@ final class TcpStream extends StreamInstance {
                 && (input == null || Framing.next(input.nio(), inbound.start(), inbound.end()) == Framing.MORE);
     }
 
+    /** Whether octets are here that have not been handled. */
+    boolean hasInput() {
+        return inbound.end() > inbound.start();
+    }
+
+    private boolean isPartialOverdue() {
+        boolean overdue = timeouts.isPartialOverdue();
+        if (overdue) {
+            cutShort = DropReason.TRUNCATED + ": a packet was not whole in time";
+            LOG.info("{}: a packet was not whole in time: connection closed", thread().getName());
+        }
+        return overdue;
+    }
+
     private void endInput() {
         if (inbound.end() > inbound.start()) {
             traffic.in(inbound.end() - inbound.start());
@@ -221,7 +227,7 @@ final class TcpStream extends StreamInstance {
         }
         endOfStream();
         departures.flush();
-        branches.forEach(TcpBranch::endInput);
+        branches.endInput();
         inbound.wantInput(false);
         state = State.ENDING;
     }
@@ -265,12 +271,6 @@ final class TcpStream extends StreamInstance {
         }
     }
 
-    private void takeAnswers() {
-        for (int i = 0; i < branches.size(); i++) {
-            branches.get(i).takeAnswers(this);
-        }
-    }
-
     /** Whether answers of the service, which lie in the memory that input is read into, still wait. */
     private boolean isAnswerWaiting() {
         if (!answering) {
@@ -302,104 +302,32 @@ final class TcpStream extends StreamInstance {
         inbound.wantInput(false);
     }
 
-    // ---- other services of the same stream
-    // ---------------------------------------------------------------------------
+    // ---- other services of the same stream ------------------------------------------------------------------------
 
     @Override
     void handOver(@Nullable ServiceDefinition other, Packet packet) {
-        long key = packet.serviceKey();
-        TcpBranch branch = branchOf(key);
-        if (branch != null) {
-            handOver(branch, packet);
-            return;
-        }
-        ServiceSource.Answer answer = other == null ? fetch(key, packet) : ServiceSource.Answer.of(other);
-        ServiceDefinition definition = answer.service();
-        if (definition == null) {
-            DropReason reason = answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal();
-            if (MissingServices.isRefusal(reason)) {
-                unknownService(reason);
-            } else {
-                drop(reason, packet);
-            }
-            return;
-        }
-        if (definition.life().isQuarantined()) {
-            quarantined(definition);
-            return;
-        }
-        branch = branch(definition, key);
-        ServiceDefinition now = environment().services().find(key);
-        if (branch == null && now != null && now != definition && !isCut() && aborted() == null) {
-            handOver(now, packet); // Replaced while its instance was made.
-        } else if (branch == null) {
-            drop(isCut() ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE, packet);
-        } else {
-            handOver(branch, packet);
-        }
+        branches.handOver(other, packet);
     }
 
-    private void handOver(TcpBranch branch, Packet packet) {
-        boolean taken = branch.offer(packet);
-        if (!taken) {
-            holdInput();
-            Duration stall = environment().config().stallTimeout();
-            taken = await(() -> branch.isEnded() || sendAndOffer(branch, packet), stall) && !branch.isEnded();
-        }
-        if (taken) {
-            traffic.handed();
-        } else {
-            drop(DropReason.INBOX_FULL, packet);
-            abort(DropReason.INBOX_FULL, "service " + branch.definition().name() + " takes no more packets");
-        }
-    }
-
-    /** Waits for a service that the node does not have; nothing is read from the sender meanwhile. */
-    private ServiceSource.Answer fetch(long key, Packet packet) {
-        MissingServices missing = environment().missing();
-        DropReason refusal = missing.refusal(key);
-        if (refusal != null) {
-            return ServiceSource.Answer.refused(refusal);
-        }
-        AtomicReference<ServiceSource.@Nullable Answer> answer = new AtomicReference<>();
-        Consumer<ServiceSource.Answer> then = given -> {
-            answer.set(given);
-            loop.wakeup();
-        };
-        InetSocketAddress peer = inbound.remoteAddress();
-        missing.request(key, new Origin(peer.getAddress(), packet.previousNode()), then);
-        if (answer.get() == null) {
-            missing.streamWaits();
-            awaitService(() -> answer.get() != null);
-            missing.streamWaitsNoMore();
-            missing.forget(key, then);
-        }
-        ServiceSource.Answer given = answer.get();
-        return given == null ? ServiceSource.Answer.refused(DropReason.SHUTDOWN) : given;
-    }
-
-    /** The packet in hand waits; those before it leave, and answers go their way. */
-    private void awaitService(BooleanSupplier there) {
+    /**
+     * Waits with the packet in hand; those before it leave, answers go their way, and nothing is read from the sender.
+     */
+    void hold(BooleanSupplier there, Duration bound) {
         holdInput();
         departures.flush();
         flushBack();
         publish(1);
-        // Who is waited for is bound to answer; this is for the case that he does not.
-        EeConfig config = environment().config();
-        Duration bound = config.deployTimeout().plus(config.makeTimeout()).plusSeconds(2);
         await(
                 () -> {
-                    takeAnswers();
+                    branches.takeAnswers();
                     return there.getAsBoolean() || aborted() != null;
                 },
                 bound);
-        partialExpired = false; // The sender was not late: it was not read.
+        timeouts.excusePartial();
     }
 
-    /** The branch may itself wait for the sender to take its answers. */
-    private boolean sendAndOffer(TcpBranch branch, Packet packet) {
-        takeAnswers();
-        return branch.offer(packet);
+    InetSocketAddress sender() {
+        return inbound.remoteAddress();
     }
 
     /** Whether octets of the sender may be missing, so that no next hop must see an orderly end. Any thread. */
@@ -409,101 +337,7 @@ final class TcpStream extends StreamInstance {
 
     /** A branch has ended: everything it had is with the next hops or counted. */
     void ended(TcpBranch branch) {
-        branches.remove(branch);
-        branch.free(traffic);
-        branch.traffic.addTo(endedBranches);
-    }
-
-    /** The branch whose packets name this key: it stays theirs, whatever the key comes to mean. */
-    private @Nullable TcpBranch branchOf(long key) {
-        for (TcpBranch branch : branches) {
-            if (branch.hasKey(key)) {
-                return branch;
-            }
-        }
-        return null;
-    }
-
-    private @Nullable TcpBranch branch(ServiceDefinition other, long key) {
-        for (TcpBranch branch : branches) {
-            if (branch.definition() == other) {
-                branch.addKey(key);
-                return branch;
-            }
-        }
-        Service service = make(other);
-        TcpBranch branch = service == null ? null : environment().openBranch(this, other, key, service);
-        if (branch != null) {
-            branch.addKey(key);
-            branches.add(branch);
-        }
-        return branch;
-    }
-
-    /** An instance of a service; null when there is none to be had, which is logged. */
-    private @Nullable Service make(ServiceDefinition definition) {
-        AtomicReference<@Nullable Service> made = new AtomicReference<>();
-        AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
-        environment().maker().make(definition, (service, failure) -> {
-            made.set(service);
-            failed.set(failure);
-            loop.wakeup();
-        });
-        if (made.get() == null && failed.get() == null) {
-            awaitService(() -> made.get() != null || failed.get() != null);
-        }
-        Throwable failure = failed.get();
-        if (failure != null) {
-            environment().failures().failed(definition.name(), "its constructor", failure, "packet dropped");
-        }
-        return made.get();
-    }
-
-    // ---- limits in time
-    // ----------------------------------------------------------------------------------------------
-
-    /** A packet that does not get whole in time ends the stream. */
-    private void watchPartial() {
-        if (watchingPartial || inbound.end() == inbound.start()) {
-            return;
-        }
-        watchingPartial = true;
-        long before = traffic.packetsIn();
-        long throttlesBefore = definition().life().throttles();
-        loop.schedule(environment().config().firstPacketTimeout(), () -> {
-            watchingPartial = false;
-            // While it is not read the sender is not late.
-            partialExpired = settled()
-                    && traffic.packetsIn() == before
-                    && !isPaused()
-                    && definition().life().throttles() == throttlesBefore;
-        });
-    }
-
-    private boolean isPartialOverdue() {
-        boolean overdue = partialExpired && inbound.end() > inbound.start();
-        partialExpired = false;
-        if (overdue) {
-            cutShort = DropReason.TRUNCATED + ": a packet was not whole in time";
-            LOG.info("{}: a packet was not whole in time: connection closed", thread().getName());
-        }
-        return overdue;
-    }
-
-    private void watchStall() {
-        if (stallWatched) {
-            return;
-        }
-        stallWatched = true;
-        long packetsBefore = traffic.packetsOut();
-        long octetsBefore = pendingOctets();
-        Duration stall = environment().config().stallTimeout();
-        loop.schedule(stall, () -> {
-            stallWatched = false;
-            if (!settled() && traffic.packetsOut() == packetsBefore && pendingOctets() == octetsBefore) {
-                abort(DropReason.NEXT_HOP_STALLED, "nothing was taken for " + stall.toSeconds() + " s");
-            }
-        });
+        branches.ended(branch);
     }
 
     @Override
@@ -511,46 +345,18 @@ final class TcpStream extends StreamInstance {
         return super.pendingOctets() + inbound.pendingOctets();
     }
 
-    private void watchLinger() {
-        if (lingering) {
-            return;
-        }
-        lingering = true;
-        long before = repliesSeen();
-        loop.schedule(environment().config().lingerTimeout(), () -> {
-            lingering = false;
-            if (repliesSeen() == before) {
-                state = State.ENDED;
-            }
-        });
-    }
-
-    // ---- end
-    // ---------------------------------------------------------------------------------------------------------
+    // ---- end ------------------------------------------------------------------------------------------------------
 
     private void finish() {
-        DropReason reason = aborted();
-        if (reason == null) {
-            reason = isCut() ? DropReason.SHUTDOWN : DropReason.NEXT_HOP_LOST;
-        }
+        DropReason reason = endReason();
         TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
-        for (TcpBranch branch : branches) {
-            branch.cut();
-        }
-        environment().join(branches);
-        branches.forEach(branch -> branch.abandon(traffic));
+        branches.end();
         closeService();
         if (aborted() == null && !isCut()) {
             inbound.shutdownOutput();
             awaitOutputEnds(inbound::isOutputEnded);
         }
-        if (isAbandoned()) {
-            departures.closeUnflushed(reason);
-        } else if (senderCut) {
-            departures.reset(reason);
-        } else {
-            departures.close(reason);
-        }
+        closeDepartures(reason, senderCut);
         if (aborted() != null || isCut()) {
             back.reset(isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
         } else {
@@ -562,24 +368,20 @@ final class TcpStream extends StreamInstance {
             report();
         }
         loop.close();
-        environment().ended(this);
+        environment().running().ended(this);
     }
 
     @Override
     void leaveBehind(DropReason reason) {
         TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
         inbound.resetFromOutside();
-        for (TcpBranch branch : branches) {
-            branch.cut();
-            branch.abandon(traffic);
-        }
+        branches.leaveBehind();
         report();
     }
 
     private void report() {
         Traffic.Sum sum = new Traffic.Sum();
-        sum.add(endedBranches);
-        branches.forEach(branch -> branch.traffic.addTo(sum));
+        branches.addTo(sum);
         traffic.addTo(sum);
         Instant started = inbound.since();
         environment()

@@ -1,12 +1,8 @@
 package org.tamanoir.ee;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -22,7 +18,7 @@ import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSocket;
 
 /**
- * The one thread that runs a service on all UDP traffic. It reads the ports that no other service uses itself;
+ * The one thread that runs a service on all UDP traffic. It reads its {@link OwnPorts} itself;
  * packets of other ports come through its bounded inbox, and what finds that full is dropped.
  *
  * <p>Thread contract: the service's thread; {@link #offer} any thread.
@@ -31,17 +27,12 @@ final class UdpService extends ServiceInstance {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** Packets of the inbox handled before next hops are flushed. */
     private static final int BATCH_PACKETS = 256;
-    /** A batch of this many messages was cut short by its size, or nearly: more may wait already. */
-    private static final int FULL_MESSAGES = 16;
     /** Batches between looks at timers and at the end, under a flood. */
     private static final int BATCHES_PER_POLL = 8;
-    /** Batches taken from the ports after the end was asked for: what waits there, but no flood without end. */
-    private static final int LAST_BATCHES = 64;
 
     private final Buffer inboxMemory;
     private final PacketRing inbox;
-    private final List<Reading> ports = new ArrayList<>();
-    private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
+    private final OwnPorts ports;
     /** Sockets that packets in the inbox came through, by the index that stands beside the sender's port. */
     private final CopyOnWriteArrayList<UdpSocket> arrivalSockets = new CopyOnWriteArrayList<>();
 
@@ -53,8 +44,6 @@ final class UdpService extends ServiceInstance {
     private long peerHigh;
     private long peerLow;
     private int peerPort;
-    private int lastBatches;
-    private boolean portsPaused;
     private boolean lookedAgain;
     private volatile boolean ending;
     private volatile boolean retiring;
@@ -69,6 +58,7 @@ final class UdpService extends ServiceInstance {
         int octets = environment.config().inboxOctets();
         this.inboxMemory = environment.pool().take(octets, octets);
         this.inbox = new PacketRing(inboxMemory);
+        this.ports = new OwnPorts(this, inbox);
         this.arrivalSocket = first;
     }
 
@@ -79,14 +69,14 @@ final class UdpService extends ServiceInstance {
             initialise();
             int batch = 0;
             while (!isCut()) {
-                watchPorts();
+                ports.watch();
                 farSide.take();
-                refreshKeys();
+                keys().refresh();
                 if (retiring && !inbox.isClosed()) {
                     closeIntake();
                 }
                 boolean worked = readBacklog();
-                worked |= readPorts();
+                worked |= ports.read(ending);
                 worked |= readInbox();
                 departures.refresh();
                 worked |= !isPaused() && runDueTasks();
@@ -130,109 +120,16 @@ final class UdpService extends ServiceInstance {
 
     // ---- input -----------------------------------------------------------------------------------------------------
 
-    /** A port that this thread reads. */
-    private static final class Reading {
-        final UdpPort port;
-        final UdpBatch batch;
-        /** What came through the inbox before is older than what waits in the port. */
-        final long afterInbox;
-
-        boolean readable = true;
-
-        Reading(UdpPort port, UdpBatch batch, long afterInbox) {
-            this.port = port;
-            this.batch = batch;
-            this.afterInbox = afterInbox;
-        }
-    }
-
     /** Takes a port over, to read it from now on. This loop's thread. */
     void adopt(UdpPort port) {
-        if (inbox.isClosed()) {
-            giveUp(port);
-            return;
-        }
-        UdpBatch batch = batches.computeIfAbsent(port.socket(), UdpSocket::newBatch);
-        Reading reading = new Reading(port, batch, inbox.mark());
-        ports.add(reading);
-        if (!portsPaused) {
-            watch(reading);
-        }
+        ports.adopt(port);
     }
 
-    private void watch(Reading reading) {
-        reading.port.watch(loop, () -> reading.readable = true);
-    }
-
-    /** While the service pauses its ports are not watched: what waits in them would keep the loop awake. */
-    private void watchPorts() {
-        if (isPaused() == portsPaused) {
-            return;
-        }
-        portsPaused = !portsPaused;
-        for (Reading reading : ports) {
-            if (portsPaused) {
-                reading.port.release();
-            } else {
-                watch(reading);
-            }
-        }
-    }
-
-    private boolean readPorts() {
-        if (portsPaused || (ending && !beginLastBatch())) {
-            return false;
-        }
-        boolean worked = false;
-        for (int i = 0; i < ports.size(); i++) {
-            Reading reading = ports.get(i);
-            if (reading.readable && inbox.isPast(reading.afterInbox)) {
-                worked |= read(reading);
-                if (reading.port.isShared() && environment().reception() != null) {
-                    ports.remove(i--);
-                    giveUp(reading.port);
-                }
-            }
-        }
-        return worked;
-    }
-
-    private boolean beginLastBatch() {
-        if (lastBatches == 0) {
-            ports.forEach(reading -> reading.readable = true);
-        }
-        return lastBatches++ < LAST_BATCHES;
-    }
-
-    /** Lets the reception read the port, unless the node stops. */
-    private void giveUp(UdpPort port) {
-        port.release();
-        Reception reception = environment().reception();
-        if (reception != null) {
-            reception.adopt(port);
-        }
-    }
-
-    private boolean read(Reading reading) {
-        int messages;
-        try {
-            messages = reading.port.socket().receive(reading.batch);
-        } catch (IOException e) {
-            LOG.warn("UDP {}: {}", reading.port.socket().localAddress(), e.getMessage());
-            messages = 0;
-        }
-        // Level-triggered: where more waits, the next run of the loop says so again.
-        reading.readable = messages >= FULL_MESSAGES || (ending && messages > 0);
-        if (messages == 0) {
-            return false;
-        }
+    /** Handles a batch of one of its own ports. */
+    void handle(UdpSocket socket, UdpBatch batch, int messages) {
         departures.refresh();
-        arrivalSocket = reading.port.socket();
-        UdpBatch batch = reading.batch;
         for (int message = 0; message < messages; message++) {
-            peerHigh = batch.addressHigh(message);
-            peerLow = batch.addressLow(message);
-            peerPort = batch.port(message);
+            inHand(socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
             int segment = Math.max(1, batch.segmentOctets(message));
             int end = batch.end(message);
             int start = batch.start(message);
@@ -246,7 +143,23 @@ final class UdpService extends ServiceInstance {
             } while (start < end);
         }
         departures.flush();
-        return true;
+    }
+
+    /** Where the packet in hand came from, and how. */
+    private void inHand(UdpSocket arrival, long high, long low, int port) {
+        arrivalSocket = arrival;
+        peerHigh = high;
+        peerLow = low;
+        peerPort = port;
+    }
+
+    private void inHand(PacketRing queued) {
+        UdpSocket arrival = arrivalSockets.get(queued.port() >>> 16);
+        inHand(arrival, queued.addressHigh(), queued.addressLow(), queued.port() & 0xFFFF);
+    }
+
+    private void inHand(UdpServices.Held held) {
+        inHand(held.arrival(), held.high(), held.low(), held.port());
     }
 
     private boolean readInbox() {
@@ -255,10 +168,7 @@ final class UdpService extends ServiceInstance {
             packets++;
             readBacklog();
             departures.refresh();
-            peerHigh = inbox.addressHigh();
-            peerLow = inbox.addressLow();
-            peerPort = inbox.port() & 0xFFFF;
-            arrivalSocket = arrivalSockets.get(inbox.port() >>> 16);
+            inHand(inbox);
             try {
                 handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
             } catch (RuntimeException e) {
@@ -280,10 +190,7 @@ final class UdpService extends ServiceInstance {
         UdpServices.Held held;
         while (!isCut() && !isPaused() && (held = backlog.poll()) != null) {
             departures.refresh();
-            peerHigh = held.high();
-            peerLow = held.low();
-            peerPort = held.port();
-            arrivalSocket = held.arrival();
+            inHand(held);
             byte[] octets = held.octets();
             ByteBuffer room = memory.reserve(octets.length);
             int at = room.position();
@@ -314,14 +221,7 @@ final class UdpService extends ServiceInstance {
 
     /** Leaves ports and inbox to others; what is in it is still handled. */
     private void closeIntake() {
-        ports.forEach(reading -> {
-            if (isAbandoned()) {
-                reading.port.release();
-            } else {
-                giveUp(reading.port);
-            }
-        });
-        ports.clear();
+        ports.close();
         synchronized (backlog) {
             inbox.close();
         }
@@ -394,10 +294,8 @@ final class UdpService extends ServiceInstance {
             quarantined(other);
             return;
         }
-        for (Reading reading : ports) {
-            if (other != null && other != definition() && reading.port.socket() == arrivalSocket) {
-                reading.port.share();
-            }
+        if (other != null && other != definition()) {
+            ports.share(arrivalSocket);
         }
         DropReason reason =
                 environment().udp().deliver(packet.serviceKey(), packet, arrivalSocket, peerHigh, peerLow, peerPort);
@@ -493,13 +391,7 @@ final class UdpService extends ServiceInstance {
             inbox.close();
         }
         dropWaiting(reason);
-        Reception reception = environment().reception();
-        for (Reading reading : ports) {
-            reading.port.forsake();
-            if (reception != null) {
-                reception.adopt(new UdpPort(reading.port.socket()));
-            }
-        }
+        ports.forsake();
     }
 
     private void dropWaiting(DropReason reason) {
@@ -507,16 +399,12 @@ final class UdpService extends ServiceInstance {
         while ((held = backlog.poll()) != null) {
             environment().udp().handled(held);
             traffic.taken();
-            peerHigh = held.high();
-            peerLow = held.low();
-            peerPort = held.port();
+            inHand(held);
             drop(reason, ByteBuffer.wrap(held.octets()), 0, held.octets().length);
         }
         while (inbox.next()) {
             traffic.taken();
-            peerHigh = inbox.addressHigh();
-            peerLow = inbox.addressLow();
-            peerPort = inbox.port() & 0xFFFF;
+            inHand(inbox);
             drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
         }
     }
@@ -538,6 +426,6 @@ final class UdpService extends ServiceInstance {
         publish();
         environment().pool().give(inboxMemory);
         loop.close();
-        environment().ended(this);
+        environment().running().ended(this);
     }
 }

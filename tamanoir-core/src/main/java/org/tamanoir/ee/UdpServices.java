@@ -242,7 +242,7 @@ final class UdpServices {
         StreamInfo info = new StreamInfo(StreamInfo.Transport.UDP, null, arrival.localAddress());
         try {
             UdpService instance = new UdpService(environment, definition, service, info, arrival);
-            if (environment.begin(instance)) {
+            if (environment.running().begin(instance)) {
                 running.put(definition, instance);
                 failures.remove(definition);
                 return instance;

@@ -85,7 +85,7 @@ final class Watchdog implements Runnable {
         long workedBeforeNs = 0;
         while (!stopped) {
             long startNs = System.nanoTime();
-            List<ServiceInstance> instances = environment.watched();
+            List<ServiceInstance> instances = environment.running().watched();
             try {
                 tick(instances, startNs);
             } catch (RuntimeException e) {
@@ -100,7 +100,10 @@ final class Watchdog implements Runnable {
             }
             workedBeforeNs = workedNs;
         }
-        environment.watched().forEach(instance -> goOn(instance.definition().life()));
+        environment
+                .running()
+                .watched()
+                .forEach(instance -> goOn(instance.definition().life()));
     }
 
     /** New instances wake the thread when it need not be: it sleeps on. */
@@ -227,7 +230,8 @@ final class Watchdog implements Runnable {
         if (!watch.interrupted && nowNs - watch.sinceNs >= stuckNs) {
             suspect(instance, watch, nowNs);
         } else if (watch.interrupted && nowNs - watch.interruptedNs >= graceNs) {
-            if (frameOfService(instance) == null || !environment.abandon(instance, DropReason.SERVICE_FAILURE)) {
+            if (frameOfService(instance) == null
+                    || !environment.running().abandon(instance, DropReason.SERVICE_FAILURE)) {
                 watch.interrupted = false;
                 watch.sinceNs = nowNs;
             }
@@ -260,7 +264,7 @@ final class Watchdog implements Runnable {
     /** Gives up an instance whose thread is in the service's code, at the end of the environment. Any thread. */
     void giveUp(ServiceInstance instance) {
         instance.supervision().suspect();
-        if (frameOfService(instance) == null || !environment.abandon(instance, DropReason.SHUTDOWN)) {
+        if (frameOfService(instance) == null || !environment.running().abandon(instance, DropReason.SHUTDOWN)) {
             instance.supervision().clear();
         }
     }

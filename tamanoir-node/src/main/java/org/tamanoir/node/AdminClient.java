@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.repository.Token;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -34,10 +35,10 @@ final class AdminClient {
     private static final JsonMapper MAPPER = new JsonMapper();
 
     private final URI url;
-    private final @Nullable String token;
+    private final @Nullable Token token;
     private final HttpClient http;
 
-    AdminClient(URI url, @Nullable String token, @Nullable SSLContext tls) {
+    AdminClient(URI url, @Nullable Token token, @Nullable SSLContext tls) {
         this.url = url;
         this.token = token;
         HttpClient.Builder builder = HttpClient.newBuilder()
@@ -125,7 +126,7 @@ final class AdminClient {
 
     private HttpRequest.Builder request(String path) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path));
-        return token == null ? request : request.header("Authorization", "Bearer " + token);
+        return token == null ? request : request.header("Authorization", token.authorization());
     }
 
     private String answer(HttpRequest.Builder request) {

@@ -1,8 +1,13 @@
 package org.tamanoir.node;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.repository.Token;
 
 /**
  * Where and how the node can be looked at and steered.
@@ -11,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param portIsGiven whether the operator chose the port: then it must be had, else a free one will do
  * @param tokenFile who knows what is in it may make changes; null = nobody
  * @param readOnly whether changes are refused even with the token
+ * @param hosts names, beside {@code localhost}, by which requests may call it
  * @param tls whether the node's certificate is used
  * @param accessLog a line for each TCP stream goes there; null = none
  */
@@ -19,21 +25,48 @@ record AdminConfig(
         boolean portIsGiven,
         @Nullable Path tokenFile,
         boolean readOnly,
+        List<String> hosts,
         boolean tls,
         @Nullable Path accessLog) {
     static final int DEFAULT_PORT = 3324;
 
+    /** RFC 1123, section 2.1; 253 characters is the most that DNS carries. */
+    private static final Pattern HOST =
+            Pattern.compile("(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*");
+
     /** On loopback at port 3324 or, when that is taken, a free one; looking only. */
     static AdminConfig defaults() {
-        return new AdminConfig(new InetSocketAddress("127.0.0.1", DEFAULT_PORT), false, null, false, false, null);
+        return new AdminConfig(
+                new InetSocketAddress("127.0.0.1", DEFAULT_PORT), false, null, false, List.of(), false, null);
     }
 
     AdminConfig listening(@Nullable InetSocketAddress address) {
-        return new AdminConfig(address, true, tokenFile, readOnly, tls, accessLog);
+        return new AdminConfig(address, true, tokenFile, readOnly, hosts, tls, accessLog);
     }
 
     AdminConfig token(@Nullable Path file) {
-        return new AdminConfig(listen, portIsGiven, file, readOnly, tls, accessLog);
+        return new AdminConfig(listen, portIsGiven, file, readOnly, hosts, tls, accessLog);
+    }
+
+    /** A host name as requests give it in their header Host, without a port; in lower case. */
+    static String host(String text) {
+        String host = text.toLowerCase(Locale.ROOT);
+        if (!HOST.matcher(host).matches()) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no host name: one as in node4.example.net is wanted, without a port");
+        }
+        return host;
+    }
+
+    /** A file that holds a token; what is wrong with it is known before the node starts. */
+    static Path tokenFile(String text) {
+        try {
+            Path file = Path.of(text);
+            Token.read(file);
+            return file;
+        } catch (IOException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     /** {@code off}, or an address. */

@@ -11,8 +11,6 @@ import picocli.CommandLine.ScopeType;
 
 /** The options of commands that talk to a node's admin API. picocli makes it. */
 final class AdminOptions {
-    private static final String TOKEN_VARIABLE = "TAMANOIR_TOKEN";
-
     @Option(
             names = "--admin",
             paramLabel = "URL",
@@ -26,7 +24,7 @@ final class AdminOptions {
             paramLabel = "FILE",
             scope = ScopeType.INHERIT,
             description = "File with the node's token, which changes need. Default: the token in the environment "
-                    + "variable " + TOKEN_VARIABLE + ".")
+                    + "variable " + RepositoryOptions.TOKEN + ".")
     private @Nullable Path tokenFile;
 
     @Option(
@@ -48,7 +46,7 @@ final class AdminOptions {
     AdminClient client() {
         try {
             SSLContext tls = authorities == null ? null : new TlsFiles(null, null, authorities, false).context();
-            return new AdminClient(url(admin, tls != null), token(), tls);
+            return new AdminClient(url(admin, tls != null), RepositoryOptions.token(tokenFile), tls);
         } catch (IOException | IllegalArgumentException e) {
             throw new CommandException(Main.USAGE, e);
         }
@@ -78,13 +76,5 @@ final class AdminOptions {
                     ? e
                     : new IllegalArgumentException(problem, e);
         }
-    }
-
-    private @Nullable String token() throws IOException {
-        if (tokenFile == null) {
-            String token = System.getenv(TOKEN_VARIABLE);
-            return token == null || token.isBlank() ? null : token.strip();
-        }
-        return TokenFile.read(tokenFile);
     }
 }

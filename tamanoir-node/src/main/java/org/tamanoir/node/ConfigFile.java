@@ -113,7 +113,7 @@ final class ConfigFile {
     }
 
     private void admin(Section admin) {
-        admin.allow("listen", "token-file", "read-only", "tls", "access-log");
+        admin.allow("listen", "token-file", "read-only", "hosts", "tls", "access-log");
         AdminConfig given = settings.admin;
         InetSocketAddress listen = given.listen();
         if (admin.has("listen")) {
@@ -122,8 +122,9 @@ final class ConfigFile {
         settings.admin = new AdminConfig(
                 listen,
                 given.portIsGiven() || admin.has("listen"),
-                admin.value("token-file", Path::of),
+                admin.value("token-file", AdminConfig::tokenFile),
                 admin.value("read-only", false, Choice::flag),
+                admin.values("hosts", AdminConfig::host),
                 admin.value("tls", false, Choice::flag),
                 admin.value("access-log", Path::of));
     }

@@ -110,6 +110,7 @@ final class ConfigText {
             line(1, "token-file: " + quoted(admin.tokenFile()));
         }
         line(1, "read-only: " + admin.readOnly());
+        line(1, "hosts: " + list(admin.hosts()));
         if (admin.accessLog() != null) {
             line(1, "access-log: " + quoted(admin.accessLog()));
         }

@@ -142,6 +142,15 @@ final class CtlCommand implements Runnable {
     }
 
     @Command(
+            name = "deployments",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description = "Print how many deployments had which outcome since the start, and what they took.")
+    void deployments() {
+        show("/v1/deployments", CtlTables::deployments);
+    }
+
+    @Command(
             name = "config",
             mixinStandardHelpOptions = true,
             versionProvider = Version.class,
@@ -200,10 +209,10 @@ final class CtlCommand implements Runnable {
                                     + "${DEFAULT-VALUE}.")
                     String deadline,
             @Option(
-                            names = "--block",
-                            description = "Keep it away until it is deployed by name; else streams that ask for it "
-                                    + "may bring it back.")
-                    boolean block) {
+                            names = "--on-demand",
+                            description = "Let streams that ask for it bring it back; else it stays away until it is "
+                                    + "deployed by name, or the node starts anew.")
+                    boolean onDemand) {
         Map<String, Object> body = version(service);
         try {
             body.put(
@@ -212,7 +221,7 @@ final class CtlCommand implements Runnable {
         } catch (IllegalArgumentException e) {
             throw new CommandException(Main.USAGE, "--deadline: " + e.getMessage(), e);
         }
-        body.put("block", block);
+        body.put("block", !onDemand);
         change("POST", path(service, "undeploy"), body, CtlTables::services);
     }
 

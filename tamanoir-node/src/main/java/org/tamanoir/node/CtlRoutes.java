@@ -1,5 +1,11 @@
 package org.tamanoir.node;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +23,9 @@ import picocli.CommandLine.ParentCommand;
         versionProvider = Version.class,
         description = "List the routes of the node (also without a command), or change them while packets cross it.")
 final class CtlRoutes implements Runnable {
+    /** The node takes requests of 64 KiB at most. */
+    private static final int MAX_OCTETS = 64 << 10;
+
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CtlCommand ctl;
@@ -50,7 +59,8 @@ final class CtlRoutes implements Runnable {
                             description = "As the option --route of the command node; 'destination' in place of the "
                                     + "host delivers directly.")
                     List<String> routes) {
-        List<Argument> parsed = routes.stream().map(Argument::parse).toList();
+        List<Argument> parsed =
+                routes.stream().map(route -> Argument.parse(route, "")).toList();
         for (Argument route : parsed) {
             ctl.change(
                     "PUT",
@@ -77,17 +87,58 @@ final class CtlRoutes implements Runnable {
         }
     }
 
+    @Command(
+            name = "replace",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description = "Put the routes of a file in place of all routes, at once.")
+    void replace(
+            @Parameters(
+                            paramLabel = "FILE",
+                            description = "One route a line, as 'put' takes them; empty lines and those that begin "
+                                    + "with # do not count. Without any route nothing leaves the node any more.")
+                    Path file) {
+        List<Map<String, Object>> routes = new ArrayList<>();
+        int number = 0;
+        for (String line : lines(file)) {
+            number++;
+            String text = line.strip();
+            if (!text.isEmpty() && !text.startsWith("#")) {
+                Argument route = Argument.parse(text, file + ":" + number + ": ");
+                route.body.put("prefix", route.prefix);
+                routes.add(route.body);
+            }
+        }
+        ctl.change("PUT", "/v1/routes", Map.of("routes", routes), CtlTables::routes);
+    }
+
+    private static List<String> lines(Path file) {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] octets = in.readNBytes(MAX_OCTETS + 1);
+            if (octets.length > MAX_OCTETS) {
+                throw new CommandException(
+                        Main.USAGE,
+                        file + ": it is larger than " + Quantity.toString(MAX_OCTETS) + "; shorten it",
+                        null);
+            }
+            return new String(octets, StandardCharsets.UTF_8).lines().toList();
+        } catch (IOException e) {
+            throw new CommandException(
+                    Main.USAGE, file + ": cannot be read: no such file, or no permission; correct the path", e);
+        }
+    }
+
     private static String path(String prefix) {
         return "/v1/routes/" + CtlCommand.encoded(prefix);
     }
 
     /** A route of the command line. */
     private record Argument(String prefix, Map<String, Object> body) {
-        static Argument parse(String text) {
+        static Argument parse(String text, String where) {
             try {
                 return read(text);
             } catch (IllegalArgumentException e) {
-                throw new CommandException(Main.USAGE, text + ": " + e.getMessage(), e);
+                throw new CommandException(Main.USAGE, where + text + ": " + e.getMessage(), e);
             }
         }
 

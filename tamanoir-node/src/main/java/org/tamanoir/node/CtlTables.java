@@ -120,6 +120,21 @@ final class CtlTables {
         table.lines().forEach(lines);
     }
 
+    static void deployments(JsonNode answer, Consumer<String> lines) {
+        TextTable table = new TextTable("OUTCOME", "DEPLOYMENTS", "SECONDS");
+        answer.get("outcomes")
+                .properties()
+                .forEach(outcome -> table.row(
+                        printable(outcome.getKey()),
+                        outcome.getValue().asLong(),
+                        String.format(
+                                Locale.ROOT,
+                                "%7.3f",
+                                answer.get("seconds").path(outcome.getKey()).asDouble(0))));
+        table.lines().forEach(lines);
+        lines.accept(text(answer, "running") + " running, " + text(answer, "waitingForCode") + " waiting for code");
+    }
+
     static void events(JsonNode answer, Consumer<String> lines) {
         answer.get("events").forEach(event -> lines.accept(event(event)));
     }

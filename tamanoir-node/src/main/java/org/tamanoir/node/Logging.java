@@ -20,6 +20,9 @@ import ch.qos.logback.core.spi.ContextAwareBase;
 public final class Logging extends ContextAwareBase implements Configurator {
     private static final String OWN_FILE = "logback.configurationFile";
 
+    /** Vert.x reports each connection that a client aborts here, as an error without a word of text. */
+    private static final String CONNECTIONS = "io.vertx.core.net.impl.VertxConnection";
+
     /** Set before the first logger is made: details, and stack traces of exceptions. */
     static final String VERBOSE = "tamanoir.log.verbose";
 
@@ -45,6 +48,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         root.setLevel(Level.WARN);
         root.addAppender(appender);
+        context.getLogger(CONNECTIONS).setLevel(verbose ? Level.WARN : Level.OFF);
         context.getLogger("org.tamanoir").setLevel(verbose ? Level.DEBUG : Level.INFO);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }

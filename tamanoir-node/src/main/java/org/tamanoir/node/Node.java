@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,7 @@ import org.tamanoir.node.admin.AccessLog;
 import org.tamanoir.node.admin.AdminServer;
 import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.repository.CodeServer;
+import org.tamanoir.repository.Token;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.tls.TlsFiles;
 
@@ -111,7 +113,7 @@ final class Node {
         if (admin.listen() == null) {
             return;
         }
-        String token = admin.tokenFile() == null ? null : TokenFile.read(admin.tokenFile());
+        Token token = admin.tokenFile() == null ? null : Token.read(admin.tokenFile());
         AdminServer server;
         try {
             server = startAdmin(manager, admin, admin.listen(), token);
@@ -127,11 +129,12 @@ final class Node {
     }
 
     private AdminServer startAdmin(
-            ActiveNodeManager manager, AdminConfig admin, InetSocketAddress address, @Nullable String token)
+            ActiveNodeManager manager, AdminConfig admin, InetSocketAddress address, @Nullable Token token)
             throws IOException {
         AdminServer server = new AdminServer(
                 manager,
-                new AdminSettings(address, token, admin.readOnly(), admin.tls() ? files() : null),
+                new AdminSettings(
+                        address, token, admin.readOnly(), Set.copyOf(admin.hosts()), admin.tls() ? files() : null),
                 () -> ConfigText.of(config, manager.routes()));
         try {
             server.start();

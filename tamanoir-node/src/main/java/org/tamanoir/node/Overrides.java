@@ -139,7 +139,9 @@ final class Overrides {
             collect("--admin", () -> settings.admin = settings.admin.listening(AdminConfig.address(address)));
         }
         if (tokenFile != null) {
-            settings.admin = settings.admin.token(tokenFile);
+            collect(
+                    "--admin-token-file",
+                    () -> settings.admin = settings.admin.token(AdminConfig.tokenFile(tokenFile.toString())));
         }
     }
 

@@ -14,7 +14,7 @@ import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.repository.Token;
 import org.tamanoir.tls.TlsFiles;
 
-/** What the values of options about repositories mean. */
+/** What the values of options about repositories and tokens mean. */
 final class RepositoryOptions {
     /** Environment variable: the token, where no file is named. */
     static final String TOKEN = "TAMANOIR_TOKEN";
@@ -32,7 +32,7 @@ final class RepositoryOptions {
                 return Token.read(file);
             }
             String text = System.getenv(TOKEN);
-            return text == null ? null : Token.of(text, "environment variable " + TOKEN);
+            return text == null || text.isBlank() ? null : Token.of(text, "environment variable " + TOKEN);
         } catch (IOException | IllegalArgumentException e) {
             throw new CommandException(Main.USAGE, e);
         }

@@ -1,6 +1,7 @@
 package org.tamanoir.node;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -69,6 +70,10 @@ final class VerifyCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         TrustPolicy policy = RepositoryOptions.trust(publishers);
+        if (repository == null && !Files.isRegularFile(Path.of(what))) {
+            throw new CommandException(
+                    Main.USAGE, what + ": there is no such jar; for NAME:VERSION say where, with --repository", null);
+        }
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, false);
         try {

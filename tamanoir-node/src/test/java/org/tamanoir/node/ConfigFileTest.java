@@ -230,6 +230,9 @@ class ConfigFileTest {
             services:|- name: org.tamanoir.node.Announced|  failure-policy: ignore @ f:3: services[0].failure-policy: 'ignore' is none of close, drop, pass
             services:|- name: org.tamanoir.node.Announced|  config: {a: [1]} @ f:3: services[0].config.a: a list stands where one value is wanted; put a text with brackets in quotes
             services:|- name: org.tamanoir.node.Announced|  config: {a: 1, a: 2} @ f:3: services[0].config.a: stands here a second time, first in line 3; remove one
+            admin:|  hosts: [node1, 'node1:3324'] @ f:2: admin.hosts[1]: 'node1:3324' is no host name: one as in node4.example.net is wanted, without a port
+            admin:|  token-file: /none @ f:2: admin.token-file: token file /none: there is no such file; 'openssl rand -hex 32' makes a token
+            admin:|  hosts: node1 @ f:2: admin.hosts: 'node1' stands where a list is wanted; begin each item with '- '; each is a text
             a: 1|b: [1 @ f:2: no valid YAML: while parsing a flow sequence: expected ',' or ']', but got <stream end>; a text with brackets or colons needs quotes there
             a: 1|---|b: 1 @ f:2: a second document begins: one is wanted, remove the '---'
             a: &x 1 @ f:1: anchors and aliases (& and *) are not allowed: write the value out

@@ -20,6 +20,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,8 +95,9 @@ class CtlCommandTest {
         assertThat(ctl("config")).startsWith("listen:").doesNotContain(TestAdmin.TOKEN);
         assertThat(ctl("metrics")).contains("tamanoir_packets_in_total");
         assertThat(ctl("routes")).startsWith("PREFIX");
-        for (String question :
-                List.of("status", "services", "streams", "threads", "traffic", "events", "config", "routes")) {
+        assertThat(ctl("deployments")).contains("OUTCOME", "0 running, 0 waiting for code");
+        for (String question : List.of(
+                "status", "services", "streams", "threads", "traffic", "deployments", "events", "config", "routes")) {
             String json = ctl(question, "--json");
             assertThat(json.strip().lines()).as(question).hasSize(1);
             assertThat(new JsonMapper().readTree(json).isObject()).as(question).isTrue();
@@ -136,6 +138,39 @@ class CtlCommandTest {
         }
         assertThat(err.toString().lines()).hasSize(4).allMatch(line -> line.startsWith("tamanoir ctl routes put: "));
         assertThat(node.manager.routes()).isEmpty();
+    }
+
+    @Test
+    void theRoutesOfAFileTakeThePlaceOfAllOthers() throws IOException {
+        ctl("routes", "put", "10.9.0.0/16=127.0.0.1:1");
+        Path file = Files.writeString(
+                folder.resolve("routes"), "# two\n10.0.2.0/24=127.0.0.1:3333,udp,host\n\n 10.0.3.0/24=destination\n");
+        assertThat(ctl("routes", "replace", file.toString()).lines()).hasSize(3);
+        assertThat(ctl("routes")).contains("10.0.2.0/24", "10.0.3.0/24").doesNotContain("10.9.0.0/16");
+    }
+
+    @Test
+    void aFileOfRoutesThatIsWrongChangesNothing() throws IOException {
+        ctl("routes", "put", "10.9.0.0/16=127.0.0.1:1");
+        Path file = folder.resolve("routes");
+        for (String text : List.of("10.0.2.0/24=127.0.0.1:1\n10.0.3.0/24", "10.0.2.0/24=127.0.0.1:1\n\u00e9=::1")) {
+            Files.writeString(file, text);
+            assertThat(run("ctl", "routes", "replace", file.toString(), "--admin", admin()))
+                    .isEqualTo(Main.USAGE);
+        }
+        Files.writeString(file, "# too large".repeat(10_000));
+        assertThat(run("ctl", "routes", "replace", file.toString(), "--admin", admin()))
+                .isEqualTo(Main.USAGE);
+        assertThat(run("ctl", "routes", "replace", folder + "/none", "--admin", admin()))
+                .isEqualTo(Main.USAGE);
+        assertThat(err.toString().lines()).hasSize(4);
+        assertThat(err.toString()).contains("routes:2: 10.0.3.0/24: ", "larger than 64KiB", "none: cannot be read");
+        Files.writeString(file, "10.0.2.0/24=127.0.0.1:1\n10.0.2.0/24=127.0.0.1:2");
+        String[] twice = {"ctl", "routes", "replace", file.toString(), "--admin", admin()};
+        assertThat(run(Stream.concat(Stream.of(twice), Stream.of("--token-file", token.toString()))
+                        .toArray(String[]::new)))
+                .isEqualTo(Main.FAILED);
+        assertThat(node.manager.routes()).hasSize(1);
     }
 
     @Test
@@ -184,7 +219,7 @@ class CtlCommandTest {
     void aNodeWithTlsIsReachedWithTheCertificateOfItsAuthority() throws Exception {
         TestAuthority authority = new TestAuthority(folder, "authority");
         AdminSettings settings =
-                new AdminSettings(TestAdmin.ANY, TestAdmin.TOKEN, false, authority.files("node", false, "127.0.0.1"));
+                new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, false, authority.files("node", false, "127.0.0.1"));
         try (TestAdmin secured = TestAdmin.start(settings)) {
             String address = Endpoint.toString(secured.server.address());
             String[] known = {

@@ -24,11 +24,13 @@ class DocumentedConfigurationTest {
     void theExampleLoads(@TempDir Path folder) throws IOException {
         Path key = folder.resolve("publisher");
         SigningKey.generate().write(key);
+        Path token = Files.writeString(folder.resolve("admin.token"), "0123456789abcdef");
         Problems problems = new Problems();
         Settings settings = new Settings(problems);
         TlsFiles tls = new TestAuthority(folder, "authority").files("node");
         String example = example()
                 .replace("/etc/tamanoir/publisher", key.toString())
+                .replace("/etc/tamanoir/admin.token", token.toString())
                 .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())
                 .replace("/etc/tamanoir/authority.pem", String.valueOf(tls.trust()))
                 .replace("node4.example.net", "127.0.0.1");
@@ -94,6 +96,7 @@ class DocumentedConfigurationTest {
                         "admin.listen",
                         "admin.token-file",
                         "admin.read-only",
+                        "admin.hosts",
                         "admin.access-log",
                         "admin.tls");
         String document = Files.readString(DOCUMENT);

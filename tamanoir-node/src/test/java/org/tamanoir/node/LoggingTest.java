@@ -45,6 +45,7 @@ class LoggingTest {
         context.getLogger("org.tamanoir.ee.Demultiplexer").debug("two");
         context.getLogger("io.netty.channel").info("three");
         context.getLogger("io.netty.channel").warn("four");
+        context.getLogger("io.vertx.core.net.impl.VertxConnection").error(null, new java.io.IOException("reset"));
         assertThat(text().lines())
                 .satisfiesExactly(
                         line -> assertThat(line)

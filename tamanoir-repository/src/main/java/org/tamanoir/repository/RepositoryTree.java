@@ -102,7 +102,8 @@ public final class RepositoryTree implements AutoCloseable {
             }
         } catch (java.nio.file.FileSystemException e) {
             throw new IOException(
-                    "repository " + root + ": cannot be opened for writing: " + e.getMessage()
+                    "repository " + root + ": cannot be opened for writing: "
+                            + (e.getReason() == null ? "it is no folder, or not permitted" : e.getReason())
                             + "; choose a folder of this user's",
                     e);
         }

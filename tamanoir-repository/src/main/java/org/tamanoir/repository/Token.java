@@ -3,12 +3,16 @@ package org.tamanoir.repository;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
-/** The secret that allows publishing. Immutable; never printed. */
+/** The secret that allows changes: of a repository, or of a node by its admin API. Immutable; never printed. */
 public final class Token {
+    /** Below it a token can be guessed. */
+    private static final int MIN_CHARACTERS = 16;
+
     private static final int MAX_CHARACTERS = 1024;
     private static final String SCHEME = "Bearer ";
 
@@ -28,9 +32,11 @@ public final class Token {
      */
     public static Token of(String text, String source) {
         String token = text.strip();
-        if (token.isEmpty() || token.length() > MAX_CHARACTERS || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
+        if (token.length() < MIN_CHARACTERS
+                || token.length() > MAX_CHARACTERS
+                || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
             throw new IllegalArgumentException("token of " + source + ": it has " + token.length()
-                    + " characters; 1 to " + MAX_CHARACTERS
+                    + " characters; " + MIN_CHARACTERS + " to " + MAX_CHARACTERS
                     + " of ASCII without spaces are wanted, as 'openssl rand -hex 32' prints them");
         }
         return new Token(token);
@@ -41,8 +47,12 @@ public final class Token {
         byte[] octets;
         try (var in = Files.newInputStream(file)) {
             octets = in.readNBytes(2 * MAX_CHARACTERS);
+        } catch (NoSuchFileException e) {
+            throw new IOException(
+                    "token file " + file + ": there is no such file; 'openssl rand -hex 32' makes a token", e);
         } catch (IOException e) {
-            throw new IOException("token file " + file + ": cannot be read: no such file, or no permission", e);
+            throw new IOException(
+                    "token file " + file + ": cannot be read: no permission, or no file; correct the path", e);
         }
         try {
             return of(new String(octets, StandardCharsets.US_ASCII), "file " + file);
@@ -62,6 +72,11 @@ public final class Token {
                 && authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
                 && MessageDigest.isEqual(
                         digest, digest(authorization.substring(SCHEME.length()).strip()));
+    }
+
+    /** The text without this token, wherever it stands in it. */
+    public String hide(String text) {
+        return text.replace(this.text, "(hidden)");
     }
 
     private static byte[] digest(String text) {

@@ -152,7 +152,7 @@ class PublisherTest {
                     .isInstanceOf(IOException.class)
                     .hasMessageStartingWith(repository.uri() + ": org.example.Echo:1.2 is published already")
                     .hasMessageNotContaining("\n");
-            Publisher stranger = new Publisher(repository.uri(), null, Token.of("wrong", "this test"));
+            Publisher stranger = new Publisher(repository.uri(), null, Token.of("the-wrong-token-of-it", "this test"));
             assertThatThrownBy(() -> stranger.publish(jar, manifest, Sample.KEY))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("this token is not the repository's");
@@ -224,7 +224,8 @@ class PublisherTest {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = taken.getLocalPort();
         }
-        Publisher nobody = new Publisher(URI.create("http://127.0.0.1:" + port), null, Token.of("x", "this test"));
+        Publisher nobody =
+                new Publisher(URI.create("http://127.0.0.1:" + port), null, Token.of("x".repeat(16), "this test"));
         assertThatThrownBy(() -> nobody.yank(ServiceId.parse("org.example.No:1"), "bad"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot be reached; is the repository running there?");
@@ -233,20 +234,29 @@ class PublisherTest {
     @ParameterizedTest
     @ValueSource(strings = {"localhost:3325", "ftp://x", "http:///x", "http://u:p@x", "http://x?q", "nonsense"})
     void anAddressThatCannotBeOneIsRefused(String address) {
-        assertThatThrownBy(() -> new Publisher(URI.create(address), null, Token.of("x", "this test")))
+        assertThatThrownBy(() -> new Publisher(URI.create(address), null, Token.of("x".repeat(16), "this test")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("as in http://127.0.0.1:3325");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "  \n", "a b", "a\nb", "\u00e9"})
+    @ValueSource(
+            strings = {
+                "",
+                "  \n",
+                "only 15 letters",
+                "quite long but a b",
+                "quite-long-but-a\nb",
+                "\u00e9ssential-letters"
+            })
     void aTokenThatCannotBeOneIsRefusedAndNotShown(String text) throws Exception {
         Path file = Files.writeString(root.resolve("token"), text);
         assertThatThrownBy(() -> Token.read(file))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("1 to 1024 of ASCII")
+                .hasMessageContaining("16 to 1024 of ASCII")
                 .hasMessageNotContaining("a b");
-        assertThat(Token.of(" t0ken\n", "this test").matches("bearer  t0ken")).isTrue();
-        assertThat(Token.of("t0ken", "this test")).hasToString("Token[...]");
+        assertThat(Token.of(" 0123456789-t0ken\n", "this test").matches("bearer  0123456789-t0ken"))
+                .isTrue();
+        assertThat(Token.of("0123456789-t0ken", "this test")).hasToString("Token[...]");
     }
 }

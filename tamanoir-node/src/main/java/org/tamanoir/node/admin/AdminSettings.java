@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.repository.Token;
 import org.tamanoir.tls.TlsFiles;
 
 /**
@@ -18,51 +19,21 @@ import org.tamanoir.tls.TlsFiles;
  */
 public record AdminSettings(
         InetSocketAddress address,
-        @Nullable String token,
+        @Nullable Token token,
         boolean readOnly,
         Set<String> hosts,
         @Nullable TlsFiles tls) {
     /** Beside the node's own port. */
     public static final int DEFAULT_PORT = 3324;
 
-    /** The shortest token, in characters: below it can be guessed. */
-    public static final int MIN_TOKEN = 16;
-
-    /** The longest token, in characters. */
-    public static final int MAX_TOKEN = 1024;
-
-    /**
-     * Checks the token.
-     *
-     * @throws IllegalArgumentException in one line, without the token
-     */
+    /** Takes the names in lower case. */
     public AdminSettings {
-        if (token != null) {
-            requireToken(token);
-        }
         hosts = hosts.stream().map(host -> host.toLowerCase(Locale.ROOT)).collect(Collectors.toUnmodifiableSet());
     }
 
     /** The same without further names. */
-    public AdminSettings(InetSocketAddress address, @Nullable String token, boolean readOnly, @Nullable TlsFiles tls) {
+    public AdminSettings(InetSocketAddress address, @Nullable Token token, boolean readOnly, @Nullable TlsFiles tls) {
         this(address, token, readOnly, Set.of(), tls);
-    }
-
-    /**
-     * Checks that a text can be a token: visible ASCII, long enough.
-     *
-     * @throws IllegalArgumentException in one line, without the token
-     */
-    public static String requireToken(String token) {
-        if (token.length() < MIN_TOKEN || token.length() > MAX_TOKEN) {
-            throw new IllegalArgumentException("a token of " + token.length() + " characters: " + MIN_TOKEN + " to "
-                    + MAX_TOKEN + " are wanted; 'openssl rand -hex 32' makes one");
-        }
-        if (!token.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-            throw new IllegalArgumentException("a token with spaces, control characters or characters beyond ASCII; "
-                    + "'openssl rand -hex 32' makes one");
-        }
-        return token;
     }
 
     /** Without the token. */

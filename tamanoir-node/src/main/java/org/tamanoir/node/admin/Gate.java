@@ -2,12 +2,10 @@ package org.tamanoir.node.admin;
 
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.repository.Token;
 
 /**
  * Who may ask for what. A web page that the operator looks at must not reach the API, neither by a request that
@@ -15,15 +13,12 @@ import org.jspecify.annotations.Nullable;
  * to this host (the Host header then carries that name; an address cannot be rebound). Any thread may call.
  */
 final class Gate {
-    private static final String BEARER = "Bearer ";
     private static final Pattern ADDRESS = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-f:.%]+]");
 
     private final AdminSettings settings;
-    private final byte @Nullable [] tokenDigest;
 
     Gate(AdminSettings settings) {
         this.settings = settings;
-        this.tokenDigest = settings.token() == null ? null : digest(settings.token());
     }
 
     /** For every request. */
@@ -54,18 +49,20 @@ final class Gate {
             throw new ApiException(
                     ApiException.FORBIDDEN, "the admin API is read-only: start the node without admin.read-only");
         }
-        if (tokenDigest == null) {
+        Token token = settings.token();
+        if (token == null) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
                     "changes need a token and the node has none: give it one with admin.token-file");
         }
-        requireToken(request);
+        requireToken(request, token);
     }
 
     /** For what packets carry: the token where there is one, else loopback alone. */
     void admitContents(HttpServerRequest request) throws ApiException {
-        if (tokenDigest != null) {
-            requireToken(request);
+        Token token = settings.token();
+        if (token != null) {
+            requireToken(request, token);
         } else if (!settings.address().getAddress().isLoopbackAddress()) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
@@ -74,15 +71,13 @@ final class Gate {
         }
     }
 
-    private void requireToken(HttpServerRequest request) throws ApiException {
+    private static void requireToken(HttpServerRequest request, Token token) throws ApiException {
         String given = request.getHeader(HttpHeaders.AUTHORIZATION);
         if (given == null) {
             throw new ApiException(
                     ApiException.UNAUTHORIZED, "a token is wanted: send the header 'Authorization: Bearer TOKEN'");
         }
-        // Digests of equal length: the time of the comparison tells neither the token's octets nor their number.
-        if (!given.regionMatches(true, 0, BEARER, 0, BEARER.length())
-                || !MessageDigest.isEqual(tokenDigest, digest(given.substring(BEARER.length())))) {
+        if (!token.matches(given)) {
             throw new ApiException(
                     ApiException.UNAUTHORIZED, "the token is wrong: send that of the node's admin.token-file");
         }
@@ -96,14 +91,6 @@ final class Gate {
             throw new ApiException(
                     ApiException.UNSUPPORTED_TYPE,
                     "content type '" + shortened(type) + "': send the header 'Content-Type: application/json'");
-        }
-    }
-
-    private static byte[] digest(String token) {
-        try {
-            return MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
         }
     }
 

@@ -24,6 +24,7 @@ import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.Event;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.repository.Token;
 import org.tamanoir.routing.Route;
 import org.tamanoir.service.StreamInfo;
 
@@ -31,8 +32,6 @@ import org.tamanoir.service.StreamInfo;
 final class State {
     /** Stands in a path for the version of a service of the class path, which has none. */
     static final String NO_VERSION = "-";
-
-    private static final String HIDDEN = "(hidden)";
 
     private final ActiveNodeManager manager;
     private final AdminSettings settings;
@@ -205,8 +204,8 @@ final class State {
 
     Views.Configuration config() {
         String text = config.get();
-        String token = settings.token();
-        return new Views.Configuration(token == null ? text : text.replace(token, HIDDEN));
+        Token token = settings.token();
+        return new Views.Configuration(token == null ? text : token.hide(text));
     }
 
     Views.Events events(Call call) throws ApiException {

@@ -3,8 +3,6 @@ package org.tamanoir.node.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.http.HttpRequest;
@@ -35,7 +33,7 @@ class AdminGateTest {
 
     @Test
     void aReadOnlyNodeCannotBeChangedEvenWithTheToken() throws Exception {
-        try (TestAdmin node = TestAdmin.start(new AdminSettings(TestAdmin.ANY, TestAdmin.TOKEN, true, null))) {
+        try (TestAdmin node = TestAdmin.start(new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, true, null))) {
             TestAdmin.Reply reply = node.put(PATH, ROUTE);
             assertThat(reply.status()).isEqualTo(403);
             assertThat(reply.error()).contains("read-only");
@@ -127,7 +125,7 @@ class AdminGateTest {
     @Test
     void addressesLocalhostAndConfiguredNamesAreTheServersOwn() throws Exception {
         AdminSettings settings =
-                new AdminSettings(TestAdmin.ANY, TestAdmin.TOKEN, false, Set.of("Node1.example"), null);
+                new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, false, Set.of("Node1.example"), null);
         try (TestAdmin node = TestAdmin.start(settings)) {
             for (String host : List.of("localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:3324", "node1.example:80")) {
                 assertThat(node.raw("GET /health HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"))
@@ -201,16 +199,9 @@ class AdminGateTest {
     }
 
     @Test
-    void aTokenThatCanBeGuessedIsNoToken() {
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        assertThatThrownBy(() -> new AdminSettings(address, "short", false, null))
-                .hasMessageContaining("5 characters")
-                .hasMessageContaining("openssl")
-                .message()
-                .doesNotContain("short");
-        assertThatThrownBy(() -> new AdminSettings(address, "a token with spaces", false, null))
-                .hasMessageContaining("spaces");
-        assertThat(new AdminSettings(address, TestAdmin.TOKEN, false, null).toString())
+    void settingsAreShownWithoutTheToken() {
+        assertThat(new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, false, null).toString())
+                .contains("token")
                 .doesNotContain(TestAdmin.TOKEN);
     }
 }

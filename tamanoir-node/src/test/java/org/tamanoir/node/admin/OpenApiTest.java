@@ -37,7 +37,7 @@ class OpenApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        node = TestAdmin.start(new AdminSettings(TestAdmin.ANY, TestAdmin.TOKEN, false, null), ROUTE);
+        node = TestAdmin.start(new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, false, null), ROUTE);
         String served = node.get("/openapi.yaml").body();
         document = (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(served);
     }

@@ -19,6 +19,7 @@ import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.Deployment;
+import org.tamanoir.repository.Token;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
@@ -30,6 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A real node on loopback with its admin API, and a client of that. */
 public final class TestAdmin implements AutoCloseable {
     public static final String TOKEN = "0123456789abcdef-token";
+    public static final Token SECRET = Token.of(TOKEN, "this test");
     public static final String CONFIG = "listen: [127.0.0.1:0]\n# " + TOKEN + "\n";
     public static final String MONITOR = Monitor.class.getName();
     public static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -56,7 +58,7 @@ public final class TestAdmin implements AutoCloseable {
     }
 
     public static TestAdmin start() throws IOException {
-        return start(new AdminSettings(ANY, TOKEN, false, null));
+        return start(new AdminSettings(ANY, SECRET, false, null));
     }
 
     public static TestAdmin start(AdminSettings settings, Route... routes) throws IOException {
@@ -64,7 +66,7 @@ public final class TestAdmin implements AutoCloseable {
     }
 
     static TestAdmin deploying(Deployment deployment) throws IOException {
-        return new TestAdmin(new AdminSettings(ANY, TOKEN, false, null), deployment, List.of());
+        return new TestAdmin(new AdminSettings(ANY, SECRET, false, null), deployment, List.of());
     }
 
     URI uri(String path) {

@@ -1,0 +1,176 @@
+package org.tamanoir.ee;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * The UDP ports that one service alone uses: its thread reads them itself, until another service turns out to use
+ * them too.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class OwnPorts {
+    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+    /** A batch of this many messages was cut short by its size, or nearly: more may wait already. */
+    private static final int FULL_MESSAGES = 16;
+    /** Batches taken from the ports after the end was asked for: what waits there, but no flood without end. */
+    private static final int LAST_BATCHES = 64;
+
+    private final UdpService service;
+    private final PacketRing inbox;
+    private final List<Reading> ports = new ArrayList<>();
+    private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
+    private int lastBatches;
+    private boolean paused;
+
+    OwnPorts(UdpService service, PacketRing inbox) {
+        this.service = service;
+        this.inbox = inbox;
+    }
+
+    /** A port that this thread reads. */
+    private static final class Reading {
+        final UdpPort port;
+        final UdpBatch batch;
+        /** What came through the inbox before is older than what waits in the port. */
+        final long afterInbox;
+
+        boolean readable = true;
+
+        Reading(UdpPort port, UdpBatch batch, long afterInbox) {
+            this.port = port;
+            this.batch = batch;
+            this.afterInbox = afterInbox;
+        }
+    }
+
+    /** Takes a port over, to read it from now on. */
+    void adopt(UdpPort port) {
+        if (inbox.isClosed()) {
+            giveUp(port);
+            return;
+        }
+        UdpBatch batch = batches.computeIfAbsent(port.socket(), UdpSocket::newBatch);
+        Reading reading = new Reading(port, batch, inbox.mark());
+        ports.add(reading);
+        if (!paused) {
+            watch(reading);
+        }
+    }
+
+    private void watch(Reading reading) {
+        reading.port.watch(service.loop, () -> reading.readable = true);
+    }
+
+    /** While the service pauses its ports are not watched: what waits in them would keep the loop awake. */
+    void watch() {
+        if (service.isPaused() == paused) {
+            return;
+        }
+        paused = !paused;
+        for (Reading reading : ports) {
+            if (paused) {
+                reading.port.release();
+            } else {
+                watch(reading);
+            }
+        }
+    }
+
+    /**
+     * Handles a batch of each port where packets wait.
+     *
+     * @param ending whether what waits now is the last
+     * @return false when nothing waited
+     */
+    boolean read(boolean ending) {
+        if (paused || (ending && !beginLastBatch())) {
+            return false;
+        }
+        boolean worked = false;
+        for (int i = 0; i < ports.size(); i++) {
+            Reading reading = ports.get(i);
+            if (reading.readable && inbox.isPast(reading.afterInbox)) {
+                worked |= read(reading, ending);
+                if (reading.port.isShared() && service.environment().reception() != null) {
+                    ports.remove(i--);
+                    giveUp(reading.port);
+                }
+            }
+        }
+        return worked;
+    }
+
+    private boolean beginLastBatch() {
+        if (lastBatches == 0) {
+            ports.forEach(reading -> reading.readable = true);
+        }
+        return lastBatches++ < LAST_BATCHES;
+    }
+
+    private boolean read(Reading reading, boolean ending) {
+        UdpSocket socket = reading.port.socket();
+        int messages;
+        try {
+            messages = socket.receive(reading.batch);
+        } catch (IOException e) {
+            LOG.warn("UDP {}: {}", socket.localAddress(), e.getMessage());
+            messages = 0;
+        }
+        // Level-triggered: where more waits, the next run of the loop says so again.
+        reading.readable = messages >= FULL_MESSAGES || (ending && messages > 0);
+        if (messages == 0) {
+            return false;
+        }
+        service.handle(socket, reading.batch, messages);
+        return true;
+    }
+
+    /** Lets the reception read the port, unless the node stops. */
+    private void giveUp(UdpPort port) {
+        port.release();
+        Reception reception = service.environment().reception();
+        if (reception != null) {
+            reception.adopt(port);
+        }
+    }
+
+    /** A packet for another service came through this socket. */
+    void share(UdpSocket socket) {
+        for (Reading reading : ports) {
+            if (reading.port.socket() == socket) {
+                reading.port.share();
+            }
+        }
+    }
+
+    /** Leaves the ports to others. */
+    void close() {
+        ports.forEach(reading -> {
+            if (service.isAbandoned()) {
+                reading.port.release();
+            } else {
+                giveUp(reading.port);
+            }
+        });
+        ports.clear();
+    }
+
+    /** Takes the ports from an instance that was given up. Another thread, while the service's is in its code. */
+    void forsake() {
+        Reception reception = service.environment().reception();
+        for (Reading reading : ports) {
+            reading.port.forsake();
+            if (reception != null) {
+                reception.adopt(new UdpPort(reading.port.socket()));
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package org.tamanoir.ee;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * The UDP ports that the reception reads: those of which it is not known yet who uses them, and those that several
+ * services share. Parses each datagram and hands it to the inbox of its service.
+ *
+ * <p>Thread contract: the reception's thread, but for what is said to be any thread's.
+ */
+final class SharedPorts {
+    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+    /** Batches taken from a port when the node stops: what waits there, but no flood without end. */
+    private static final int LAST_BATCHES = 64;
+
+    private final ExecutionEnvironment environment;
+    private final IoLoop loop;
+    private final Traffic traffic;
+    private final Packet packet;
+    private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
+    private final Set<UdpPort> ports = new LinkedHashSet<>();
+    private boolean closed;
+
+    SharedPorts(ExecutionEnvironment environment, IoLoop loop, Traffic traffic) {
+        this.environment = environment;
+        this.loop = loop;
+        this.traffic = traffic;
+        this.packet = new Packet(environment.config().typeId(), PacketSpace.HEAP);
+    }
+
+    /** Reads a port from now on. Any thread. */
+    void adopt(UdpPort port) {
+        loop.execute(() -> {
+            if (closed) {
+                return;
+            }
+            ports.add(port);
+            port.watch(loop, () -> read(port));
+        });
+    }
+
+    /** Reads a batch; false when nothing waited. */
+    private boolean read(UdpPort port) {
+        UdpSocket socket = port.socket();
+        UdpBatch batch = batches.computeIfAbsent(socket, UdpSocket::newBatch);
+        int messages;
+        try {
+            messages = socket.receive(batch);
+        } catch (IOException e) {
+            LOG.warn("UDP {}: {}", socket.localAddress(), e.getMessage());
+            return false;
+        }
+        UdpService only = null;
+        for (int message = 0; message < messages; message++) {
+            int segment = Math.max(1, batch.segmentOctets(message));
+            int start = batch.start(message);
+            int end = batch.end(message);
+            do {
+                UdpService service =
+                        deliver(port, batch, message, batch.buffer(), start, Math.min(segment, end - start));
+                if (service != null) {
+                    only = service;
+                }
+                start += segment;
+            } while (start < end);
+        }
+        if (only != null && !port.isShared() && !closed) {
+            ports.remove(port);
+            port.release();
+            UdpService reader = only;
+            if (!reader.loop.execute(() -> reader.adopt(port))) {
+                adopt(port);
+            }
+        }
+        return messages > 0;
+    }
+
+    /** Reads what waits, but no flood without end, then leaves the port alone. */
+    private void readLast(UdpPort port) {
+        int batches = 0;
+        while (batches < LAST_BATCHES && read(port)) {
+            batches++;
+        }
+        port.release();
+    }
+
+    private static InetSocketAddress peer(UdpBatch batch, int message) {
+        return new InetSocketAddress(
+                Forwarder.toAddress(batch.addressHigh(message), batch.addressLow(message)), batch.port(message));
+    }
+
+    private @Nullable UdpService deliver(
+            UdpPort port, UdpBatch batch, int message, ByteBuffer octets, int offset, int length) {
+        UdpSocket socket = port.socket();
+        Tap tap = environment.tap();
+        if (tap.watchesArrivals()) {
+            tap.arrived(StreamInfo.Transport.UDP, peer(batch, message), socket.localAddress(), octets, offset, length);
+        }
+        DropReason fault = packet.parse(octets, offset, length);
+        long key = fault == null ? packet.serviceKey() : ServiceKey.NONE;
+        traffic.in(packet.length());
+        if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
+            fault = DropReason.TYPE_ID;
+        }
+        UdpService service = null;
+        if (fault == null) {
+            long high = batch.addressHigh(message);
+            long low = batch.addressLow(message);
+            int from = batch.port(message);
+            service = environment.udp().running(key);
+            fault = service == null ? null : service.offer(packet, socket, high, low, from);
+            if (service == null || fault == DropReason.SHUTDOWN) {
+                service = null;
+                fault = environment.udp().deliver(key, packet, socket, high, low, from);
+            }
+            if (fault != null
+                    && MissingServices.isRefusal(fault)
+                    && environment.config().unknownService() == FailurePolicy.PASS) {
+                fault = environment.udp().deliver(ServiceKey.NONE, packet, socket, high, low, from);
+            }
+            if (service != null || fault == null) {
+                port.usedBy(key);
+            }
+        }
+        if (fault != null) {
+            traffic.drop(fault, tap.watchesDrops() ? peer(batch, message) : null, key, packet.length());
+        } else {
+            if (packet.hasTrailer() || packet.hasRepeatedOption()) {
+                traffic.anomaly();
+            }
+            traffic.handed();
+        }
+        return service;
+    }
+
+    /** Takes no port any more; what has come to those that are read is handled. */
+    void close() {
+        closed = true;
+        ports.forEach(this::readLast);
+        ports.clear();
+    }
+
+    /** Leaves the ports alone at once. */
+    void release() {
+        ports.forEach(UdpPort::release);
+    }
+}
