@@ -249,8 +249,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         stop(Duration.ZERO);
     }
 
-    // ---- what an operator sees
-    // ---------------------------------------------------------------------------------------
+    // ---- what an operator sees ------------------------------------------------------------------------------------
 
     /** Where TCP streams are accepted, with the real ports. */
     public synchronized List<InetSocketAddress> tcpAddresses() {
@@ -303,8 +302,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return instances.streams();
     }
 
-    // ---- for the threads of this environment
-    // ---------------------------------------------------------------------------
+    // ---- for the threads of this environment ----------------------------------------------------------------------
 
     EeConfig config() {
         return config;

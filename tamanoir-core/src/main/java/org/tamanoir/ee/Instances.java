@@ -103,7 +103,7 @@ final class Instances {
             return true;
         }
         if (definition != Transit.DEFINITION) {
-            stream.serves(key);
+            stream.keys().begin(key);
         }
         if (!registerIfCurrent(stream, key)) {
             stream.loop.own();

@@ -302,8 +302,7 @@ final class TcpStream extends StreamInstance {
         inbound.wantInput(false);
     }
 
-    // ---- other services of the same stream
-    // ---------------------------------------------------------------------------
+    // ---- other services of the same stream ------------------------------------------------------------------------
 
     @Override
     void handOver(@Nullable ServiceDefinition other, Packet packet) {
@@ -346,8 +345,7 @@ final class TcpStream extends StreamInstance {
         return super.pendingOctets() + inbound.pendingOctets();
     }
 
-    // ---- end
-    // ---------------------------------------------------------------------------------------------------------
+    // ---- end ------------------------------------------------------------------------------------------------------
 
     private void finish() {
         DropReason reason = endReason();

@@ -71,7 +71,7 @@ final class UdpService extends ServiceInstance {
             while (!isCut()) {
                 ports.watch();
                 farSide.take();
-                refreshKeys();
+                keys().refresh();
                 if (retiring && !inbox.isClosed()) {
                     closeIntake();
                 }

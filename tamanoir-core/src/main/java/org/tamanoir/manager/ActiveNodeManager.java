@@ -268,15 +268,19 @@ public final class ActiveNodeManager implements AutoCloseable {
     /** Ends a service's quarantine. Of a bare name that of all versions. */
     public List<ServiceStatus> release(String service) throws ManagerException {
         key(service);
-        List<ServiceStatus> released = services().stream()
+        List<ServiceStatus> held = named(service);
+        if (held.isEmpty()) {
+            throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
+        }
+        held.forEach(status -> status.life().release());
+        return named(service); // Their states are others now.
+    }
+
+    private List<ServiceStatus> named(String service) {
+        return services().stream()
                 .filter(status ->
                         status.name().equals(service) || (status.name() + ":" + status.version()).equals(service))
                 .toList();
-        if (released.isEmpty()) {
-            throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
-        }
-        released.forEach(status -> status.life().release());
-        return released;
     }
 
     /**

@@ -193,8 +193,11 @@ final class Deployments {
 
     private void failed(String kind, long key, Exception e, String outcome) {
         String hex = ServiceKey.toString(key);
-        LOG.warn("not deployed: {}", e.getMessage());
-        events.add(kind, String.valueOf(e.getMessage()), Map.of("key", hex, "outcome", outcome));
+        String which = "service key " + hex + ": ";
+        String message = String.valueOf(e.getMessage());
+        String line = message.startsWith(which) ? message : which + message; // The fetcher says the key itself.
+        LOG.warn("not deployed: {}", line);
+        events.add(kind, line, Map.of("key", hex, "outcome", outcome));
     }
 
     private void tell(String kind, Deployed service, String what, String detail, String value) {

@@ -39,34 +39,23 @@ import org.tamanoir.tls.TlsSession;
  * <p>Thread contract: the owning thread of the loop, except {@link #remoteAddress}.
  */
 public final class TcpConnection {
-    /** Below this much room the input buffer counts as full. */
-    private static final int MIN_ROOM_OCTETS = 2048;
     /** Room for the plaintext of any record, with the padding that some senders add to it. */
     private static final int RECORD_OCTETS = TlsSession.MAX_FRAGMENT_OCTETS + 512;
 
     private static final String CUT = "TLS: it was cut off, not ended";
     private static final String CLOSED = "TLS handshake: the other side closed the connection; does it speak TLS?";
-    /** Not more than this is moved to a small buffer so that a larger one can be given back. */
-    private static final int LEFTOVER_OCTETS = 4096;
     /** A read of this much is followed by another at once. */
     private static final int BULK_OCTETS = 32 * 1024;
-    /** Reads in a row that would have fitted a small buffer before a stream counts as quiet. */
-    private static final int QUIET_READS = 16;
 
     private static final Logger LOG = LoggerFactory.getLogger(TcpConnection.class);
 
     private final SocketChannel channel;
-    private final BufferPool pool;
     private final InetSocketAddress remoteAddress;
     private final Instant since = Instant.now();
     private final Receiver receiver = new Receiver();
     private final @Nullable TlsFilter tls;
 
-    private @Nullable Buffer input;
-    private int start;
-    private int end;
-    private int nextReadOctets = BufferPool.SMALL_OCTETS;
-    private int quietReads;
+    private final InputBuffer in;
     private boolean wanted = true;
     /** The input is full and nobody has made room yet. */
     private boolean full;
@@ -91,7 +80,7 @@ public final class TcpConnection {
     TcpConnection(
             SocketChannel channel, BufferPool pool, InetSocketAddress remoteAddress, @Nullable TlsSession session) {
         this.channel = channel;
-        this.pool = pool;
+        this.in = new InputBuffer(pool);
         this.remoteAddress = remoteAddress;
         this.tls = session == null ? null : new TlsFilter(session, channel, pool);
         channel.config()
@@ -194,22 +183,22 @@ public final class TcpConnection {
 
     /** Where octets lie that came and were not consumed; null when there are none. */
     public @Nullable Buffer input() {
-        return input;
+        return in.buffer;
     }
 
     /** Index of the first octet not consumed. */
     public int start() {
-        return start;
+        return in.start;
     }
 
     /** Index behind the last octet that came. */
     public int end() {
-        return end;
+        return in.end;
     }
 
     /** Says that the octets before {@code index} are dealt with; they may still wait in other connections. */
     public void consumed(int index) {
-        start = index;
+        in.start = index;
     }
 
     /** Stops or resumes reading from the socket. */
@@ -226,31 +215,13 @@ public final class TcpConnection {
      * was written from it has left.
      */
     public void trim() {
-        Buffer buffer = input;
-        int held = end - start;
-        if (buffer != null && !buffer.isReferenced()) {
-            if (held == 0) {
-                pool.give(buffer);
-                input = null;
-            } else if (held <= LEFTOVER_OCTETS && buffer.capacity() > BufferPool.SMALL_OCTETS) {
-                // Part of a packet is left of nearly every batch: with a buffer each, streams would push each other
-                // out of the cache, and none would be given back.
-                Buffer small = pool.take(BufferPool.SMALL_OCTETS, held);
-                small.nio().put(0, buffer.nio(), start, held);
-                pool.give(buffer);
-                input = small;
-            }
-            if (input != buffer) {
-                start = 0;
-                end = held;
-            }
-        }
-        if (full && (input == null || start > 0 || end < input.capacity())) {
+        in.shrink();
+        if (full && in.hasRoom()) {
             full = false;
             paused = false;
             applyAutoRead();
         }
-        if (stalled && wanted && end - start <= BufferPool.LARGE_OCTETS - RECORD_OCTETS) {
+        if (stalled && wanted && in.held() <= BufferPool.LARGE_OCTETS - RECORD_OCTETS) {
             decryptSoon();
         }
     }
@@ -367,13 +338,7 @@ public final class TcpConnection {
     }
 
     private void release() {
-        Buffer buffer = input;
-        if (buffer != null) {
-            input = null;
-            start = 0;
-            end = 0;
-            pool.give(buffer);
-        }
+        in.release();
         if (tls != null) {
             tls.release();
         }
@@ -387,7 +352,7 @@ public final class TcpConnection {
         if (filter == null || refused || !channel.isActive()) {
             return;
         }
-        int before = end - start;
+        int before = in.held();
         boolean wasConnected = connected;
         boolean hadEnded = inputEnded;
         resuming = false;
@@ -398,33 +363,31 @@ public final class TcpConnection {
         } catch (SSLException e) {
             tlsFailed(filter, e);
         }
-        arrived(end - start - before, Integer.MAX_VALUE);
-        Buffer buffer = input;
-        if (buffer != null && start == end && !buffer.isReferenced()) {
-            input = null;
-            pool.give(buffer);
+        in.arrived(in.held() - before, Integer.MAX_VALUE);
+        if (in.held() == 0) {
+            in.shrink();
         }
         applyAutoRead();
-        if (end - start != before || connected != wasConnected || inputEnded != hadEnded) {
+        if (in.held() != before || connected != wasConnected || inputEnded != hadEnded) {
             listener.run();
         }
     }
 
     private void takeRecords(TlsFilter filter) throws SSLException {
-        int leastOctets = MIN_ROOM_OCTETS;
+        int leastOctets = InputBuffer.MIN_ROOM_OCTETS;
         while (wanted || !connected) {
-            if (end - start > BufferPool.LARGE_OCTETS - RECORD_OCTETS) {
+            if (in.held() > BufferPool.LARGE_OCTETS - RECORD_OCTETS) {
                 stalled = true;
                 return;
             }
-            Buffer buffer = room(leastOctets);
-            end = filter.decrypt(buffer, end);
+            Buffer buffer = in.room(leastOctets, receiver.continuing);
+            in.end = filter.decrypt(buffer, in.end);
             TlsSession.Need need = filter.need();
             switch (need) {
                 case OUTPUT -> filter.answer();
                 case ROOM -> {
                     leastOctets = RECORD_OCTETS;
-                    nextReadOctets = Math.min(BufferPool.LARGE_OCTETS, nextReadOctets * 4);
+                    in.expectMore();
                 }
                 case NOTHING -> {
                     inputEnded = true;
@@ -508,52 +471,6 @@ public final class TcpConnection {
         }
     }
 
-    /** Room for the next read behind what has not been consumed. */
-    private Buffer room(int leastOctets) {
-        Buffer buffer = input;
-        int held = end - start;
-        if (buffer == null) {
-            buffer = pool.take(nextReadOctets, leastOctets);
-            start = 0;
-            end = 0;
-        } else if (held == 0 && !buffer.isReferenced()) {
-            start = 0;
-            end = 0;
-            buffer = buffer.capacity() < leastOctets ? move(buffer, held, leastOctets) : buffer;
-        } else if (!receiver.continuing && buffer.capacity() - end < Math.max(leastOctets, nextReadOctets / 2)) {
-            buffer = move(buffer, held, leastOctets);
-        }
-        input = buffer;
-        return buffer;
-    }
-
-    /** Moves what is held to the front, of a larger buffer if need be. */
-    private Buffer move(Buffer from, int held, int leastOctets) {
-        Buffer to = from;
-        if (from.isReferenced() || from.capacity() < nextReadOctets || from.capacity() - held < leastOctets) {
-            to = pool.take(nextReadOctets, held + leastOctets);
-        }
-        to.nio().put(0, from.nio(), start, held);
-        if (to != from) {
-            pool.give(from);
-        }
-        start = 0;
-        end = held;
-        return to;
-    }
-
-    private void arrived(int octets, int capacityOctets) {
-        if (octets == capacityOctets && nextReadOctets < BufferPool.LARGE_OCTETS) {
-            nextReadOctets *= 4;
-            quietReads = 0;
-        } else if (octets >= BufferPool.SMALL_OCTETS) {
-            quietReads = 0;
-        } else if (nextReadOctets > BufferPool.SMALL_OCTETS && ++quietReads == QUIET_READS) {
-            nextReadOctets = BufferPool.SMALL_OCTETS;
-            quietReads = 0;
-        }
-    }
-
     /** Netty's side: where to read to, and what happened. */
     private final class Receiver extends ChannelInboundHandlerAdapter implements RecvByteBufAllocator.ExtendedHandle {
         private int attemptedOctets;
@@ -565,8 +482,8 @@ public final class TcpConnection {
             if (tls != null) {
                 return tls.memoryToRead();
             }
-            ByteBuf memory = room(MIN_ROOM_OCTETS).memory();
-            return memory.setIndex(0, end).retain();
+            ByteBuf memory = in.room(InputBuffer.MIN_ROOM_OCTETS, continuing).memory();
+            return memory.setIndex(0, in.end).retain();
         }
 
         @Override
@@ -577,11 +494,12 @@ public final class TcpConnection {
                 decrypt();
                 return;
             }
-            int before = end;
-            end = memory.writerIndex();
+            int before = in.end;
+            in.end = memory.writerIndex();
             memory.release();
-            arrived(end - before, memory.capacity() - before);
-            if (memory.capacity() >= BufferPool.LARGE_OCTETS && memory.capacity() - (end - start) < MIN_ROOM_OCTETS) {
+            in.arrived(in.end - before, memory.capacity() - before);
+            if (memory.capacity() >= BufferPool.LARGE_OCTETS
+                    && memory.capacity() - in.held() < InputBuffer.MIN_ROOM_OCTETS) {
                 // Usually the user makes room before the next read; when one came in between, reading stops.
                 paused = full;
                 full = true;
@@ -632,7 +550,7 @@ public final class TcpConnection {
 
         @Override
         public int guess() {
-            return nextReadOctets;
+            return in.nextReadOctets();
         }
 
         @Override
@@ -668,12 +586,12 @@ public final class TcpConnection {
             }
             // While a large read was copied, the sender has often brought more: fewer and larger batches wake both
             // ends less often, and waking them is what costs most.
-            Buffer buffer = input;
+            Buffer buffer = in.buffer;
             continuing = lastOctets >= BULK_OCTETS
                     && wanted
                     && !paused
                     && buffer != null
-                    && buffer.capacity() - end >= BULK_OCTETS;
+                    && buffer.capacity() - in.end >= BULK_OCTETS;
             return continuing;
         }
 

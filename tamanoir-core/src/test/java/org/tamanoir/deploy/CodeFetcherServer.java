@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -209,8 +210,11 @@ final class CodeFetcherServer implements AutoCloseable {
     public void close() throws IOException {
         listener.close();
         for (Socket socket : open) {
-            socket.setSoLinger(true, 0);
-            socket.close();
+            try (socket) {
+                socket.setSoLinger(true, 0);
+            } catch (SocketException e) {
+                continue; // Its own thread has closed it meanwhile.
+            }
         }
     }
 

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -194,6 +195,32 @@ class StuckTest extends TcpNodeTesting {
             // It was reset meanwhile.
         }
         released = true;
+    }
+
+    @Test
+    void oneThatSendsAfterItWasGivenUpEndsThere() throws Exception {
+        AtomicBoolean wentOn = new AtomicBoolean();
+        ServiceDefinition late = define("late", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                spin();
+                emit(packet.copy());
+                wentOn.set(true);
+                return Verdict.FORWARD;
+            }
+        });
+        TestSink sink = sink();
+        TestNode node = node(late).toHost(sink.address());
+        try (SocketChannel stuck = connect(node)) {
+            stuck.write(ByteBuffer.wrap(UdpTestNode.octets(packets("late").build(number(1)))));
+            eventually().until(() -> late.life().stuck() == 1);
+            node.settle().assertConserved();
+        }
+        released = true;
+        eventually().until(() -> threads().stream().noneMatch(name -> name.startsWith("tcp ")));
+        assertThat(wentOn).isFalse();
+        assertThat(late.life().failures()).as("that it was stuck, no exception").isEqualTo(1);
+        node.settle().assertConserved();
     }
 
     @Test

@@ -1,0 +1,174 @@
+package org.tamanoir.manager;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.client.AnepReceiver;
+import org.tamanoir.client.AnepSender;
+import org.tamanoir.deploy.CodeCache;
+import org.tamanoir.deploy.CodeFetcher;
+import org.tamanoir.deploy.Manifest;
+import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.deploy.ServiceJar;
+import org.tamanoir.deploy.ServiceLimits;
+import org.tamanoir.deploy.SigningKey;
+import org.tamanoir.deploy.TestJars;
+import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.ee.EeConfig;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.ee.ServiceCatalog;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.Route;
+import org.tamanoir.routing.RoutingTable;
+
+/** A manager with its environment, a repository of files over HTTP, and a host that counts what comes. */
+final class ManagedNode implements AutoCloseable {
+    static final String NAME = "org.example.Foo";
+    private static final InetSocketAddress FREE = new InetSocketAddress("127.0.0.1", 0);
+
+    final SigningKey signer = SigningKey.generate();
+    final AtomicInteger requests = new AtomicInteger();
+    final AtomicInteger received = new AtomicInteger();
+    final ActiveNodeManager manager;
+    final ExecutionEnvironment environment;
+    private final Map<String, byte[]> files = new ConcurrentHashMap<>();
+    private final Path folder;
+    private final HttpServer repository;
+    private final AnepReceiver sink;
+    private final CodeCache cache;
+    private final CodeFetcher fetcher;
+
+    ManagedNode(Path folder) throws IOException {
+        this.folder = folder;
+        repository = HttpServer.create(FREE, 0);
+        repository.createContext("/", this::answer);
+        repository.start();
+        sink = AnepReceiver.on(FREE).tcp().start(() -> (packet, peer) -> received.incrementAndGet());
+        RoutingTable routes = new RoutingTable(List.of(new Route(
+                Prefix.parse("0.0.0.0/0"),
+                new NextHop(
+                        sink.address().getAddress(),
+                        sink.address().getPort(),
+                        NextHop.Transport.SAME,
+                        NextHop.Kind.HOST))));
+        ServiceCatalog catalog = new ServiceCatalog();
+        environment =
+                new ExecutionEnvironment(EeConfig.defaults().listening(List.of(FREE), List.of()), routes, catalog);
+        cache = CodeCache.open(folder.resolve("cache"), 64 << 20);
+        TrustPolicy policy = new TrustPolicy(
+                List.of(new TrustPolicy.Publisher(signer.publisher(), List.of("org.example.*"))),
+                Set.of(),
+                Set.of(),
+                false);
+        TrustStore trust = TrustStore.open(policy, folder.resolve("revoked"));
+        URI mirror = URI.create("http://127.0.0.1:" + repository.getAddress().getPort());
+        fetcher = new CodeFetcher(CodeFetcher.Settings.of(List.of(mirror)), cache, trust);
+        manager = new ActiveNodeManager(
+                environment,
+                catalog,
+                routes,
+                new Deployment(
+                        fetcher, cache, trust, true, List.of(), false, id -> Deployment.ServiceSettings.DEFAULT));
+        environment.start();
+    }
+
+    static ConditionFactory eventually() {
+        return Awaitility.await()
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(10))
+                .atMost(Duration.ofSeconds(20));
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            String path = exchange.getRequestURI().getPath().substring(1);
+            if (path.endsWith(".jar")) {
+                requests.incrementAndGet();
+            }
+            byte[] file = files.get(path);
+            if (file == null) {
+                exchange.sendResponseHeaders(404, -1);
+                return;
+            }
+            exchange.sendResponseHeaders(200, file.length);
+            exchange.getResponseBody().write(file);
+        }
+    }
+
+    Manifest publish(String id, SigningKey key, String members) throws Exception {
+        ServiceId service = ServiceId.parse(id);
+        Path jar = TestJars.jar(folder.resolve("jars"), service.name(), TestJars.forwarder(service.name(), members));
+        ServiceJar found = ServiceJar.inspect(jar, 1 << 20);
+        Manifest manifest = new Manifest(
+                service, service.name(), found.sha256(), found.octets(), List.of("jvm"), ServiceLimits.NONE, "");
+        byte[] octets = manifest.encode();
+        files.put(service.path() + "/manifest.json", octets);
+        files.put(service.path() + "/manifest.sig", key.sign(octets).encode());
+        files.put(service.path() + "/" + service.jarName(), Files.readAllBytes(jar));
+        files.put("keys/" + ServiceKey.toString(service.key()), octets);
+        files.put("keys/" + ServiceKey.toString(service.nameKey()), octets);
+        return manifest;
+    }
+
+    Manifest publish(String id) throws Exception {
+        return publish(id, signer, "");
+    }
+
+    AnepSender sender() throws IOException {
+        return AnepSender.tcp(environment.tcpAddresses().get(0));
+    }
+
+    /** One packet, sent at once. */
+    static void send(AnepSender sender, String service) throws IOException {
+        PacketBuilder builder = new PacketBuilder()
+                .destination(InetAddress.getByName("10.0.0.7")).service(service).stream(1)
+                        .hopBudget(8);
+        sender.send(builder, ByteBuffer.allocate(8));
+        sender.flush();
+    }
+
+    void awaitReceived(int packets) {
+        eventually().until(() -> received.get() >= packets);
+    }
+
+    /** As {@code version state}. */
+    List<String> versions() {
+        return manager.services().stream()
+                .map(service -> service.version() + " " + service.state())
+                .toList();
+    }
+
+    List<String> events(String kind) {
+        return manager.events().after(0).stream()
+                .filter(event -> event.kind().equals(kind))
+                .map(Event::text)
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        environment.stop(Duration.ZERO);
+        manager.close();
+        fetcher.close();
+        cache.close();
+        sink.close();
+        repository.stop(0);
+    }
+}
