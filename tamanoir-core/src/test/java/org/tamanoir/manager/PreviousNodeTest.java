@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,7 +17,7 @@ class PreviousNodeTest {
     private static final List<InetSocketAddress> NEIGHBOURS =
             List.of(new InetSocketAddress("10.0.1.2", 3323), new InetSocketAddress("10.0.1.3", 3323));
 
-    private static Origin origin(String peer, String named, int port) throws UnknownHostException {
+    private static Origin origin(String peer, @Nullable String named, int port) throws UnknownHostException {
         return new Origin(InetAddress.getByName(peer), named == null ? null : new InetSocketAddress(named, port));
     }
 
