@@ -35,7 +35,7 @@ class PreviousNodeTest {
         "no port,                       10.0.0.5,    10.0.0.5,    0,    ",
         "no port but a neighbour,       10.0.1.2,    10.0.1.2,    0,    http://10.0.1.2:3323/",
     })
-    void theCodeServerToAsk(String what, String peer, String named, int port, String url) throws Exception {
+    void theCodeServerToAsk(String what, String peer, String named, int port, @Nullable String url) throws Exception {
         assertThat(new PreviousNode(NEIGHBOURS, false).of(origin(peer, named, port)))
                 .as(what)
                 .isEqualTo(url == null ? null : java.net.URI.create(url));

@@ -120,7 +120,7 @@ class DeployedFaultsTest {
             sender.finish();
             assertThat(first.awaitLimit()).isTrue();
             kill(killed);
-            first.close();
+            first.cut();
             sink.await(1000);
             assertThat(sink.numbers())
                     .isEqualTo(IntStream.range(0, 1000).boxed().toList());

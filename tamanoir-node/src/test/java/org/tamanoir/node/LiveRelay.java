@@ -94,12 +94,16 @@ final class LiveRelay implements AutoCloseable {
     }
 
     /** Cuts all connections, and takes no others. */
-    @Override
-    public void close() throws IOException {
+    void cut() throws IOException {
         listener.close();
         for (Socket socket : sockets) {
             socket.close();
         }
         released.countDown();
+    }
+
+    @Override
+    public void close() throws IOException {
+        cut();
     }
 }

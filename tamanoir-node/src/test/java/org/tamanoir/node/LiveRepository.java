@@ -5,8 +5,8 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.Manifest;
-import org.tamanoir.deploy.PublisherKey;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.deploy.TestJars;
@@ -25,43 +25,39 @@ final class LiveRepository implements AutoCloseable {
     final Path root;
     final Path publicKey;
     private final Path jars;
-    private final TlsFiles tls;
+    private final @Nullable TlsFiles tls;
     private RepositoryTree tree;
     private RepositoryServer server;
-    private int port;
 
     /** In {@code folder}; {@code tls} null = plain. */
-    LiveRepository(Path folder, TlsFiles tls) throws IOException {
+    LiveRepository(Path folder, @Nullable TlsFiles tls) throws IOException {
         this.root = folder.resolve("root");
         this.jars = folder.resolve("jars");
         this.tls = tls;
         Files.createDirectories(folder);
-        publicKey = publicKey(folder.resolve("publisher.pub"), KEY.publisher());
-        start();
+        publicKey = Files.writeString(
+                folder.resolve("publisher.pub"), KEY.publisher().pem());
+        tree = RepositoryTree.open(root);
+        server = serve(tree, 0);
     }
 
     LiveRepository(Path folder) throws IOException {
         this(folder, null);
     }
 
-    static Path publicKey(Path file, PublisherKey key) throws IOException {
-        return Files.writeString(file, key.pem());
-    }
-
     private static Token token() {
         return Token.of("the-token-of-this-test", "this test");
     }
 
-    /** On the port that it had before. */
+    private RepositoryServer serve(RepositoryTree tree, int port) throws IOException {
+        RepositoryServer.Settings settings = RepositoryServer.Settings.on(new InetSocketAddress("127.0.0.1", port));
+        return RepositoryServer.start(settings.withToken(token()).withTls(tls), tree, null);
+    }
+
+    /** Anew, on the port that it had before. */
     void start() throws IOException {
         tree = RepositoryTree.open(root);
-        server = RepositoryServer.start(
-                RepositoryServer.Settings.on(new InetSocketAddress("127.0.0.1", port))
-                        .withToken(token())
-                        .withTls(tls),
-                tree,
-                null);
-        port = server.address().getPort();
+        server = serve(tree, server.address().getPort());
     }
 
     void stop() throws IOException {
@@ -70,7 +66,8 @@ final class LiveRepository implements AutoCloseable {
     }
 
     String url() {
-        return (tls == null ? "http" : "https") + "://127.0.0.1:" + port;
+        return (tls == null ? "http" : "https") + "://127.0.0.1:"
+                + server.address().getPort();
     }
 
     Publisher publisher() throws IOException {
