@@ -79,12 +79,12 @@ class DeployedOperatorTest {
     }
 
     @Test
-    void anUndeployedServiceIsCutAtTheDeadlineAndComesAgainUnlessBlocked() throws Exception {
+    void anUndeployedServiceIsCutAtTheDeadlineAndStaysAwayUnlessStreamsMayBringItBack() throws Exception {
         try (LiveNode node = node();
                 AnepSender sender = AnepSender.tcp(node.tcp())) {
             send(sender, packets(NAME), 0, 10);
             sink.await(10);
-            node.ctl(0, "undeploy", NAME, "--deadline", "0s");
+            node.ctl(0, "undeploy", NAME, "--deadline", "0s", "--on-demand");
             eventually().untilAsserted(() -> assertThat(node.versions(NAME)).isEmpty());
             eventually()
                     .untilAsserted(() -> assertThat(node.events("undeployed"))
@@ -92,7 +92,7 @@ class DeployedOperatorTest {
             stream(node, 10, 20);
             sink.await(20);
             assertThat(node.outcomes()).isEqualTo(Map.of("repository", 1L, "cache", 1L));
-            node.ctl(0, "undeploy", NAME, "--deadline", "0s", "--block");
+            node.ctl(0, "undeploy", NAME, "--deadline", "0s");
             stream(node, 20, 30);
             node.assertConserved(30, Map.of(DropReason.UNKNOWN_SERVICE, 10L));
             node.ctl(0, "deploy", NAME);
