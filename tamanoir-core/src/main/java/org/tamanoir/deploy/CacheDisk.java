@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,8 +49,11 @@ final class CacheDisk implements AutoCloseable {
         try {
             Files.createDirectories(root);
         } catch (IOException e) {
+            String why = e instanceof FileAlreadyExistsException
+                    ? "it is no folder"
+                    : e instanceof AccessDeniedException ? "no permission" : oneLine(e);
             throw new IOException(
-                    "code cache " + root + ": cannot be made: " + oneLine(e) + "; name a folder that can be had", e);
+                    "code cache " + root + ": cannot be made: " + why + "; name a folder that can be had", e);
         }
         FileChannel file;
         try {
