@@ -119,6 +119,7 @@ class DeployedFaultsTest {
             send(sender, packets(NAME), 0, 1000);
             sender.finish();
             assertThat(first.awaitLimit()).isTrue();
+            eventually().until(() -> partial(folder.resolve("node")) > octets * 3 / 10);
             kill(killed);
             first.cut();
             sink.await(1000);
@@ -198,6 +199,7 @@ class DeployedFaultsTest {
                     AnepSender sender = AnepSender.tcp(tcp(json(out.readLine())))) {
                 send(sender, packets(NAME), 0, 10);
                 assertThat(held.awaitLimit()).isTrue();
+                eventually().until(() -> partial(own) > octets * 3 / 10);
             } finally {
                 kill(process);
             }
@@ -242,6 +244,17 @@ class DeployedFaultsTest {
             for (int i = told; i < services; i++) {
                 node.ctl(0, "deploy", "org.example.S" + i);
             }
+        }
+    }
+
+    /** Octets on the node's disk of a download that goes on. */
+    private static long partial(Path own) {
+        try (Stream<Path> files = Files.walk(own.resolve("cache").resolve("partial"))) {
+            return files.filter(Files::isRegularFile)
+                    .mapToLong(file -> file.toFile().length())
+                    .sum();
+        } catch (IOException | java.io.UncheckedIOException e) {
+            return 0; // Files come and go.
         }
     }
 
