@@ -25,7 +25,7 @@ final class Changes {
     Views.Service deploy(Call call) throws ApiException, ManagerException {
         Fields fields = call.fields();
         String service = service(call, fields);
-        boolean allowOlder = fields.flag("allowOlder");
+        boolean allowOlder = fields.flag("allowOlder", false);
         fields.check();
         return Views.Service.of(manager.deploy(service, allowOlder));
     }
@@ -34,7 +34,7 @@ final class Changes {
         Fields fields = call.fields();
         String service = service(call, fields);
         double deadlineSeconds = fields.seconds("deadlineSeconds", MAX_DEADLINE_SECONDS, DEFAULT_DEADLINE_SECONDS);
-        boolean block = fields.flag("block");
+        boolean block = fields.flag("block", true);
         fields.check();
         return listed(manager.undeploy(service, Duration.ofMillis(Math.round(deadlineSeconds * 1000)), block));
     }

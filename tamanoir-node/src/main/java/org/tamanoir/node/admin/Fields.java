@@ -69,12 +69,12 @@ final class Fields {
     }
 
     /** True or false; false when left out. */
-    boolean flag(String name) {
+    boolean flag(String name, boolean absent) {
         JsonNode value = field(name);
         if (value != null && !value.isBoolean()) {
             wrong(name, value, "true or false is wanted");
         }
-        return value != null && value.asBoolean(false);
+        return value == null ? absent : value.asBoolean(absent);
     }
 
     /** A whole number within bounds. */

@@ -197,8 +197,7 @@ class AdminDeployTest {
                 .isEqualTo(404);
         assertThat(node.post("/v1/services/org.example.Foo/deploy", "{}").status())
                 .isEqualTo(200);
-        TestAdmin.Reply undeployed =
-                node.post("/v1/services/org.example.Foo/undeploy", "{\"deadlineSeconds\": 0.5, \"block\": true}");
+        TestAdmin.Reply undeployed = node.post("/v1/services/org.example.Foo/undeploy", "{\"deadlineSeconds\": 0.5}");
         assertThat(undeployed.status()).isEqualTo(200);
         assertThat(undeployed.json().get("total").asInt()).isOne();
     }
