@@ -33,6 +33,38 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.routing..", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule disciplinesArePureData = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.qdisc..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.qdisc..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.routing..",
+                    "java.lang",
+                    "java.lang.invoke",
+                    "java.util",
+                    "java.util.function",
+                    "java.util.regex",
+                    "java.util.stream",
+                    "java.time",
+                    "java.nio",
+                    ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule disciplinesHaveNoThreadsAndNoClock = noClasses()
+            .that()
+            .resideInAPackage("org.tamanoir.qdisc..")
+            .should()
+            .callMethod(System.class, "nanoTime")
+            .orShould()
+            .callMethod(System.class, "currentTimeMillis")
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(Thread.class);
+
+    @ArchTest
     static final ArchRule activeCodeSeesPacketsAlone = classes()
             .that()
             .resideInAPackage("org.tamanoir.service..")

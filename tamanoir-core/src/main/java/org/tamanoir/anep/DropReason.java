@@ -57,6 +57,18 @@ public enum DropReason {
     NEXT_HOP_STALLED,
     /** The bounded queue to a TCP next hop was full (UDP arrivals). */
     OUTPUT_FULL,
+    /** The bounded queue of its class before processing was full (UDP): it has cost no invocation. */
+    TURN_QUEUE_FULL,
+    /** The bounded queue of its class, or its link, was full (UDP). */
+    QUEUE_FULL,
+    /** The queue's delay was kept too high for too long (CoDel, UDP). */
+    QUEUE_DELAY,
+    /** It exceeded the rate that is allowed (UDP). */
+    RATE_EXCEEDED,
+    /** No class fits it, and the discipline keeps none for the rest. */
+    UNCLASSIFIED,
+    /** Its class got no turn, or no departure, for the stall time-out; a TCP stream is closed. */
+    STARVED,
     /** The operating system refused the datagram. */
     SEND_ERROR,
     /** A reply for a sender whose connection is gone, or a packet of one that went while its service was fetched. */

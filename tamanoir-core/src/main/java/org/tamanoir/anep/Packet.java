@@ -479,6 +479,31 @@ public final class Packet {
                 : 0xFFFF_0000_0000L | (buffer.getInt(at(DESTINATION) + 8) & 0xFFFF_FFFFL);
     }
 
+    /** Whether the packet has an IPv4 or IPv6 source. */
+    public boolean hasInternetSource() {
+        int scheme = has(SOURCE) ? buffer.getInt(at(SOURCE) + 4) : 0;
+        return scheme == Anep.SCHEME_IPV4 || scheme == Anep.SCHEME_IPV6;
+    }
+
+    /**
+     * Upper 64 bits of the source as the sender claims it; 0 for IPv4, which stands as ::ffff:a.b.c.d. Means something
+     * only where {@link #hasInternetSource} says so.
+     */
+    public long sourceHigh() {
+        return isSourceIpv6() ? buffer.getLong(at(SOURCE) + 8) : 0;
+    }
+
+    /** Lower 64 bits of the source; IPv4 stands as ::ffff:a.b.c.d. As {@link #sourceHigh}. */
+    public long sourceLow() {
+        return isSourceIpv6()
+                ? buffer.getLong(at(SOURCE) + 16)
+                : 0xFFFF_0000_0000L | (buffer.getInt(at(SOURCE) + 8) & 0xFFFF_FFFFL);
+    }
+
+    private boolean isSourceIpv6() {
+        return buffer.getInt(at(SOURCE) + 4) == Anep.SCHEME_IPV6;
+    }
+
     /** The destination's address; null when the packet has none of IPv4 or IPv6. Allocates. */
     public @Nullable InetAddress destination() {
         return address(DESTINATION);

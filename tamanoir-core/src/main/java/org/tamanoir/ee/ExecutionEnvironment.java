@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.tls.TlsContext;
@@ -43,6 +44,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Tap tap = new Tap();
     private final Traffic receptionTraffic = new Traffic(tap, "reception");
     private final Instances instances = new Instances(this);
+    private final QualityOfService qos = new QualityOfService();
 
     private volatile Consumer<StreamRecord> streamLog = record -> {};
     private final Incidents incidents = new Incidents(failures);
@@ -108,6 +110,26 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** A thread that is not started, for work beside the streams, which they are to feel as little as can be. */
     public Thread background(String name, Runnable task) {
         return new BackgroundThread(name, task);
+    }
+
+    /**
+     * Schedules traffic so from now on; before {@link #start} or under load. Nothing that waits is lost, and the packets
+     * of a stream keep their order.
+     *
+     * @throws IllegalArgumentException with all {@link QosConfig#problems}, each in a line, and nothing is changed
+     */
+    public void qos(QosConfig config) {
+        qos.change(config);
+    }
+
+    /** How traffic is scheduled now. */
+    public QosConfig qos() {
+        return qos.now().config();
+    }
+
+    /** What scheduling has done; without points while it is off. */
+    public QosStatus qosStatus() {
+        return qos.status();
     }
 
     /** Looks into the packet path. */
@@ -238,6 +260,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             udpSockets.forEach(UdpSocket::close);
             egressSockets.values().forEach(UdpSocket::close);
         }
+        qos.close();
         maker.close();
         pool.close();
         return (int) left.stream().filter(TcpStream.class::isInstance).count();
@@ -342,6 +365,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     Incidents incidents() {
         return incidents;
+    }
+
+    QualityOfService qualityOfService() {
+        return qos;
     }
 
     MissingServices missing() {

@@ -74,7 +74,7 @@ public record Prefix(long high, long low, int length) {
     }
 
     /** Whether the address is in this prefix, by its bits alone. */
-    boolean contains(long high, long low) {
+    public boolean contains(long high, long low) {
         return (high & highMask(length)) == this.high && (low & lowMask(length)) == this.low;
     }
 

@@ -1,0 +1,45 @@
+package org.tamanoir.qdisc;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The quality of service of a node: its classes of traffic, and where they are scheduled. Anything may stand in here;
+ * {@link #problems} tells what is wrong with it.
+ *
+ * @param classes in the order of their priority; 1 to 64 of them, unless all is off
+ * @param defaultClass name of the class of packets that nothing else says anything about
+ * @param rules for packets without a class-of-service option, or with one that no class has
+ * @param pre null = services process packets as they come
+ * @param links empty = packets depart as they come
+ */
+public record QosConfig(
+        List<TrafficClass> classes,
+        String defaultClass,
+        List<ClassRule> rules,
+        @Nullable PreProcessing pre,
+        List<Link> links) {
+    /** No quality of service. */
+    public static final QosConfig OFF = new QosConfig(List.of(), "", List.of(), null, List.of());
+
+    public QosConfig {
+        classes = List.copyOf(classes);
+        rules = List.copyOf(rules);
+        links = List.copyOf(links);
+    }
+
+    /** Whether nothing is scheduled. */
+    public boolean isOff() {
+        return pre == null && links.isEmpty();
+    }
+
+    /**
+     * All that is wrong, each in one line that says where, what, the bound and the remedy; empty when it can be used.
+     */
+    public List<String> problems() {
+        if (isOff()) {
+            return List.of();
+        }
+        throw new UnsupportedOperationException();
+    }
+}

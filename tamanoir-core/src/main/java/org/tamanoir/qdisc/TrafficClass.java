@@ -1,0 +1,29 @@
+package org.tamanoir.qdisc;
+
+import java.util.Set;
+
+/**
+ * A class of traffic. Where priorities count, the class that stands first in the configuration comes first.
+ *
+ * @param name lower-case letters, digits, hyphens
+ * @param classesOfService values of the class-of-service option that mean it, 0 to 255
+ * @param weight its share relative to the others, 1 to 1,000,000
+ * @param limitPackets packets that may wait in it at each point, 1 to 1,000,000
+ * @param limitOctets the same in octets, 65,536 to 1 Gi
+ */
+public record TrafficClass(
+        String name, Set<Integer> classesOfService, long weight, int limitPackets, long limitOctets) {
+    /** Packets that may wait unless the configuration says otherwise. */
+    public static final int DEFAULT_LIMIT_PACKETS = 1000;
+    /** Octets that may wait unless the configuration says otherwise. */
+    public static final long DEFAULT_LIMIT_OCTETS = 1 << 20;
+
+    public TrafficClass {
+        classesOfService = Set.copyOf(classesOfService);
+    }
+
+    /** A class with the default limits. */
+    public TrafficClass(String name, Set<Integer> classesOfService, long weight) {
+        this(name, classesOfService, weight, DEFAULT_LIMIT_PACKETS, DEFAULT_LIMIT_OCTETS);
+    }
+}
