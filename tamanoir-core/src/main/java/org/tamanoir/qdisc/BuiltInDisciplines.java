@@ -9,7 +9,12 @@ final class BuiltInDisciplines {
 
     /** A provider of each. */
     static List<DisciplineProvider> all() {
-        return List.of(new BuiltIn(Fifo.NAME, true, Fifo::new));
+        return List.of(
+                new BuiltIn(Fifo.NAME, true, Fifo::new),
+                new BuiltIn(PriorityQueueing.NAME, true, PriorityQueueing::new),
+                new BuiltIn(DeficitRoundRobin.NAME, true, DeficitRoundRobin::forPackets, DeficitRoundRobin::forTurns),
+                new BuiltIn(CoDel.NAME, false, CoDel::new),
+                new BuiltIn(FqCoDel.NAME, false, FqCoDel::new));
     }
 
     /**
