@@ -9,7 +9,13 @@ final class BuiltInDisciplines {
 
     /** A provider of each. */
     static List<DisciplineProvider> all() {
-        return List.of(new BuiltIn(Fifo.NAME, true, Fifo::new));
+        return List.of(
+                new BuiltIn(Fifo.NAME, true, Fifo::new),
+                new BuiltIn(WeightedFairQueueing.NAME, false, WeightedFairQueueing::wfq),
+                new BuiltIn(WeightedFairQueueing.NAME_EQUAL, false, WeightedFairQueueing::fq),
+                new BuiltIn(SelfClockedQueueing.SCFQ, true, SelfClockedQueueing::scfq),
+                new BuiltIn(SelfClockedQueueing.STFQ, true, SelfClockedQueueing::stfq),
+                new BuiltIn(WorstCaseFairQueueing.NAME, true, WorstCaseFairQueueing::new));
     }
 
     /**
