@@ -11,6 +11,10 @@ final class BuiltInDisciplines {
     static List<DisciplineProvider> all() {
         return List.of(
                 new BuiltIn(Fifo.NAME, true, Fifo::new),
+                new BuiltIn(PriorityQueueing.NAME, true, PriorityQueueing::new),
+                new BuiltIn(DeficitRoundRobin.NAME, true, DeficitRoundRobin::forPackets, DeficitRoundRobin::forTurns),
+                new BuiltIn(CoDel.NAME, false, CoDel::new),
+                new BuiltIn(FqCoDel.NAME, false, FqCoDel::new),
                 new BuiltIn(WeightedFairQueueing.NAME, false, WeightedFairQueueing::wfq),
                 new BuiltIn(WeightedFairQueueing.NAME_EQUAL, false, WeightedFairQueueing::fq),
                 new BuiltIn(SelfClockedQueueing.SCFQ, true, SelfClockedQueueing::scfq),
