@@ -288,6 +288,14 @@ class ConfigFileTest {
     }
 
     @Test
+    void charactersOfTwoSurrogatesMayStandAnywhere() {
+        for (int before = 1000; before < 1050; before++) {
+            assertThat(problems("#" + "x".repeat(before) + "\uD83D\uDE00\nhop-budget: 3"))
+                    .isEmpty();
+        }
+    }
+
+    @Test
     void filesThatCannotBeReadAreNamed() throws IOException {
         Path missing = folder.resolve("missing.yaml");
         Path large = Files.write(folder.resolve("large.yaml"), new byte[ConfigFile.MAX_OCTETS + 1]);
