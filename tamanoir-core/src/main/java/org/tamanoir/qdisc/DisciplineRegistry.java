@@ -22,7 +22,7 @@ final class DisciplineRegistry {
     /** Enough to tell what is wrong; it also ends a ServiceLoader that fails for ever. */
     private static final int MAX_PROBLEMS = 100;
 
-    private static final Pattern NAME = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*");
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*\\+?");
 
     private final SortedMap<String, DisciplineProvider> providers = new TreeMap<>();
     private final SortedMap<String, DisciplineProvider> forTurns = new TreeMap<>();
@@ -73,8 +73,8 @@ final class DisciplineRegistry {
     private void add(DisciplineProvider provider) {
         String name = provider.name();
         if (name == null || !NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException(
-                    "name '" + name + "': must be lower-case letters, digits, and hyphens between them");
+            throw new IllegalArgumentException("name '" + name
+                    + "': must be lower-case letters, digits, hyphens between them, and perhaps a + at the end");
         }
         boolean ordersTurns = provider.ordersTurns();
         DisciplineProvider first = providers.putIfAbsent(name, provider);
