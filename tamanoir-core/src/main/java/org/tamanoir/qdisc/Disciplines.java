@@ -1,19 +1,43 @@
 package org.tamanoir.qdisc;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /** The queueing disciplines that there are: those of this package, and those that ServiceLoader finds. */
 public final class Disciplines {
+    private static final String STFQ = "stfq";
+    private static final String WFQ = "wfq";
+    private static final String FQ = "fq";
+
     private Disciplines() {}
+
+    /** Looked up once, when it is first asked for. */
+    private static final class Found {
+        static final DisciplineRegistry REGISTRY =
+                new DisciplineRegistry(BuiltInDisciplines.all(), Disciplines.class.getClassLoader());
+    }
 
     /** Names of all disciplines. */
     public static SortedSet<String> names() {
-        throw new UnsupportedOperationException();
+        return new TreeSet<>(Found.REGISTRY.providers().keySet());
     }
 
     /** Names of those that may order turns. */
     public static SortedSet<String> namesForTurns() {
-        throw new UnsupportedOperationException();
+        SortedSet<String> names = new TreeSet<>(Found.REGISTRY.forTurns().keySet());
+        if (names.contains(STFQ)) {
+            names.add(WFQ);
+            names.add(FQ);
+        }
+        return names;
+    }
+
+    /** Providers on the class path that cannot be used, and why, a line each. */
+    public static List<String> problems() {
+        return Found.REGISTRY.problems();
     }
 
     /**
@@ -23,16 +47,78 @@ public final class Disciplines {
      *     its settings cannot be used
      */
     public static QueueingDiscipline create(String name, DisciplineConfig config, Drops drops) {
-        throw new UnsupportedOperationException();
+        DisciplineProvider provider = Found.REGISTRY.providers().get(name);
+        if (provider == null) {
+            throw new IllegalArgumentException(unknown(name, names()));
+        }
+        return make(name, () -> provider.create(config, drops));
     }
 
     /**
      * Makes a discipline for turns; {@code wfq} and {@code fq} are {@code stfq} here, since what a turn costs is known
-     * only afterwards.
+     * only afterwards. With {@code fq} all weights are equal.
      *
      * @throws IllegalArgumentException in one line, as {@link #create}
      */
     public static QueueingDiscipline createForTurns(String name, DisciplineConfig config) {
-        throw new UnsupportedOperationException();
+        boolean fair = name.equals(WFQ) || name.equals(FQ);
+        DisciplineProvider provider = Found.REGISTRY.forTurns().get(fair ? STFQ : name);
+        if (provider == null) {
+            String line = names().contains(name)
+                    ? "discipline " + name + " cannot order turns: use one of " + String.join(", ", namesForTurns())
+                    : unknown(name, namesForTurns());
+            throw new IllegalArgumentException(line);
+        }
+        DisciplineConfig used = name.equals(FQ) ? withEqualWeights(config) : config;
+        Drops none = (item, reason) -> {
+            throw new IllegalStateException("discipline " + name + " dropped a turn: " + reason);
+        };
+        return make(
+                name,
+                () -> provider instanceof BuiltInDisciplines.BuiltIn builtIn
+                        ? builtIn.makerForTurns().apply(used, none)
+                        : provider.create(used, none));
+    }
+
+    /** What a failure says, in one line. */
+    static String line(Throwable failure) {
+        StringBuilder line = new StringBuilder();
+        for (Throwable at = failure; at != null && line.length() < 1000; at = at.getCause()) {
+            String message =
+                    at instanceof IllegalArgumentException && at.getMessage() != null ? at.getMessage() : at.toString();
+            if (line.indexOf(message) < 0) {
+                line.append(line.isEmpty() ? "" : ": ").append(message);
+            }
+        }
+        return line.toString().replaceAll("\\s+", " ");
+    }
+
+    private static QueueingDiscipline make(String name, Supplier<QueueingDiscipline> maker) {
+        QueueingDiscipline made;
+        try {
+            made = maker.get();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(line(e), e);
+        } catch (RuntimeException | LinkageError e) {
+            throw new IllegalArgumentException("discipline " + name + " could not be made: " + line(e), e);
+        }
+        if (made == null) {
+            throw new IllegalArgumentException("discipline " + name + " could not be made: its provider gave null");
+        }
+        return made;
+    }
+
+    private static String unknown(String name, SortedSet<String> names) {
+        List<String> problems = problems();
+        return "discipline '" + name + "': there is none of this name; use one of " + String.join(", ", names)
+                + (problems.isEmpty() ? "" : "; " + String.join("; ", problems));
+    }
+
+    private static DisciplineConfig withEqualWeights(DisciplineConfig config) {
+        List<FlowConfig> flows = new ArrayList<>();
+        for (FlowConfig flow : config.flows()) {
+            flows.add(new FlowConfig(1, flow.limitPackets(), flow.limitOctets()));
+        }
+        return new DisciplineConfig(flows, config.rate(), config.options());
     }
 }

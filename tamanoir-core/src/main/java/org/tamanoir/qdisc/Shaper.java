@@ -2,52 +2,107 @@ package org.tamanoir.qdisc;
 
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
 
 /**
  * Holds the order of another discipline to a token bucket: the item at its head waits until there are tokens for all
  * its octets. A head that was chosen counts as being served: what arrives meanwhile does not overtake it.
  *
  * <p>With {@code police}, an item that may be dropped and finds too few tokens on arrival is dropped,
- * {@link org.tamanoir.anep.DropReason#RATE_EXCEEDED}, in place of waiting.
+ * {@link org.tamanoir.anep.DropReason#RATE_EXCEEDED}, in place of waiting. Tokens that those inside need are not there
+ * for it.
+ *
+ * <p>Thread contract: one thread at a time.
  */
 public final class Shaper implements QueueingDiscipline {
-    /** Items larger than the bucket must not be enqueued: they are dropped, {@code PACKET_TOO_LONG}. */
+    private final QueueingDiscipline inner;
+    private final TokenBucket bucket;
+    private final boolean police;
+    private final Drops drops;
+    /** The head: chosen, waits for tokens. */
+    private @Nullable Item head;
+
+    /**
+     * Items larger than the bucket must not be enqueued: they are dropped, {@code PACKET_TOO_LONG}, whether they may be
+     * or not, since they could never leave.
+     */
     public Shaper(QueueingDiscipline inner, TokenBucket bucket, boolean police, Drops drops) {
-        throw new UnsupportedOperationException();
+        this.inner = inner;
+        this.bucket = bucket;
+        this.police = police;
+        this.drops = drops;
     }
 
     /** Takes tokens for a packet that need not queue, because nothing waits; false when it has to be enqueued. */
     public boolean pass(long octets, long nowNs) {
-        throw new UnsupportedOperationException();
+        return packets() == 0 && bucket.take(octets, nowNs);
     }
 
     @Override
     public void enqueue(Item item, long nowNs) {
-        throw new UnsupportedOperationException();
+        if (item.size > bucket.burst()) {
+            drop(item, DropReason.PACKET_TOO_LONG, nowNs);
+        } else if (police && item.mayDrop && bucket.readyNs(octets() + item.size, nowNs) != nowNs) {
+            drop(item, DropReason.RATE_EXCEEDED, nowNs);
+        } else {
+            inner.enqueue(item, nowNs);
+        }
+    }
+
+    private void drop(Item item, DropReason reason, long nowNs) {
+        item.enqueuedAt(nowNs);
+        drops.dropped(item, reason);
     }
 
     @Override
     public @Nullable Item dequeue(long nowNs) {
-        throw new UnsupportedOperationException();
+        Item item = chosen(nowNs);
+        if (item == null || !bucket.take(item.size, nowNs)) {
+            return null;
+        }
+        head = null;
+        return item;
+    }
+
+    /** The head; the bucket may have become smaller than what waits since that came in. */
+    private @Nullable Item chosen(long nowNs) {
+        Item item = head != null ? head : inner.dequeue(nowNs);
+        while (item != null && item.size > bucket.burst()) {
+            drops.dropped(item, DropReason.PACKET_TOO_LONG);
+            item = inner.dequeue(nowNs);
+        }
+        head = item;
+        return item;
     }
 
     @Override
     public int packets() {
-        throw new UnsupportedOperationException();
+        return inner.packets() + (head == null ? 0 : 1);
     }
 
     @Override
     public long octets() {
-        throw new UnsupportedOperationException();
+        return inner.octets() + (head == null ? 0 : head.size);
     }
 
     @Override
     public long readyNs(long nowNs) {
-        throw new UnsupportedOperationException();
+        Item item = chosen(nowNs);
+        return item == null ? inner.readyNs(nowNs) : bucket.readyNs(item.size, nowNs);
+    }
+
+    @Override
+    public void charge(int flow, long rest) {
+        inner.charge(flow, rest);
     }
 
     @Override
     public void drain(Consumer<Item> taker) {
-        throw new UnsupportedOperationException();
+        Item item = head;
+        head = null;
+        if (item != null) {
+            taker.accept(item);
+        }
+        inner.drain(taker);
     }
 }
