@@ -36,6 +36,8 @@ final class Plot {
             throws IOException {
         XYChart chart = xy(title, xAxis, yAxis);
         add(chart, x, series, false);
+        chart.getStyler().setXAxisMin(0.0);
+        chart.getStyler().setXAxisDecimalPattern("0.#");
         chart.getStyler().setYAxisMin(0.0);
         return ChartEncoder.getBytes(chart, "png");
     }
@@ -47,6 +49,7 @@ final class Plot {
         XYChart chart = xy(title, xAxis, yAxis);
         List<XYSeries> drawn = add(chart, x, series, true);
         chart.getStyler().setXAxisLogarithmic(true);
+        chart.getStyler().setXAxisDecimalPattern("#,##0");
         chart.getStyler().setYAxisLogarithmic(true);
         for (XYSeries each : drawn.subList(drawn.size() - references, drawn.size())) {
             each.setLineStyle(
@@ -65,6 +68,7 @@ final class Plot {
                 .yAxisTitle(yAxis)
                 .build();
         style(chart.getStyler());
+        chart.getStyler().setYAxisMin(0.0);
         series.forEach((name, values) -> chart.addSeries(name, groups, values));
         return ChartEncoder.getBytes(chart, "png");
     }
