@@ -37,9 +37,17 @@ public record QosConfig(
      * All that is wrong, each in one line that says where, what, the bound and the remedy; empty when it can be used.
      */
     public List<String> problems() {
-        if (isOff()) {
-            return List.of();
-        }
-        throw new UnsupportedOperationException();
+        return QosProblems.of(this);
+    }
+
+    /**
+     * The classes as disciplines see them.
+     *
+     * @throws IllegalArgumentException if one is out of its bounds
+     */
+    public List<FlowConfig> flows() {
+        return classes.stream()
+                .map(each -> new FlowConfig(each.weight(), each.limitPackets(), each.limitOctets()))
+                .toList();
     }
 }

@@ -78,6 +78,7 @@ class OpenApiTest {
         Map<String, String> bodies = Map.of(
                 "putRoute", "{\"address\": \"127.0.0.1\", \"port\": 3322}",
                 "replaceRoutes", "{\"routes\": [{\"prefix\": \"10.0.0.0/8\"}, {\"prefix\": \"::/0\"}]}",
+                "changeQos", "{\"classes\": [{\"name\": \"video\", \"class-of-service\": [0, \"4-7\"]}]}",
                 "revoke", "{\"key\": \"0123456789abcdef\"}");
         Set<Object> succeeded = new HashSet<>();
         for (Map.Entry<?, ?> path : map(document, "paths").entrySet()) {
@@ -97,7 +98,7 @@ class OpenApiTest {
                 }
             }
         }
-        assertThat(succeeded).contains("putRoute", "replaceRoutes", "removeRoute", "release");
+        assertThat(succeeded).contains("putRoute", "replaceRoutes", "removeRoute", "release", "changeQos", "qosOff");
     }
 
     @Test
