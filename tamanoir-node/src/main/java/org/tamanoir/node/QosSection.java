@@ -137,11 +137,15 @@ final class QosSection {
     private ClassRule rule(Section item, int number, String defaultClass) {
         item.allow("service", "source", "destination", "stream", "class");
         places.put("rule " + number + ":", item.where());
+        int problemsBefore = item.problems().lines().size();
         Range streams = item.value("stream", text -> Range.parse(text, MAX_STREAM));
         String service = item.value("service", Settings::serviceName);
         Prefix source = item.value("source", Prefix::parse);
         Prefix destination = item.value("destination", Prefix::parse);
         String trafficClass = item.required("class", "video", Function.identity());
+        if (item.problems().lines().size() > problemsBefore) {
+            streams = new Range(0, MAX_STREAM); // What is wrong is said: it must not seem to say nothing as well.
+        }
         return new ClassRule(
                 service,
                 source,
