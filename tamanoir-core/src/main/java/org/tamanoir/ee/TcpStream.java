@@ -85,7 +85,7 @@ final class TcpStream extends StreamInstance {
 
     /** Serves whatever has become possible. */
     private void step() {
-        departures.refresh();
+        refresh();
         if (state == State.OPEN && isPaused()) {
             holdInput();
             if (!settled()) {
@@ -312,6 +312,7 @@ final class TcpStream extends StreamInstance {
     /**
      * Waits with the packet in hand; those before it leave, answers go their way, and nothing is read from the sender.
      */
+    @Override
     void hold(BooleanSupplier there, Duration bound) {
         holdInput();
         departures.flush();
@@ -348,6 +349,7 @@ final class TcpStream extends StreamInstance {
     // ---- end ------------------------------------------------------------------------------------------------------
 
     private void finish() {
+        openGate();
         DropReason reason = endReason();
         TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
         branches.end();
