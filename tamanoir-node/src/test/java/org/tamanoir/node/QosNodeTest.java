@@ -3,11 +3,11 @@ package org.tamanoir.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.node.LiveNode.eventually;
 import static org.tamanoir.node.LiveNode.route;
-import static org.tamanoir.node.LiveSink.packets;
 import static org.tamanoir.node.LiveSink.send;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
 import tools.jackson.databind.JsonNode;
 
@@ -54,6 +55,15 @@ class QosNodeTest {
         return LiveNode.start(folder.resolve("node"), route(sink.address(), true) + "qos:\n" + qos.indent(2));
     }
 
+    private static PacketBuilder packets(int classOfService, int stream) throws Exception {
+        return new PacketBuilder()
+                        .destination(InetAddress.getByName("10.0.0.7"))
+                        .service(MONITOR)
+                        .classOfService(classOfService, 0)
+                        .stream(stream)
+                        .hopBudget(16);
+    }
+
     private static JsonNode status(LiveNode node, String point, String trafficClass) {
         for (JsonNode each : node.get("/v1/qos/status").get("points")) {
             for (JsonNode status : each.get("classes")) {
@@ -68,10 +78,18 @@ class QosNodeTest {
 
     private static void assertServed(LiveNode node, String point, String trafficClass, long packets) {
         JsonNode status = status(node, point, trafficClass);
-        assertThat(status.get("servedPackets").asLong()).as("%s", status).isEqualTo(packets);
-        assertThat(status.get("servedOctets").asLong()).as("%s", status).isGreaterThan(100 * packets - 1);
-        assertThat(status.get("droppedPackets").asLong()).as("%s", status).isZero();
-        assertThat(status.get("waitingPackets").asLong()).as("%s", status).isZero();
+        assertThat(status.get("servedPackets").asLong())
+                .as("%s %s", point, status)
+                .isEqualTo(packets);
+        assertThat(status.get("servedOctets").asLong())
+                .as("%s %s", point, status)
+                .isGreaterThan(100 * packets - 1);
+        assertThat(status.get("droppedPackets").asLong())
+                .as("%s %s", point, status)
+                .isZero();
+        assertThat(status.get("waitingPackets").asLong())
+                .as("%s %s", point, status)
+                .isZero();
     }
 
     @Test
@@ -80,11 +98,11 @@ class QosNodeTest {
         try (LiveNode node = node(both);
                 AnepSender stream = AnepSender.tcp(node.tcp());
                 AnepSender datagrams = AnepSender.udp(node.udp())) {
-            send(stream, packets(MONITOR).classOfService(2, 0), 0, 500);
-            send(stream, packets(MONITOR).classOfService(9, 0).stream(8), 500, 700);
+            send(stream, packets(2, 7), 0, 500);
+            send(stream, packets(9, 8), 500, 700);
             stream.finish();
-            send(datagrams, packets(MONITOR).classOfService(9, 0), 700, 720); // By its stream, 7.
-            send(datagrams, packets(MONITOR).classOfService(200, 0).stream(9), 720, 750);
+            send(datagrams, packets(9, 7), 700, 720); // By its stream, 7.
+            send(datagrams, packets(200, 9), 720, 750);
             sink.await(750);
 
             node.assertConserved(750, Map.of());
@@ -113,7 +131,7 @@ class QosNodeTest {
         String post = CLASSES + "links: [{name: uplink, rate: 2MB/s, burst: 64KiB}]\n";
         try (LiveNode node = node(post);
                 AnepSender stream = AnepSender.tcp(node.tcp())) {
-            send(stream, packets(MONITOR), 0, 3000);
+            send(stream, packets(2, 7), 0, 3000);
             stream.finish();
             sink.await(3000);
             node.assertConserved(3000, Map.of());
@@ -147,11 +165,11 @@ class QosNodeTest {
                 AnepSender datagrams = AnepSender.udp(node.udp())) {
             CompletableFuture<Void> sending = CompletableFuture.runAsync(() -> {
                 try {
-                    send(stream, packets(MONITOR).classOfService(2, 0), 0, count / 2);
-                    send(stream, packets(MONITOR).classOfService(9, 0).stream(8), count / 2, count);
+                    send(stream, packets(2, 7), 0, count / 2);
+                    send(stream, packets(9, 8), count / 2, count);
                     stream.finish();
-                } catch (java.io.IOException e) {
-                    throw new java.io.UncheckedIOException(e);
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
                 }
             });
             int step = count / (changes.size() + 1);
@@ -159,7 +177,7 @@ class QosNodeTest {
                 sink.await((i + 1) * step);
                 Path file = Files.writeString(folder.resolve("qos-" + i), changes.get(i));
                 node.ctl(Main.OK, "qos", "set", file.toString());
-                send(datagrams, packets(MONITOR), count + i * 10, count + i * 10 + 10);
+                send(datagrams, packets(2, 7), count + i * 10, count + i * 10 + 10);
             }
             node.ctl(Main.OK, "qos", "off");
             sending.get(LiveNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);

@@ -105,7 +105,7 @@ class OpenApiTest {
     void schedulingIsAnsweredAsDescribed() throws Exception {
         String qos = "{\"classes\": [{\"name\": \"a\", \"class-of-service\": [0, \"4-7\"]}], "
                 + "\"rules\": [{\"stream\": 1, \"class\": \"a\"}], \"pre\": {\"options\": {}}, "
-                + "\"links\": [{\"name\": \"b\", \"rate\": 1, \"discipline\": \"pq\", \"options\": {\"top-rate\": \"1\"}}]}";
+                + "\"links\": [{\"name\": \"b\", \"rate\": 1, \"discipline\": \"pq\", \"options\": {\"top-rate\": \"8kbit/s\", \"top-burst\": 256}}]}";
         assertThat(node.put("/v1/qos", qos).status()).isEqualTo(200);
         for (String path : List.of("/v1/qos", "/v1/qos/status")) {
             Map<?, ?> operation = map(map(map(document, "paths"), path), "get");
