@@ -52,7 +52,14 @@ class QosNodeTest {
     }
 
     private LiveNode node(String qos) throws Exception {
-        return LiveNode.start(folder.resolve("node"), route(sink.address(), true) + "qos:\n" + qos.indent(2));
+        return node("none", qos);
+    }
+
+    /** A node whose service Monitor gives packets this class of service. */
+    private LiveNode node(String mark, String qos) throws Exception {
+        String services = "services: [{name: Monitor, config: {mark: " + mark + "}}]\n";
+        return LiveNode.start(
+                folder.resolve("node"), route(sink.address(), true) + services + "qos:\n" + qos.indent(2));
     }
 
     private static PacketBuilder packets(int classOfService, int stream) throws Exception {
@@ -126,8 +133,22 @@ class QosNodeTest {
     }
 
     @Test
+    void onTheLinkCountsWhatTheServiceHasMarked() throws Exception {
+        try (LiveNode node = node("9", CLASSES + "pre: {}\nlinks: [{name: uplink, rate: 1Gbit/s}]\n");
+                AnepSender stream = AnepSender.tcp(node.tcp())) {
+            send(stream, packets(2, 8), 0, 100);
+            stream.finish();
+            sink.await(100);
+            eventually().untilAsserted(() -> {
+                assertServed(node, "pre", "video", 100);
+                assertServed(node, "uplink", "rest", 100);
+            });
+        }
+    }
+
+    @Test
     void theRateOfALinkIsKeptAndWaitingShows() throws Exception {
-        // 3,000 packets of 170 octets and more at 2 MB/s, of which 64 KiB may leave at once.
+        // 3,000 packets of 164 octets at 2 MB/s, of which 64 KiB may leave at once.
         String post = CLASSES + "links: [{name: uplink, rate: 2MB/s, burst: 64KiB}]\n";
         try (LiveNode node = node(post);
                 AnepSender stream = AnepSender.tcp(node.tcp())) {
