@@ -22,7 +22,7 @@ final class DisciplineRegistry {
     /** Enough to tell what is wrong; it also ends a ServiceLoader that fails for ever. */
     private static final int MAX_PROBLEMS = 100;
 
-    private static final Pattern NAME = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*");
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*\\+?");
 
     private final SortedMap<String, DisciplineProvider> providers = new TreeMap<>();
     private final SortedMap<String, DisciplineProvider> forTurns = new TreeMap<>();
