@@ -364,9 +364,7 @@ abstract class ServiceInstance extends HostedService {
             environment().incidents().leftBehind(this, reason);
             cutUnseen();
             leaveBehind(reason);
-            for (Departure departure : departures.connections()) {
-                departure.resetFromOutside();
-            }
+            departures.resetFromOutside();
             traffic.drop(reason, Math.max(0, traffic.inHand()));
             traffic.hold(0);
             traffic.publish();

@@ -64,6 +64,7 @@ final class TcpBranch extends StreamInstance {
                 boolean worked = !isPaused() && runDueTasks();
                 worked |= handleBatch();
                 relayReplies();
+                watchLinks();
                 publish();
                 if (!worked) {
                     if (inputEnded && inbox.isEmpty()) {
@@ -104,6 +105,9 @@ final class TcpBranch extends StreamInstance {
     private void finishInput() {
         endOfStream();
         drain();
+        if (awaitLink(() -> departures.held() == 0, 0) != null) {
+            return;
+        }
         shutdownDepartures();
         Duration linger = environment().config().lingerTimeout();
         long seen;
@@ -300,6 +304,16 @@ final class TcpBranch extends StreamInstance {
     void abort(DropReason reason, String why) {
         super.abort(reason, why);
         trunk.loop.execute(() -> trunk.abort(reason, why));
+    }
+
+    @Override
+    void serveWayBack() {
+        relayReplies();
+    }
+
+    @Override
+    void excuseSender() {
+        // The stream's thread reads.
     }
 
     @Override
