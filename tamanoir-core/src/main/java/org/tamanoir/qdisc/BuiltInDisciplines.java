@@ -14,7 +14,12 @@ final class BuiltInDisciplines {
                 new BuiltIn(PriorityQueueing.NAME, true, PriorityQueueing::new),
                 new BuiltIn(DeficitRoundRobin.NAME, true, DeficitRoundRobin::forPackets, DeficitRoundRobin::forTurns),
                 new BuiltIn(CoDel.NAME, false, CoDel::new),
-                new BuiltIn(FqCoDel.NAME, false, FqCoDel::new));
+                new BuiltIn(FqCoDel.NAME, false, FqCoDel::new),
+                new BuiltIn(WeightedFairQueueing.NAME, false, WeightedFairQueueing::wfq),
+                new BuiltIn(WeightedFairQueueing.NAME_EQUAL, false, WeightedFairQueueing::fq),
+                new BuiltIn(SelfClockedQueueing.SCFQ, true, SelfClockedQueueing::scfq),
+                new BuiltIn(SelfClockedQueueing.STFQ, true, SelfClockedQueueing::stfq),
+                new BuiltIn(WorstCaseFairQueueing.NAME, true, WorstCaseFairQueueing::new));
     }
 
     /**

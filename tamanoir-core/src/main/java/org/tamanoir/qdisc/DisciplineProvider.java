@@ -7,7 +7,7 @@ package org.tamanoir.qdisc;
  * <p>Thread contract: any thread.
  */
 public interface DisciplineProvider {
-    /** What the configuration calls it: lower-case letters, digits, hyphens. */
+    /** What the configuration calls it: lower-case letters, digits, hyphens between them, perhaps a + at the end. */
     String name();
 
     /** Whether it may order turns before processing: it drops nothing, and shares by what {@code charge} tells it. */

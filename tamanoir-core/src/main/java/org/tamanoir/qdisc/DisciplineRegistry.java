@@ -73,8 +73,8 @@ final class DisciplineRegistry {
     private void add(DisciplineProvider provider) {
         String name = provider.name();
         if (name == null || !NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException(
-                    "name '" + name + "': must be lower-case letters, digits, and hyphens between them");
+            throw new IllegalArgumentException("name '" + name
+                    + "': must be lower-case letters, digits, hyphens between them, and perhaps a + at the end");
         }
         boolean ordersTurns = provider.ordersTurns();
         DisciplineProvider first = providers.putIfAbsent(name, provider);

@@ -1,0 +1,142 @@
+package org.tamanoir.qdisc;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Virtual start and finish of each flow's first item, for disciplines whose virtual time comes from what they serve
+ * (SCFQ, STFQ, WF²Q+). There a flow's items follow each other without a gap, so that one finish tag for each flow is
+ * enough: {@code S = max(finish of the item before, virtual time when the flow became backlogged)}, {@code F = S +
+ * size/weight}.
+ *
+ * <p>Costs that become known late move the finish of what was served, and so the start of what follows. A flow whose
+ * only item was being served and that asks again at once, when it has been charged, was never idle: its floor is the
+ * virtual time at which that item was taken, not that of now; otherwise it would lose what it had paid too much.
+ *
+ * <p>Bounds: an octet (or nanosecond) is at most 2^22 units, a size below 2^31, a rest counts as at most ±2^37 (137 s
+ * of processor time). So one item moves a tag by less than 2^60, and with the virtual time held below 2^60 by
+ * {@link #lower} and tags within 2^61 of it, nothing overflows, however long it is busy.
+ */
+final class FlowTags {
+    /** Virtual time is lowered to 0 when it gets here. At 100 Gb/s that takes at least 20 s, mostly years. */
+    static final long MAX_VIRTUAL = 1L << 60;
+
+    private static final int PER_OCTET_BITS = 22;
+    private static final long MAX_REST = 1L << 37;
+    private static final long MAX_DISTANCE = 1L << 61;
+
+    final TagScale scale;
+    private final boolean exact;
+    private final long[] perOctet;
+    private final long[] fractionPerOctet;
+    private final long[] weights;
+    /** Finish of the last item served, in whole units. */
+    private final long[] finish;
+    /** Its fraction of a unit: numerator over the flow's weight. */
+    private final long[] fraction;
+    /** Virtual time when it became backlogged. */
+    private final long[] floor;
+    /** Virtual time when its last item was taken. */
+    private final long[] takenAt;
+    /** Which call of dequeue comes next, as the flow was charged while nothing of it waited. */
+    private final long[] chargedBefore;
+
+    private long nextDequeue;
+    /** The largest finish of all that was served. */
+    private long largest;
+
+    FlowTags(List<FlowConfig> flows) {
+        scale = new TagScale(flows, PER_OCTET_BITS, Long.SIZE - 2, 0);
+        exact = scale.exact;
+        perOctet = scale.perOctet;
+        fractionPerOctet = scale.fractionPerOctet;
+        weights = scale.weights;
+        int count = flows.size();
+        finish = new long[count];
+        fraction = new long[count];
+        floor = new long[count];
+        takenAt = new long[count];
+        chargedBefore = new long[count];
+        Arrays.fill(chargedBefore, -1);
+    }
+
+    /** Says that {@link QueueingDiscipline#dequeue} was called. */
+    void dequeueCalled() {
+        nextDequeue++;
+    }
+
+    /** The largest finish of an item that was served. */
+    long largestFinish() {
+        return largest;
+    }
+
+    /** A flow has an item again. */
+    void becomesBacklogged(int flow, long virtual) {
+        floor[flow] = chargedBefore[flow] == nextDequeue ? takenAt[flow] : virtual;
+    }
+
+    /** Start of the flow's first item. */
+    long start(int flow) {
+        return Math.max(finish[flow], floor[flow]);
+    }
+
+    /** Finish of the flow's first item. */
+    long finish(int flow, long size) {
+        long whole = start(flow) + size * perOctet[flow];
+        if (exact) {
+            return whole;
+        }
+        long kept = finish[flow] < floor[flow] ? 0 : fraction[flow];
+        return whole + (size * fractionPerOctet[flow] + kept) / weights[flow];
+    }
+
+    /** The flow's first item is taken: what follows starts where it finishes, which is returned. */
+    long take(int flow, long size, long virtual) {
+        takenAt[flow] = virtual;
+        if (finish[flow] < floor[flow]) {
+            finish[flow] = floor[flow];
+            fraction[flow] = 0;
+        }
+        move(flow, size);
+        largest = Math.max(largest, finish[flow]);
+        return finish[flow];
+    }
+
+    /**
+     * What was taken cost so much more.
+     *
+     * @param waits whether the flow has items
+     */
+    void charge(int flow, long rest, long virtual, boolean waits) {
+        move(flow, bounded(rest));
+        finish[flow] = Math.max(virtual - MAX_DISTANCE, Math.min(virtual + MAX_DISTANCE, finish[flow]));
+        largest = Math.max(largest, finish[flow]);
+        if (!waits) {
+            chargedBefore[flow] = nextDequeue;
+        }
+    }
+
+    static long bounded(long rest) {
+        return Math.max(-MAX_REST, Math.min(MAX_REST, rest));
+    }
+
+    private void move(int flow, long amount) {
+        finish[flow] += amount * perOctet[flow];
+        if (!exact) {
+            long numerator = amount * fractionPerOctet[flow] + fraction[flow];
+            long whole = Math.floorDiv(numerator, weights[flow]);
+            finish[flow] += whole;
+            fraction[flow] = numerator - whole * weights[flow];
+        }
+    }
+
+    /** Makes all tags smaller, for a virtual time that starts from 0 again. Takes a nanosecond or so for each flow. */
+    void lower(long by) {
+        for (int flow = 0; flow < finish.length; flow++) {
+            finish[flow] = Math.max(finish[flow] - by, -MAX_DISTANCE);
+            floor[flow] = Math.max(floor[flow] - by, -MAX_DISTANCE);
+            takenAt[flow] = Math.max(takenAt[flow] - by, -MAX_DISTANCE);
+        }
+        largest -= by;
+    }
+}
