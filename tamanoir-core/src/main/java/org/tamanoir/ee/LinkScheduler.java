@@ -344,30 +344,36 @@ final class LinkScheduler {
     /** The owner sends no more of what waits in this queue, and takes nothing back. */
     void withdraw(LinkQueue queue) {
         synchronized (lock) {
-            queue.withdraw();
             if (queue instanceof OrderedLinkQueue ordered) {
-                for (LinkItem item = ordered.first(); item != null; item = item.behind) {
-                    item.currentClass().ends(item.octets);
-                    if (item.submitted) {
-                        leaveDiscipline(item);
-                        deadItems++;
-                    }
-                }
-                ordered.clear();
-                orderedQueues.remove(ordered);
-                for (LinkClass each : classes) {
-                    each.awaitsNoMore(queue);
-                }
-                if (deadItems > FEW_ITEMS && deadItems > discipline().packets() / 2) {
-                    drain();
-                    enqueueDrained(clock.getAsLong());
-                }
-            } else if (!closed) {
+                withdrawAll(ordered);
+            } else if (!closed && !queue.isWithdrawn()) {
                 takeOut(queue, false);
             }
+            queue.withdraw();
             grant(null);
         }
         tellRoom();
+    }
+
+    /** Its items in the discipline are dead; they are taken out when there are many. */
+    private void withdrawAll(OrderedLinkQueue queue) {
+        for (LinkItem item = queue.first(); item != null; item = item.behind) {
+            item.currentClass().ends(item.octets);
+            if (item.submitted) {
+                leaveDiscipline(item);
+                deadItems++;
+            }
+        }
+        queue.clear();
+        queue.withdraw();
+        orderedQueues.remove(queue);
+        for (LinkClass each : classes) {
+            each.awaitsNoMore(queue);
+        }
+        if (!closed && deadItems > FEW_ITEMS && deadItems > discipline().packets() / 2) {
+            drain();
+            enqueueDrained(clock.getAsLong());
+        }
     }
 
     /** Grants all datagrams of a queue at once: others like them go another way from now on. */
