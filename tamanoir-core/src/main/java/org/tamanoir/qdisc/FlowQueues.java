@@ -33,11 +33,15 @@ final class FlowQueues {
         this.drops = drops;
     }
 
-    /** Takes the item into its flow's queue; false when that was full and the item is dropped. */
+    /** Takes the item into its flow's queue; false when that was full, or there is none, and the item is dropped. */
     boolean enqueue(Item item, long nowNs) {
         int flow = item.flow;
-        ItemQueue queue = queues[flow];
         item.enqueuedAt(nowNs);
+        if (flow < 0 && item.mayDrop) {
+            drops.dropped(item, DropReason.UNCLASSIFIED);
+            return false;
+        }
+        ItemQueue queue = queues[flow];
         if (!queue.takes(item, limitPackets[flow], limitOctets[flow])) {
             drops.dropped(item, DropReason.QUEUE_FULL);
             return false;

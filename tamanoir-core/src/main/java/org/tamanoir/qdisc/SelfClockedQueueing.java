@@ -25,7 +25,7 @@ final class SelfClockedQueueing implements QueueingDiscipline {
     static final String SCFQ = "scfq";
 
     private final boolean byStart;
-    private final FairQueues queues;
+    private final FlowQueues queues;
     private final FlowTags tags;
     private final TagHeap waiting;
     private long virtual;
@@ -33,7 +33,7 @@ final class SelfClockedQueueing implements QueueingDiscipline {
     private SelfClockedQueueing(String name, DisciplineConfig config, Drops drops, boolean byStart) {
         new Options(name, config.options());
         this.byStart = byStart;
-        this.queues = new FairQueues(name, config.flows(), drops);
+        this.queues = new FlowQueues(name, config.flows(), drops);
         this.tags = new FlowTags(config.flows());
         this.waiting = new TagHeap(config.flows().size());
     }
@@ -48,12 +48,8 @@ final class SelfClockedQueueing implements QueueingDiscipline {
 
     @Override
     public void enqueue(Item item, long nowNs) {
-        item.enqueuedAt(nowNs);
-        if (!queues.admits(item)) {
-            return;
-        }
-        int flow = queues.queueOf(item.flow);
-        if (queues.append(flow, item)) {
+        int flow = item.flow;
+        if (queues.enqueue(item, nowNs) && !waiting.contains(flow)) {
             tags.becomesBacklogged(flow, virtual);
             waiting.add(flow, tag(flow, item));
         }
@@ -71,12 +67,15 @@ final class SelfClockedQueueing implements QueueingDiscipline {
             return null;
         }
         int flow = waiting.first();
-        Item item = queues.remove(flow);
+        Item item = queues.poll(flow);
+        if (item == null) {
+            throw new IllegalStateException("flow " + flow + " has a tag, and nothing waits");
+        }
         long start = tags.start(flow);
         long finish = tags.take(flow, item.size, byStart ? Math.max(virtual, start) : virtual);
         item.start = start;
         item.finish = finish;
-        Item next = queues.head(flow);
+        Item next = queues.peek(flow);
         if (next == null) {
             waiting.removeFirst();
         } else {
@@ -97,11 +96,10 @@ final class SelfClockedQueueing implements QueueingDiscipline {
 
     @Override
     public void charge(int flow, long rest) {
-        int queue = queues.queueOf(flow);
-        Item head = queues.head(queue);
-        tags.charge(queue, rest, virtual, head != null);
+        Item head = queues.peek(flow);
+        tags.charge(flow, rest, virtual, head != null);
         if (head != null) {
-            waiting.change(queue, tag(queue, head));
+            waiting.change(flow, tag(flow, head));
         }
     }
 

@@ -21,7 +21,7 @@ final class WeightedFairQueueing implements QueueingDiscipline {
 
     private static final long MAX_RATE = 1_000_000_000_000L;
 
-    private final FairQueues queues;
+    private final FlowQueues queues;
     private final GpsClock clock;
     private final TagHeap waiting;
 
@@ -44,22 +44,20 @@ final class WeightedFairQueueing implements QueueingDiscipline {
             throw new IllegalArgumentException("rate " + config.rate() + " octets a second: discipline " + name
                     + " needs 1 to " + MAX_RATE + "; set the link's rate, or use stfq");
         }
-        queues = new FairQueues(name, flows, drops);
+        queues = new FlowQueues(name, flows, drops);
         clock = new GpsClock(flows, config.rate());
         waiting = new TagHeap(flows.size());
     }
 
     @Override
     public void enqueue(Item item, long nowNs) {
-        item.enqueuedAt(nowNs);
-        if (!queues.admits(item)) {
+        if (!queues.enqueue(item, nowNs)) {
             return;
         }
         clock.advance(nowNs);
-        int flow = queues.queueOf(item.flow);
-        item.finish = clock.arrive(flow, item.size);
-        if (queues.append(flow, item)) {
-            waiting.add(flow, item.finish);
+        item.finish = clock.arrive(item.flow, item.size);
+        if (!waiting.contains(item.flow)) {
+            waiting.add(item.flow, item.finish);
         }
     }
 
@@ -70,8 +68,8 @@ final class WeightedFairQueueing implements QueueingDiscipline {
             return null;
         }
         int flow = waiting.first();
-        Item item = queues.remove(flow);
-        Item next = queues.head(flow);
+        Item item = queues.poll(flow);
+        Item next = queues.peek(flow);
         if (next == null) {
             waiting.removeFirst();
         } else {

@@ -21,7 +21,7 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
     /** Work that is converted in one step: times a total weight below 2^34 it fits a long. */
     private static final long MAX_STEP = 1L << 29;
 
-    private final FairQueues queues;
+    private final FlowQueues queues;
     private final FlowTags tags;
     private final TagHeap eligible;
     private final TagHeap ahead;
@@ -40,7 +40,7 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
     WorstCaseFairQueueing(DisciplineConfig config, Drops drops) {
         new Options(NAME, config.options());
         int count = config.flows().size();
-        this.queues = new FairQueues(NAME, config.flows(), drops);
+        this.queues = new FlowQueues(NAME, config.flows(), drops);
         this.tags = new FlowTags(config.flows());
         this.eligible = new TagHeap(count);
         this.ahead = new TagHeap(count);
@@ -52,12 +52,8 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
 
     @Override
     public void enqueue(Item item, long nowNs) {
-        item.enqueuedAt(nowNs);
-        if (!queues.admits(item)) {
-            return;
-        }
-        int flow = queues.queueOf(item.flow);
-        if (queues.append(flow, item)) {
+        int flow = item.flow;
+        if (queues.enqueue(item, nowNs) && !eligible.contains(flow) && !ahead.contains(flow)) {
             tags.becomesBacklogged(flow, virtualAt(nowNs));
             place(flow, item);
         }
@@ -107,7 +103,7 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
         lowerIfLarge();
         while (!ahead.isEmpty() && ahead.firstTag() <= virtual) {
             int flow = ahead.removeFirst();
-            Item head = queues.head(flow);
+            Item head = queues.peek(flow);
             if (head != null) {
                 eligible.add(flow, tags.finish(flow, head.size));
             }
@@ -116,10 +112,13 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
     }
 
     private Item take(int flow, long nowNs) {
-        Item item = queues.remove(flow);
+        Item item = queues.poll(flow);
+        if (item == null) {
+            throw new IllegalStateException("flow " + flow + " has a tag, and nothing waits");
+        }
         item.start = tags.start(flow);
         item.finish = tags.take(flow, item.size, virtual);
-        Item next = queues.head(flow);
+        Item next = queues.peek(flow);
         if (next != null) {
             place(flow, next);
         }
@@ -150,13 +149,12 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
 
     @Override
     public void charge(int flow, long rest) {
-        int queue = queues.queueOf(flow);
-        Item head = queues.head(queue);
+        Item head = queues.peek(flow);
         work += FlowTags.bounded(rest);
-        tags.charge(queue, rest, virtual, head != null);
+        tags.charge(flow, rest, virtual, head != null);
         if (head != null) {
-            (eligible.contains(queue) ? eligible : ahead).remove(queue);
-            place(queue, head);
+            (eligible.contains(flow) ? eligible : ahead).remove(flow);
+            place(flow, head);
         }
     }
 
