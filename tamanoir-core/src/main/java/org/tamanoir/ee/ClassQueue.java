@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.transport.Buffer;
@@ -48,6 +49,10 @@ final class ClassQueue {
 
     boolean isEmpty() {
         return packets == 0;
+    }
+
+    long octets() {
+        return octets;
     }
 
     int packets() {
@@ -131,11 +136,13 @@ final class ClassQueue {
 
     /** Tells the scheduling point what has changed since this was called last. */
     void tell(TurnScheduler scheduler, QosConfig config, int classIndex) {
-        if (packets != toldPackets || octets != toldOctets || droppedPackets > 0) {
-            scheduler.queued(
-                    config, classIndex, packets - toldPackets, octets - toldOctets, droppedPackets, droppedOctets);
+        if (packets != toldPackets || octets != toldOctets) {
+            scheduler.queued(config, classIndex, packets - toldPackets, octets - toldOctets);
             toldPackets = packets;
             toldOctets = octets;
+        }
+        if (droppedPackets > 0) {
+            scheduler.dropped(config, classIndex, DropReason.TURN_QUEUE_FULL, droppedPackets, droppedOctets);
             droppedPackets = 0;
             droppedOctets = 0;
         }

@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.qdisc.QosConfig;
@@ -41,6 +42,9 @@ final class StreamTurns extends TurnGate {
             granted = turn.request(config, wanted);
         }
         if (!granted && !instance.awaitTurn(turn)) {
+            if (instance.aborted() == DropReason.STARVED) {
+                scheduler.dropped(config, wanted, DropReason.STARVED, 1, packet.length());
+            }
             return false;
         }
         turn.begin();

@@ -112,6 +112,11 @@ final class Turn extends Item {
         return state == State.IDLE;
     }
 
+    /** When the thread began to ask for it, by the scheduler's clock. */
+    long askedNs() {
+        return requestedNs;
+    }
+
     /**
      * Asks for it.
      *

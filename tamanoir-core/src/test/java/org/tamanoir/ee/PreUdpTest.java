@@ -320,4 +320,50 @@ class PreUdpTest {
             assertThat(status(node, "tiny").processorTime()).isPositive();
         }
     }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void whatWaitsInAClassThatGetsNoTurnIsDroppedAsStarved(TransportKind kind) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(kind, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = UdpTestNode.start(impatient(kind))) {
+            node.deliver("127.0.0.1/32", Transport.SAME)
+                    .service(NAME, this::note)
+                    .service(BLOCKER, this::block)
+                    .environment
+                    .qos(config("pq", 1, LONG_QUANTUM, named("high", 0, 1), named("low", 1, 1)));
+            try (AnepSender blocker = block(node, 0)) {
+                for (int i = 0; i < 5; i++) {
+                    sender.send(node.udp(), packet(NAME, receiver, 1, i));
+                }
+                QosStatus.Dropped all = new QosStatus.Dropped(5, 5L * packet(NAME, receiver, 1, 0).length);
+                eventually()
+                        .untilAsserted(() ->
+                                assertThat(status(node, "low").dropped()).isEqualTo(Map.of(DropReason.STARVED, all)));
+                released.countDown();
+                blocker.finish();
+            }
+            sender.send(node.udp(), packet(NAME, receiver, 1, 5));
+            assertThat(number(receiver.next())).isEqualTo(5);
+            node.assertDrops(7, Map.of(DropReason.STARVED, 5L, DropReason.CONSUMED, 1L));
+        }
+    }
+
+    /** A node that drops after 300 ms what gets no turn. */
+    private static EeConfig impatient(TransportKind kind) {
+        EeConfig patient = UdpTestNode.config(kind);
+        return new EeConfig(
+                patient.tcp(),
+                patient.udp(),
+                patient.typeId(),
+                kind,
+                patient.unknownService(),
+                patient.maxStreams(),
+                patient.hopBudget(),
+                patient.inboxOctets(),
+                patient.firstPacketTimeout(),
+                patient.connectTimeout(),
+                Duration.ofMillis(300),
+                patient.lingerTimeout());
+    }
 }
