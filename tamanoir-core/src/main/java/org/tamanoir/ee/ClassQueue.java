@@ -25,6 +25,7 @@ final class ClassQueue {
 
     private int packets;
     private long octets;
+    private long waitsSinceNs;
     private long droppedPackets;
     private long droppedOctets;
     private long toldPackets;
@@ -59,6 +60,16 @@ final class ClassQueue {
         return packets;
     }
 
+    /** Notes when it was empty last. */
+    void waitsSince(long nowNs) {
+        waitsSinceNs = nowNs;
+    }
+
+    /** When it was empty last. */
+    long waitsSinceNs() {
+        return waitsSinceNs;
+    }
+
     /**
      * Copies a packet in; false, and it counts as dropped, when it is full.
      *
@@ -88,6 +99,9 @@ final class ClassQueue {
         other.release();
         pieces.addAll(other.pieces);
         other.pieces.clear();
+        if (packets == 0) {
+            waitsSinceNs = other.waitsSinceNs;
+        }
         packets += other.packets;
         octets += other.octets;
         other.packets = 0;

@@ -26,7 +26,7 @@ final class StreamTurns extends TurnGate {
         this.scheduler = scheduler;
         this.config = config;
         this.classifier = classifier;
-        this.owner = new TurnOwner(instance.loop::wakeup);
+        this.owner = new TurnOwner(instance.loop::wakeup, instance.thread());
         this.turn = new Turn(scheduler, owner);
     }
 

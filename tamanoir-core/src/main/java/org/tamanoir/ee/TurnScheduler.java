@@ -30,7 +30,7 @@ import org.tamanoir.qdisc.QueueingDiscipline;
 final class TurnScheduler {
     /** A turn that lasts longer than so many quanta, while others wait, is overdue. */
     private static final long OVERDUE_QUANTA = 10;
-    /** And longer than this: threads of a busy host stand still now and then without a fault of their service. */
+    /** And longer than this, since a thread may stand still for a moment without a fault of its service. */
     private static final long OVERDUE_NS = 20_000_000;
 
     /** Between looks of the timer, whatever a discipline says. */
@@ -413,7 +413,7 @@ final class TurnScheduler {
             if (contended) {
                 for (int i = running.size() - 1; i >= 0; i--) {
                     Turn turn = running.get(i);
-                    if (now - turn.grantedNs() >= overdueNs()) {
+                    if (turn.isOverdue(now, overdueNs())) {
                         turn.become(Turn.State.OVERDUE);
                         leaveProcessor(turn);
                     }

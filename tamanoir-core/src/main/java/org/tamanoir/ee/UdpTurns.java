@@ -54,7 +54,7 @@ final class UdpTurns extends TurnGate {
         this.service = service;
         this.config = config;
         this.classifier = classifier;
-        this.owner = new TurnOwner(service.loop::wakeup);
+        this.owner = new TurnOwner(service.loop::wakeup, service.thread());
         this.stallNs = service.environment().config().stallTimeout().toNanos();
         change(scheduler, config, classifier);
     }
@@ -71,7 +71,7 @@ final class UdpTurns extends TurnGate {
         }
         tell();
         queues = made;
-        owner = new TurnOwner(service.loop::wakeup);
+        owner = new TurnOwner(service.loop::wakeup, service.thread());
         TurnOwner asking = owner;
         turns = made.stream().map(queue -> new Turn(next, asking)).toList();
         scheduler = next;
@@ -121,8 +121,12 @@ final class UdpTurns extends TurnGate {
             turn.serves(packet.length());
             return true;
         }
+        boolean wasEmpty = queue.isEmpty();
         if (service.offer(packet, queue)) {
             waiting++;
+            if (wasEmpty) {
+                queue.waitsSince(System.nanoTime());
+            }
         } else {
             service.drop(DropReason.TURN_QUEUE_FULL, packet);
         }
@@ -178,11 +182,15 @@ final class UdpTurns extends TurnGate {
         for (int i = 0; from != null && i < queues.size(); i++) {
             ClassQueue queue = queues.get(i);
             Turn turn = turns.get(i);
-            if (!queue.isEmpty() && !turn.isGranted() && !turn.isIdle() && sliceBeganNs - turn.askedNs() >= stallNs) {
+            if (!queue.isEmpty() && !turn.isGranted() && !turn.isIdle() && isStalled(queue, turn)) {
                 from.dropped(config, i, DropReason.STARVED, queue.packets(), queue.octets());
                 drop(queue, DropReason.STARVED);
             }
         }
+    }
+
+    private boolean isStalled(ClassQueue queue, Turn turn) {
+        return sliceBeganNs - queue.waitsSinceNs() >= stallNs && sliceBeganNs - turn.askedNs() >= stallNs;
     }
 
     private boolean serveAll() {

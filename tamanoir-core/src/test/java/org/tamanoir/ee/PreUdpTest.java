@@ -343,6 +343,7 @@ class PreUdpTest {
                 released.countDown();
                 blocker.finish();
             }
+            eventually().until(() -> status(node, "high").servedPackets() == 1);
             sender.send(node.udp(), packet(NAME, receiver, 1, 5));
             assertThat(number(receiver.next())).isEqualTo(5);
             node.assertDrops(7, Map.of(DropReason.STARVED, 5L, DropReason.CONSUMED, 1L));
