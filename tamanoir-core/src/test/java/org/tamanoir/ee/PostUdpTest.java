@@ -293,7 +293,10 @@ class PostUdpTest {
             }
             endWriting();
             node.environment.qos(QosConfig.OFF);
-            assertThat(quiet(node).drops()).describedAs("seed %s", seed).isEmpty();
+            // A machine that is busy with other things may let the inbox fill up before: that is not the link's.
+            assertThat(quiet(node).drops().keySet())
+                    .describedAs("seed %s", seed)
+                    .isSubsetOf(DropReason.INBOX_FULL);
             assertThat(faults).describedAs("seed %s", seed).isEmpty();
         }
     }
