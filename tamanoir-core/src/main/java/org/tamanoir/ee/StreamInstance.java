@@ -101,6 +101,39 @@ abstract class StreamInstance extends ServiceInstance {
         }
     }
 
+    @Override
+    @Nullable
+    TurnGate gate(QualityOfService.Now now, @Nullable TurnGate before) {
+        if (before != null) {
+            before.end();
+        }
+        return now.turns() == null || now.classifier() == null
+                ? null
+                : new StreamTurns(this, now.turns(), now.config(), now.classifier());
+    }
+
+    /** Waits for a turn with the packet in hand; false when it ended, which ended the packet. */
+    final boolean awaitTurn(Turn turn) {
+        Duration stall = environment().config().stallTimeout();
+        hold(
+                () -> {
+                    relayReplies();
+                    return turn.isGranted();
+                },
+                stall);
+        if (turn.isGranted() && !isCut() && aborted == null) {
+            return true;
+        }
+        if (!isCut() && aborted == null) {
+            abort(DropReason.STARVED, "its class got no turn for " + stall.toMillis() + " ms");
+        }
+        dropInHand(endReason());
+        return false;
+    }
+
+    /** Waits, with the packet in hand, until the condition holds or the instance is to end; those before it leave. */
+    abstract void hold(BooleanSupplier there, Duration bound);
+
     /** Flushes and waits until every next hop has taken what is theirs, or a stall, failure or cut ends that. */
     @Override
     final void drain() {

@@ -85,7 +85,7 @@ final class TcpStream extends StreamInstance {
 
     /** Serves whatever has become possible. */
     private void step() {
-        departures.refresh();
+        refresh();
         if (state == State.OPEN && isPaused()) {
             holdInput();
             if (!settled()) {
@@ -325,6 +325,7 @@ final class TcpStream extends StreamInstance {
     /**
      * Waits with the packet in hand; those before it leave, answers go their way, and nothing is read from the sender.
      */
+    @Override
     void hold(BooleanSupplier there, Duration bound) {
         holdInput();
         departures.flush();
@@ -361,6 +362,7 @@ final class TcpStream extends StreamInstance {
     // ---- end ------------------------------------------------------------------------------------------------------
 
     private void finish() {
+        openGate();
         DropReason reason = endReason();
         TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
         branches.end();
