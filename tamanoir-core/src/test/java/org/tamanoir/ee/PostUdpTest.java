@@ -5,6 +5,7 @@ import static org.tamanoir.ee.UdpTestNode.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -22,7 +23,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
+import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.PacketHandler;
 import org.tamanoir.client.Peer;
 import org.tamanoir.qdisc.QosConfig;
@@ -50,7 +53,8 @@ class PostUdpTest {
         final AnepReceiver receiver;
 
         OrderSink() throws IOException {
-            AnepReceiver.Settings settings = AnepReceiver.on(new InetSocketAddress("127.0.0.1", 0)).tcp().udp();
+            AnepReceiver.Settings settings =
+                    AnepReceiver.on(new InetSocketAddress("127.0.0.1", 0)).tcp().udp();
             receiver = settings.start(() -> new PacketHandler() {
                 @Override
                 public void packet(Packet packet, Peer peer) {
@@ -174,6 +178,46 @@ class PostUdpTest {
             node.environment.qos(QosConfig.OFF);
             assertThat(quiet(node).drops().keySet()).isSubsetOf(DropReason.QUEUE_FULL, DropReason.INBOX_FULL);
         }
+    }
+
+    @Test
+    void sharesOctetsBetweenDatagramsAndAStream() throws Exception {
+        try (UdpTestNode node = node(TransportKind.AUTO);
+                OrderSink sink = new OrderSink()) {
+            node.environment.qos(PostConfig.of("wfq", 2_000_000, 20_000, 30, 70));
+            write(node, sink.address(), PASS, 1, 0);
+            writeStream(node, sink.address(), 2, 1);
+            eventually()
+                    .until(() -> status(node, 0).waitingPackets() > 500
+                            && status(node, 1).waitingPackets() > 100);
+            long low = status(node, 0).servedOctets();
+            long high = status(node, 1).servedOctets();
+            eventually().until(() -> status(node, 1).servedOctets() - high > 1_500_000);
+            double lowShare = status(node, 0).servedOctets() - low;
+            double highShare = status(node, 1).servedOctets() - high;
+            assertThat(lowShare / (lowShare + highShare)).isBetween(0.297, 0.303);
+            node.environment.qos(QosConfig.OFF);
+            endWriting();
+            assertThat(quiet(node).drops().keySet()).isSubsetOf(DropReason.QUEUE_FULL, DropReason.INBOX_FULL);
+        }
+    }
+
+    /** Packets of a stream, until it is told to stop. */
+    private void writeStream(UdpTestNode node, InetSocketAddress to, int stream, int trafficClass) {
+        Thread writer = new Thread(() -> {
+            try (AnepSender sender = AnepSender.tcp(node.tcp())) {
+                PacketBuilder builder = UdpTestNode.builder(to, PASS, stream).classOfService(trafficClass, 0);
+                ByteBuffer payload = ByteBuffer.allocate(1300);
+                while (writing.get()) {
+                    sender.send(builder, payload);
+                }
+                sender.finish();
+            } catch (IOException e) {
+                faults.add(e);
+            }
+        });
+        writers.add(writer);
+        writer.start();
     }
 
     @Test
