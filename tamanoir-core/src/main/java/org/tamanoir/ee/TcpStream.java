@@ -333,6 +333,7 @@ final class TcpStream extends StreamInstance {
         publish(1);
         await(
                 () -> {
+                    settled(); // What links have granted meanwhile leaves.
                     branches.takeAnswers();
                     return there.getAsBoolean() || aborted() != null;
                 },
