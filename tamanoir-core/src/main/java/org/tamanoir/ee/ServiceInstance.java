@@ -426,9 +426,7 @@ abstract class ServiceInstance extends HostedService {
                 gate.forfeit();
             }
             leaveBehind(reason);
-            for (Departure departure : departures.connections()) {
-                departure.resetFromOutside();
-            }
+            departures.resetFromOutside();
             traffic.drop(reason, Math.max(0, traffic.inHand()));
             traffic.hold(0);
             traffic.publish();

@@ -65,6 +65,7 @@ final class TcpBranch extends StreamInstance {
                 boolean worked = !isPaused() && runDueTasks();
                 worked |= handleBatch();
                 relayReplies();
+                watchLinks();
                 publish();
                 if (!worked) {
                     if (inputEnded && inbox.isEmpty()) {
@@ -105,6 +106,9 @@ final class TcpBranch extends StreamInstance {
     private void finishInput() {
         endOfStream();
         drain();
+        if (awaitLink(() -> departures.held() == 0, 0) != null) {
+            return;
+        }
         shutdownDepartures();
         Duration linger = environment().config().lingerTimeout();
         long seen;
@@ -310,6 +314,16 @@ final class TcpBranch extends StreamInstance {
         flushBack();
         publish(1);
         await(() -> there.getAsBoolean() || aborted() != null, bound);
+    }
+
+    @Override
+    void serveWayBack() {
+        relayReplies();
+    }
+
+    @Override
+    void excuseSender() {
+        // The stream's thread reads.
     }
 
     @Override

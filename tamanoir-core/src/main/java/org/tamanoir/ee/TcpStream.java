@@ -108,8 +108,11 @@ final class TcpStream extends StreamInstance {
                 endInput();
             }
         }
+        watchLinks();
         if (state == State.ENDING && !settled()) {
             timeouts.watchStall();
+        } else if (state == State.ENDING && departures.held() > 0) {
+            watchLinks();
         } else if (state == State.ENDING && branches.isEmpty()) {
             shutdownDepartures();
             if (isBackClear() && (repliesEnded() || broken || inbound.failure() != null)) {
@@ -300,6 +303,18 @@ final class TcpStream extends StreamInstance {
     @Override
     void holdInput() {
         inbound.wantInput(false);
+    }
+
+    @Override
+    void serveWayBack() {
+        relayReplies();
+        branches.takeAnswers();
+        flushBack();
+    }
+
+    @Override
+    void excuseSender() {
+        timeouts.excusePartial();
     }
 
     // ---- other services of the same stream ------------------------------------------------------------------------

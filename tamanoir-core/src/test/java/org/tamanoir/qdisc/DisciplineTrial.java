@@ -35,6 +35,8 @@ final class DisciplineTrial {
     private final List<Numbered> dropped = new ArrayList<>();
     private final int[] packets;
     private final long[] octets;
+    private final long sumPackets;
+    private final long sumOctets;
     private int allPackets;
     private long allOctets;
     private long arrived;
@@ -58,6 +60,8 @@ final class DisciplineTrial {
         for (int i = 0; i < flows.size(); i++) {
             expected.add(new ArrayDeque<>());
         }
+        sumPackets = flows.stream().mapToLong(FlowConfig::limitPackets).sum();
+        sumOctets = flows.stream().mapToLong(FlowConfig::limitOctets).sum();
         boolean few = flows.size() < 10;
         DisciplineConfig config = new DisciplineConfig(
                 flows,
@@ -100,10 +104,7 @@ final class DisciplineTrial {
             return allPackets > HASHED_PACKETS && flows.size() < 10 || allOctets > HASHED_OCTETS && flows.size() < 10;
         }
         if (SHARED_LIMITS.contains(name)) {
-            return allPackets
-                            > flows.stream().mapToLong(FlowConfig::limitPackets).sum()
-                    || allOctets
-                            > flows.stream().mapToLong(FlowConfig::limitOctets).sum();
+            return allPackets > sumPackets || allOctets > sumOctets;
         }
         return packets[flow] > flows.get(flow).limitPackets()
                 || octets[flow] > flows.get(flow).limitOctets();

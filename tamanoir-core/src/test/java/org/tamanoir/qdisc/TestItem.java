@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.tamanoir.anep.DropReason;
 
 /** An item with a name, and helpers to write short tests with. */
@@ -42,6 +43,11 @@ final class TestItem extends Item {
                 .mapToObj(weight -> new FlowConfig(weight, Integer.MAX_VALUE, Long.MAX_VALUE))
                 .toList();
         return new DisciplineConfig(flows, 125_000_000, options);
+    }
+
+    /** Takes out the next, which there must be. */
+    static Item next(QueueingDiscipline discipline, long nowNs) {
+        return Objects.requireNonNull(discipline.dequeue(nowNs), "nothing comes out");
     }
 
     /** Takes out what there is now; names in their order. */

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 /** Packets that arrive at a link: what the disciplines order, and the fluid model serves, in simulated time. */
 final class Trace {
     static final long NS = 1_000_000_000;
+    /** Octets. */
+    static final int SHAPED_BURST = 3000;
 
     /** One packet; {@code number} counts within its flow from 1. */
     static final class Packet extends Item {
@@ -110,10 +112,10 @@ final class Trace {
         return served;
     }
 
-    /** 2 to 5 flows with idle times between bursts. */
-    static Trace random(Random random) {
+    /** 2 to 5 flows with idle times between bursts, so many packets at most. */
+    static Trace random(Random random, int maxPackets) {
         Trace trace = empty(random);
-        int count = 20 + random.nextInt(41);
+        int count = maxPackets / 3 + random.nextInt(maxPackets * 2 / 3 + 1);
         int maxSize = 1 + random.nextInt(1500);
         int pause = 1 + random.nextInt(2 * maxSize);
         long nowNs = 0;
@@ -126,17 +128,48 @@ final class Trace {
         return trace;
     }
 
-    /** 2 to 5 flows, all packets there from the start. */
-    static Trace saturated(Random random) {
+    /** 2 to 5 flows, so many packets of each at most, all there from the start. */
+    static Trace saturated(Random random, int maxPackets) {
         Trace trace = empty(random);
         for (int flow = 0; flow < trace.weights.length; flow++) {
             int maxSize = 1 + random.nextInt(1500);
-            int count = 10 + random.nextInt(20);
+            int count = maxPackets / 2 + random.nextInt(maxPackets / 2 + 1);
             for (int i = 0; i < count; i++) {
                 trace.add(0, flow, 1 + random.nextInt(maxSize));
             }
         }
         return trace;
+    }
+
+    /** Flow 0 keeps to a bucket of {@link #SHAPED_BURST} octets at its guaranteed rate; the others send what they like. */
+    static Trace shaped(Random random) {
+        Trace trace = empty(random);
+        long nsPerOctet = NS / trace.rate;
+        long periodNs = nsPerOctet * trace.totalWeight();
+        long endNs = 0;
+        long fullAtNs = 0;
+        for (int i = 0; i < 25; i++) {
+            int size = 1 + random.nextInt(SHAPED_BURST);
+            // The bucket is full again at fullAtNs; it holds size when that is at most (burst - size) / rate away.
+            long costNs = ceilDiv(size * periodNs, trace.weights[0]);
+            long roomNs = SHAPED_BURST * periodNs / trace.weights[0];
+            long atNs = Math.max(endNs, fullAtNs + costNs - roomNs);
+            if (random.nextInt(4) == 0) {
+                atNs += random.nextInt(2000) * nsPerOctet;
+            }
+            fullAtNs = Math.max(fullAtNs, atNs) + costNs;
+            endNs = atNs;
+            trace.add(atNs, 0, size);
+        }
+        for (int i = 0; i < 60; i++) {
+            long atNs = random.nextInt(4) == 0 ? random.nextLong(endNs + 1) : random.nextInt(10) * (endNs / 10);
+            trace.add(atNs, 1 + random.nextInt(trace.weights.length - 1), 1 + random.nextInt(1500));
+        }
+        return trace.sorted();
+    }
+
+    private static long ceilDiv(long a, long b) {
+        return (a + b - 1) / b;
     }
 
     private static Trace empty(Random random) {
@@ -149,8 +182,8 @@ final class Trace {
         return new Trace(rates[random.nextInt(rates.length)], weights);
     }
 
-    /** Sorts by arrival; for traces that were put together flow by flow. */
-    Trace sorted() {
+    /** Packets of a flow stay in the order in which they were added. */
+    private Trace sorted() {
         packets.sort(Comparator.comparingLong(packet -> packet.arrivalNs));
         return this;
     }

@@ -2,6 +2,7 @@ package org.tamanoir.node;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,6 +43,8 @@ final class QosSection {
 
     private static final List<Prefix> ANYWHERE = List.of(Prefix.parse("0.0.0.0/0"), Prefix.parse("::/0"));
     private static final Pattern RANGE = Pattern.compile("(\\d{1,18})(?:\\s*-\\s*(\\d{1,18}))?");
+    private static final Pattern RATE = Pattern.compile("[\\d.]+\\s*[kMG]?(bit|B)/s");
+    private static final Pattern SIZE = Pattern.compile("\\d+\\s*[KMG]iB");
     private static final Map<String, Boolean> EXCESS = Map.of("wait", false, "drop", true);
 
     private final Section section;
@@ -137,11 +140,15 @@ final class QosSection {
     private ClassRule rule(Section item, int number, String defaultClass) {
         item.allow("service", "source", "destination", "stream", "class");
         places.put("rule " + number + ":", item.where());
+        int problemsBefore = item.problems().lines().size();
         Range streams = item.value("stream", text -> Range.parse(text, MAX_STREAM));
         String service = item.value("service", Settings::serviceName);
         Prefix source = item.value("source", Prefix::parse);
         Prefix destination = item.value("destination", Prefix::parse);
         String trafficClass = item.required("class", "video", Function.identity());
+        if (item.problems().lines().size() > problemsBefore) {
+            streams = new Range(0, MAX_STREAM); // What is wrong is said: it must not seem to say nothing as well.
+        }
         return new ClassRule(
                 service,
                 source,
@@ -157,7 +164,7 @@ final class QosSection {
         int all = Math.min(Runtime.getRuntime().availableProcessors(), MAX_PROCESSORS);
         return new PreProcessing(
                 pre.value("discipline", DEFAULT_DISCIPLINE, Function.identity()),
-                pre.section("options").texts(),
+                options(pre),
                 pre.value("processors", all, text -> Quantity.number(text, 1, MAX_PROCESSORS)),
                 pre.value(
                         "quantum",
@@ -181,7 +188,23 @@ final class QosSection {
                 item.value("burst", burst, text -> Quantity.octets(text, MIN_BURST, MAX_BURST)),
                 item.value("excess", false, text -> Choice.of(text, EXCESS)),
                 item.value("discipline", DEFAULT_DISCIPLINE, Function.identity()),
-                item.section("options").texts());
+                options(item));
+    }
+
+    /** The discipline's own: it reads texts and numbers itself, so rates and sizes with a unit become octets here. */
+    private static Map<String, String> options(Section item) {
+        Section given = item.section("options");
+        Map<String, String> options = new HashMap<>();
+        given.texts().forEach((name, text) -> {
+            String value = text;
+            if (RATE.matcher(text).matches()) {
+                value = given.value(name, text, rate -> Long.toString(Quantity.octetRate(rate, 0, MAX_RATE)));
+            } else if (SIZE.matcher(text).matches()) {
+                value = given.value(name, text, size -> Long.toString(Quantity.octets(size, 0, Long.MAX_VALUE)));
+            }
+            options.put(name, value);
+        });
+        return options;
     }
 
     /** A number, or two with a hyphen between them; both count. */

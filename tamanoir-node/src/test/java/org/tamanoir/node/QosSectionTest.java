@@ -55,7 +55,7 @@ class QosSectionTest {
                 burst: 100KiB
                 discipline: pq
                 excess: drop
-                options: {top-rate: 2Mbit/s}
+                options: {top-rate: 2Mbit/s, top-burst: 64KiB, more: 64k}
               - {name: rest, rate: 1.25MB/s}
             """;
 
@@ -111,7 +111,7 @@ class QosSectionTest {
                                         100 << 10,
                                         true,
                                         "pq",
-                                        Map.of("top-rate", "2Mbit/s")),
+                                        Map.of("top-rate", "250000", "top-burst", "65536", "more", "64k")),
                                 new Link(
                                         "rest",
                                         prefixes("0.0.0.0/0", "::/0"),
@@ -304,7 +304,9 @@ class QosSectionTest {
                     discipline: pq
                     excess: drop
                     options:
-                      top-rate: 2Mbit/s
+                      more: 64k
+                      top-burst: 65536
+                      top-rate: 250000
                   - name: rest
                     next-hops: [0.0.0.0/0, "::/0"]
                     rate: 10Mbit/s

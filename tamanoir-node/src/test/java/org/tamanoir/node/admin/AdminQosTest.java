@@ -124,7 +124,7 @@ class AdminQosTest {
         assertThat(node.manager.qos().classes().get(0).name()).isEqualTo("video");
 
         TestAdmin.Reply one = node.put("/v1/qos", "{\"classes\": [{\"name\": \"a\", \"weight\": -1}]}");
-        assertThat(one.error()).contains("nothing is changed; qos.classes[0].weight: '-1'");
+        assertThat(one.error()).contains("nothing is changed; qos.classes[0].weight: -1 is out of bounds");
         assertThat(one.error()).doesNotContain("\n");
     }
 
