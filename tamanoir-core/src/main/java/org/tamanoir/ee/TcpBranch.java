@@ -313,7 +313,12 @@ final class TcpBranch extends StreamInstance {
         departures.flush();
         flushBack();
         publish(1);
-        await(() -> there.getAsBoolean() || aborted() != null, bound);
+        await(
+                () -> {
+                    settled(); // What links have granted meanwhile leaves.
+                    return there.getAsBoolean() || aborted() != null;
+                },
+                bound);
     }
 
     @Override

@@ -335,6 +335,7 @@ final class TcpStream extends StreamInstance {
         publish(1);
         await(
                 () -> {
+                    settled(); // What links have granted meanwhile leaves.
                     branches.takeAnswers();
                     return there.getAsBoolean() || aborted() != null;
                 },
