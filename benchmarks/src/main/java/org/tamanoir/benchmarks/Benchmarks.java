@@ -1,11 +1,14 @@
 package org.tamanoir.benchmarks;
 
 import java.util.Arrays;
+import org.tamanoir.benchmarks.qos.QosExperiments;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for
- * deployment, {@code jmh} for what happens in memory. */
+/**
+ * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
+ * quality of service, {@code jmh} for what happens in memory.
+ */
 @Command(
         name = "benchmarks",
         mixinStandardHelpOptions = true,
@@ -13,6 +16,7 @@ import picocli.CommandLine.Command;
         subcommands = {
             Compare.class,
             Deploy.class,
+            QosExperiments.class,
             TcpSink.class,
             TcpSender.class,
             PacedSender.class,

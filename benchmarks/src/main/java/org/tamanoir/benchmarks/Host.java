@@ -7,10 +7,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** What the figures depend on. */
-final class Host {
+public final class Host {
     private Host() {}
 
-    static Map<String, String> facts() {
+    /** Processor, memory, kernel and Java, by name. */
+    public static Map<String, String> facts() {
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("processor", field("/proc/cpuinfo", "model name"));
         facts.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));

@@ -7,9 +7,9 @@ import java.nio.ByteBuffer;
 import org.tamanoir.anep.PacketBuilder;
 
 /** The packets that all loads are made of: to 127.0.0.1, for the Monitor service. */
-final class Load {
+public final class Load {
     /** What one write of a flooding sender takes, in octets. */
-    static final int BATCH_OCTETS = 256 * 1024;
+    public static final int BATCH_OCTETS = 256 * 1024;
 
     private static final String SERVICE = "org.tamanoir.services.Monitor";
     private static final int HOP_BUDGET = 16;
@@ -17,7 +17,7 @@ final class Load {
     private Load() {}
 
     /** 127.0.0.1 and this port. */
-    static InetSocketAddress loopback(int port) {
+    public static InetSocketAddress loopback(int port) {
         return new InetSocketAddress(loopback(), port);
     }
 
@@ -41,7 +41,7 @@ final class Load {
      *
      * @throws IllegalArgumentException if the header alone is larger
      */
-    static ByteBuffer payload(PacketBuilder header, int packetOctets) {
+    public static ByteBuffer payload(PacketBuilder header, int packetOctets) {
         if (packetOctets < header.headerLength() || packetOctets > 65_535) {
             throw new IllegalArgumentException("packets of " + packetOctets + " octets: " + header.headerLength()
                     + " to 65535 are possible with the options of this load");
@@ -54,7 +54,7 @@ final class Load {
     }
 
     /** As many packets as fit {@code maxOctets}, at most {@code maxPackets}, back to back in one direct buffer. */
-    static ByteBuffer batch(int streamId, int packetOctets, int maxOctets, int maxPackets) {
+    public static ByteBuffer batch(int streamId, int packetOctets, int maxOctets, int maxPackets) {
         PacketBuilder header = header(streamId);
         ByteBuffer payload = payload(header, packetOctets);
         int packets = Math.max(1, Math.min(maxPackets, maxOctets / packetOctets));

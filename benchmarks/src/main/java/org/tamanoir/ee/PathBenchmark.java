@@ -149,6 +149,12 @@ public class PathBenchmark {
             return collector.octets;
         }
 
+        @Override
+        @Nullable
+        TurnGate gate(QualityOfService.Now now, @Nullable TurnGate before) {
+            return null;
+        }
+
         void free() {
             loop.own();
             loop.close();

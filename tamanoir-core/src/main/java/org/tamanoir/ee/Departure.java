@@ -24,6 +24,16 @@ interface Departure {
     /** Packets added that have not left. */
     long held();
 
+    /** Whether no packet would be lost if it were closed now. */
+    default boolean isIdle() {
+        return held() == 0;
+    }
+
+    /** Waits until it is idle, where it can wait; returns whether it is. */
+    default boolean awaitIdle() {
+        return isIdle();
+    }
+
     /** Whether it can take packets no more. */
     boolean isClosed();
 

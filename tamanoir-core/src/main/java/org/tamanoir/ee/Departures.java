@@ -8,11 +8,14 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.qdisc.Classifier;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.UdpSocket;
 
 /**
  * All ways out of one service's thread. Finds a packet's next hop, spends a hop of its budget, and adds it to the
- * way there.
+ * way there. Where the way leads over a link that is scheduled, the packet's class is that which it has now, after its
+ * service; replies go back without crossing a link.
  *
  * <p>Thread contract: the service's thread.
  */
@@ -35,6 +38,11 @@ final class Departures {
     private final List<Target> connectionTargets = new ArrayList<>();
     private final List<UdpDeparture> datagrams = new ArrayList<>();
     private final List<UdpSocket> datagramSockets = new ArrayList<>();
+    private final List<LinkPort> links = new ArrayList<>();
+    /** Of datagrams, one for each link that some have gone over. */
+    private final List<DatagramBacklog> backlogs = new ArrayList<>();
+
+    private QualityOfService.Now quality;
     private Hop last = NOWHERE;
     private int generation;
 
@@ -43,15 +51,34 @@ final class Departures {
         this.forwarder = forwarder;
         this.initialHopBudget = initialHopBudget;
         this.traffic = traffic;
+        this.quality = instance.environment().qualityOfService().now();
     }
 
-    /** Takes note of routes that have changed; after a batch has come in, before its first packet goes. */
+    /** Takes note of routes and links that have changed; after a batch has come in, before its first packet goes. */
     void refresh() {
         int now = forwarder.generation();
-        if (now != generation) {
+        QualityOfService.Now qualityNow =
+                instance.environment().qualityOfService().now();
+        if (now != generation || qualityNow != quality) {
             generation = now;
             Arrays.fill(hops, null);
             last = NOWHERE;
+            if (qualityNow != quality) {
+                refresh(qualityNow);
+            }
+        }
+    }
+
+    private void refresh(QualityOfService.Now now) {
+        boolean moves = !now.hasLinksOf(quality);
+        quality = now;
+        links.forEach(link -> link.refresh(now.config()));
+        if (moves) {
+            // What comes now may go another way: nothing older must be left behind. Connections see to that themselves.
+            backlogs.forEach(DatagramBacklog::releaseAll);
+            flush();
+            backlogs.removeIf(backlog -> !now.links().contains(backlog.port().link()) && backlog.closeIfEmpty());
+            links.removeIf(link -> !now.links().contains(link.link()));
         }
     }
 
@@ -106,10 +133,22 @@ final class Departures {
             }
         }
         packet.seal();
+        if (hop.link != null) {
+            return departOverLink(packet, hop, departure);
+        }
         if (hop.isUdp) {
             return ((UdpDeparture) departure).to(hop.high, hop.low, hop.port()).add(packet);
         }
         return departure.add(packet);
+    }
+
+    private @Nullable DropReason departOverLink(Packet packet, Hop hop, Departure departure) {
+        Classifier classifier = quality.classifier();
+        int trafficClass = classifier == null ? 0 : classifier.classOf(packet);
+        DatagramBacklog backlog = hop.backlog;
+        return backlog == null
+                ? ((TcpDeparture) departure).add(packet, trafficClass)
+                : backlog.add(packet, trafficClass, departure, hop);
     }
 
     /** An empty budget is filled, and a packet without one gets one, so that no loop of routes is endless. */
@@ -138,10 +177,43 @@ final class Departures {
         Hop remembered = hops[slot];
         if (remembered == null || !remembered.isFor(high, low, port)) {
             remembered = forwarder.resolve(high, low, port, instance.stream().transport());
+            LinkScheduler link =
+                    remembered.refusal != null ? null : quality.linkTowards(remembered.high, remembered.low);
+            if (link != null) {
+                remembered.over(port(link));
+                remembered.backlog = remembered.isUdp || isDatagramService() ? backlog(link) : null;
+            }
             hops[slot] = remembered;
         }
         last = remembered;
         return remembered;
+    }
+
+    private boolean isDatagramService() {
+        return instance.stream().transport() == StreamInfo.Transport.UDP;
+    }
+
+    private LinkPort port(LinkScheduler link) {
+        for (LinkPort known : links) {
+            if (known.link() == link) {
+                return known;
+            }
+        }
+        LinkPort port = new LinkPort(link, quality.config());
+        links.add(port);
+        return port;
+    }
+
+    private DatagramBacklog backlog(LinkScheduler link) {
+        for (DatagramBacklog known : backlogs) {
+            if (known.port().link() == link) {
+                return known;
+            }
+        }
+        DatagramBacklog backlog = new DatagramBacklog(
+                port(link), instance.loop, instance.environment().pool(), traffic);
+        backlogs.add(backlog);
+        return backlog;
     }
 
     private @Nullable Departure open(Hop hop) {
@@ -150,6 +222,11 @@ final class Departures {
             return null;
         }
         Departure departure = hop.isUdp ? datagrams(address) : connection(Target.of(address, hop.isTls));
+        if (departure instanceof TcpDeparture connection
+                && instance instanceof StreamInstance stream
+                && !connection.over(hop.link, stream)) {
+            return null;
+        }
         hop.departure = departure;
         return departure;
     }
@@ -184,13 +261,17 @@ final class Departures {
     private boolean makeRoom() {
         instance.drain();
         for (int i = 0; i < connections.size(); i++) {
-            if (connections.get(i).held() == 0) {
-                connections.get(i).close(DropReason.NEXT_HOP_LOST);
-                forget(i);
-                return true;
+            if (connections.get(i).isIdle()) {
+                return closeIdle(i);
             }
         }
-        return false;
+        return connections.get(0).awaitIdle() && closeIdle(0);
+    }
+
+    private boolean closeIdle(int index) {
+        connections.get(index).close(DropReason.NEXT_HOP_LOST);
+        forget(index);
+        return true;
     }
 
     private void forget(int index) {
@@ -221,12 +302,46 @@ final class Departures {
     void flush() {
         // A service may leave its thread interrupted: the JDK's channels would close.
         boolean ignored = Thread.interrupted();
+        for (int i = 0; i < links.size(); i++) {
+            links.get(i).settle();
+        }
+        for (int i = 0; i < backlogs.size(); i++) {
+            backlogs.get(i).takeReturned();
+        }
         for (int i = 0; i < connections.size(); i++) {
             connections.get(i).flush();
         }
         for (int i = 0; i < datagrams.size(); i++) {
             datagrams.get(i).flush();
         }
+        for (int i = 0; i < backlogs.size(); i++) {
+            backlogs.get(i).flushed();
+        }
+    }
+
+    /** Sends datagrams that their links have granted since the last flush. */
+    void flushGranted() {
+        for (int i = 0; i < backlogs.size(); i++) {
+            if (backlogs.get(i).hasReturned()) {
+                flush();
+                return;
+            }
+        }
+    }
+
+    /** Sends what links have granted, of streams and datagrams, while the thread waits for something else. */
+    void writeGranted() {
+        flushGranted();
+        for (int i = 0; i < connections.size(); i++) {
+            if (connections.get(i) instanceof TcpDeparture connection && connection.backlog() != null) {
+                connection.settle();
+            }
+        }
+    }
+
+    /** Datagrams that wait for links. */
+    List<DatagramBacklog> backlogs() {
+        return backlogs;
     }
 
     /** TCP connections to next hops. */
@@ -243,7 +358,16 @@ final class Departures {
         for (int i = 0; i < datagrams.size(); i++) {
             held += datagrams.get(i).held();
         }
+        for (int i = 0; i < backlogs.size(); i++) {
+            held += backlogs.get(i).held();
+        }
         return held;
+    }
+
+    /** Breaks all connections, and takes what waits out of links. Another thread: {@link Departure#resetFromOutside}. */
+    void resetFromOutside() {
+        connections.forEach(Departure::resetFromOutside);
+        backlogs.forEach(DatagramBacklog::forsake);
     }
 
     /** Closes all connections of a stream that cannot go on, so that their far sides know. */
@@ -253,6 +377,7 @@ final class Departures {
         }
         connections.clear();
         connectionTargets.clear();
+        closeLinks(reason);
     }
 
     /** Closes all connections. */
@@ -268,5 +393,15 @@ final class Departures {
         }
         connections.clear();
         connectionTargets.clear();
+        closeLinks(reason);
+    }
+
+    private void closeLinks(DropReason reason) {
+        backlogs.forEach(backlog -> backlog.close(reason));
+        backlogs.clear();
+        links.forEach(LinkPort::settle);
+        links.clear();
+        Arrays.fill(hops, null);
+        last = NOWHERE;
     }
 }

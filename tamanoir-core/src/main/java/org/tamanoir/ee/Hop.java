@@ -22,11 +22,17 @@ final class Hop {
     final boolean isTls;
     final long high;
     final long low;
-    /** The largest packet that the transport carries, in octets. */
-    final int maxOctets;
+    /** The largest packet that the transport, and the link, carries, in octets. */
+    int maxOctets;
     /** The way there, once there is one. */
     @Nullable
     Departure departure;
+    /** The link that the next hop is reached over; null when departures to it are not scheduled. */
+    @Nullable
+    LinkPort link;
+    /** What waits for the link, of a datagram service; null for streams. */
+    @Nullable
+    DatagramBacklog backlog;
 
     Hop(
             long destinationHigh,
@@ -51,6 +57,12 @@ final class Hop {
         this.high = high;
         this.low = low;
         this.maxOctets = maxOctets;
+    }
+
+    /** Packets go over this link. */
+    void over(LinkPort port) {
+        link = port;
+        maxOctets = (int) Math.min(maxOctets, port.link().burst());
     }
 
     boolean isFor(long high, long low, int port) {

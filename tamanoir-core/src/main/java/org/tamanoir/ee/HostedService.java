@@ -219,8 +219,16 @@ abstract class HostedService implements ServiceHost {
         return life.isPaused();
     }
 
+    /** Before the thread waits: whether it may, or has to look for packets first. */
+    abstract boolean mayRest();
+
     /** Waits in the loop, where no code of the service runs. */
     final void rest() {
+        if (!mayRest()) {
+            loop.poll();
+            unhindered = false;
+            return;
+        }
         RESTING.setOpaque(this, true);
         try {
             loop.run();

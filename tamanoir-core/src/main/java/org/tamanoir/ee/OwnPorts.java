@@ -27,6 +27,9 @@ final class OwnPorts {
     private final PacketRing inbox;
     private final List<Reading> ports = new ArrayList<>();
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
+    /** Batches taken from a port at once while the service's packets wait for turns. */
+    private static final int BATCHES_BETWEEN_TURNS = 4;
+
     private int lastBatches;
     private boolean paused;
 
@@ -99,6 +102,9 @@ final class OwnPorts {
             Reading reading = ports.get(i);
             if (reading.readable && inbox.isPast(reading.afterInbox)) {
                 worked |= read(reading, ending);
+                for (int more = 1; more < BATCHES_BETWEEN_TURNS && reading.readable && isBehind(reading); more++) {
+                    read(reading, ending);
+                }
                 if (reading.port.isShared() && service.environment().reception() != null) {
                     ports.remove(i--);
                     giveUp(reading.port);
@@ -106,6 +112,11 @@ final class OwnPorts {
             }
         }
         return worked;
+    }
+
+    /** Whether packets wait for turns, and more for being put behind them or dropped. */
+    private boolean isBehind(Reading reading) {
+        return service.isWaitingForTurns() && !reading.port.isShared() && !paused;
     }
 
     private boolean beginLastBatch() {

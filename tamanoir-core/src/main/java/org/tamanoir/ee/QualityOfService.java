@@ -41,6 +41,22 @@ final class QualityOfService {
             }
             return null;
         }
+
+        /** Whether the same next hops are reached over the same links as there. */
+        boolean hasLinksOf(Now other) {
+            if (!links.equals(other.links)) {
+                return false;
+            }
+            for (int i = 0; i < links.size(); i++) {
+                if (!config.links()
+                        .get(i)
+                        .nextHops()
+                        .equals(other.config.links().get(i).nextHops())) {
+                    return false;
+                }
+            }
+            return true;
+        }
     }
 
     private final Map<String, LinkScheduler> linksByName = new HashMap<>();

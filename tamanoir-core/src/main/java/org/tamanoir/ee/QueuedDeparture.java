@@ -44,6 +44,8 @@ final class QueuedDeparture implements Departure {
     private @Nullable Buffer leaving;
     private long leavingPackets;
     private long leavingOctets;
+    /** Packets that wait for the link. */
+    private long expected;
 
     QueuedDeparture(
             IoLoop loop,
@@ -115,26 +117,49 @@ final class QueuedDeparture implements Departure {
 
     @Override
     public @Nullable DropReason add(Packet packet) {
+        return add(packet.buffer(), packet.offset(), packet.length());
+    }
+
+    /**
+     * Adds a copy of a packet that lies here.
+     *
+     * @return null, or why it cannot go
+     */
+    @Nullable
+    DropReason add(ByteBuffer memory, int offset, int octets) {
+        if (closed) {
+            return DropReason.NEXT_HOP_LOST; // It closed while the packet waited for its link.
+        }
         if (retrying) {
             return DropReason.NEXT_HOP_UNREACHABLE;
         }
         Buffer buffer = filling;
         if (buffer == null) {
-            buffer = pool.take(BufferPool.LARGE_OCTETS, packet.length());
+            buffer = pool.take(BufferPool.LARGE_OCTETS, octets);
             filling = buffer;
             filled = 0;
         }
-        if (filled + packet.length() > buffer.capacity()) {
+        if (filled + octets > buffer.capacity()) {
             flush();
             if (filling != null) {
                 return DropReason.OUTPUT_FULL;
             }
-            return add(packet);
+            return add(memory, offset, octets);
         }
-        buffer.nio().put(filled, packet.buffer(), packet.offset(), packet.length());
-        filled += packet.length();
+        buffer.nio().put(filled, memory, offset, octets);
+        filled += octets;
         fillingPackets++;
         return null;
+    }
+
+    /** So many more packets, or fewer, wait for the link that leads here. */
+    void expect(int packets) {
+        expected += packets;
+    }
+
+    @Override
+    public boolean isIdle() {
+        return held() == 0 && expected == 0;
     }
 
     @Override

@@ -28,6 +28,9 @@ abstract class ServiceInstance extends HostedService {
     private final Packet packet;
     private @Nullable DropReason parseFault;
     private @Nullable InetSocketAddress elsewhere;
+    private QualityOfService.@Nullable Now scheduling;
+    /** What packets have to pass before they are processed; null while turns are not scheduled. */
+    private @Nullable TurnGate gate;
 
     ServiceInstance(
             ExecutionEnvironment environment,
@@ -51,6 +54,29 @@ abstract class ServiceInstance extends HostedService {
     }
 
     // ---- the way of a packet ----------------------------------------------------------------------------------
+
+    /** Takes note of what has changed in the node; after a batch has come in, before its first packet goes. */
+    final void refresh() {
+        departures.refresh();
+        QualityOfService.Now now = environment().qualityOfService().now();
+        if (now != scheduling) {
+            scheduling = now;
+            gate = definition() == Transit.DEFINITION ? null : gate(now, gate);
+        }
+    }
+
+    /** Packets need no turn any more. */
+    final void openGate() {
+        if (gate != null) {
+            gate.end();
+            gate = null;
+        }
+    }
+
+    @Override
+    final boolean mayRest() {
+        return gate == null || gate.mayRest();
+    }
 
     /**
      * Points the packet view at what lies at {@code offset} of a stream.
@@ -123,6 +149,16 @@ abstract class ServiceInstance extends HostedService {
         }
     }
 
+    /** Takes one packet that waited for its turn: it was counted and demultiplexed when it came. */
+    final void handleAgain(ByteBuffer memory, int offset, int length) {
+        DropReason fault = packet.parse(memory, offset, length);
+        if (fault != null) {
+            dropMalformed(fault);
+        } else {
+            process();
+        }
+    }
+
     /** Takes one packet that a next hop sent back and that belongs to no stream: it goes where it says. */
     final void handleFarPacket(ByteBuffer memory, int offset, int length) {
         if (tap.watchesArrivals()) {
@@ -192,6 +228,9 @@ abstract class ServiceInstance extends HostedService {
             quarantined(definition());
             return;
         }
+        if (gate != null && !takeTurn(gate)) {
+            return;
+        }
         Verdict verdict = call(packet);
         if (verdict == Verdict.FORWARD) {
             depart(packet);
@@ -212,6 +251,18 @@ abstract class ServiceInstance extends HostedService {
             case DROP -> drop(DropReason.SERVICE, packet);
             case CONSUME -> drop(DropReason.CONSUMED, packet);
         }
+    }
+
+    /** Whether the packet may be processed now; if not, it is in a queue or has ended. */
+    private boolean takeTurn(TurnGate gate) {
+        if (!gate.take(packet)) {
+            return false;
+        }
+        if (isQuarantined()) { // Since a while, which the packet may have waited.
+            quarantined(definition());
+            return false;
+        }
+        return true;
     }
 
     /** A packet for a service in quarantine goes the way of its failure policy. */
@@ -308,6 +359,14 @@ abstract class ServiceInstance extends HostedService {
 
     // ---- what differs between TCP and UDP -----------------------------------------------------------------------
 
+    /**
+     * What packets have to pass from now on.
+     *
+     * @param before what they had to until now
+     * @return null when they are processed as they come
+     */
+    abstract @Nullable TurnGate gate(QualityOfService.Now now, @Nullable TurnGate before);
+
     /** Who sent the packet in hand. */
     @Nullable
     InetSocketAddress peer() {
@@ -363,10 +422,11 @@ abstract class ServiceInstance extends HostedService {
             // Before its port is another's: the next packet must not make a new instance at once.
             environment().incidents().leftBehind(this, reason);
             cutUnseen();
-            leaveBehind(reason);
-            for (Departure departure : departures.connections()) {
-                departure.resetFromOutside();
+            if (gate != null) {
+                gate.forfeit();
             }
+            leaveBehind(reason);
+            departures.resetFromOutside();
             traffic.drop(reason, Math.max(0, traffic.inHand()));
             traffic.hold(0);
             traffic.publish();

@@ -29,9 +29,13 @@ abstract class StreamInstance extends ServiceInstance {
     /** Between attempts to reach a next hop that refuses. */
     private static final Duration CONNECT_RETRY = Duration.ofMillis(200);
 
+    /** Between looks at whether packets that wait have moved. */
+    private static final long LEAST_WATCH_NS = 1_000_000;
+
     private @Nullable DropReason aborted;
     private String abortedWhy = "";
     private long repliesSeen;
+    private boolean linksWatched;
 
     StreamInstance(
             ExecutionEnvironment environment,
@@ -57,6 +61,7 @@ abstract class StreamInstance extends ServiceInstance {
                     return false;
                 }
                 rest();
+                departures.writeGranted();
             } while (!condition.getAsBoolean());
             return true;
         } finally {
@@ -97,6 +102,39 @@ abstract class StreamInstance extends ServiceInstance {
         }
     }
 
+    @Override
+    @Nullable
+    TurnGate gate(QualityOfService.Now now, @Nullable TurnGate before) {
+        if (before != null) {
+            before.end();
+        }
+        return now.turns() == null || now.classifier() == null
+                ? null
+                : new StreamTurns(this, now.turns(), now.config(), now.classifier());
+    }
+
+    /** Waits for a turn with the packet in hand; false when it ended, which ended the packet. */
+    final boolean awaitTurn(Turn turn) {
+        Duration stall = environment().config().stallTimeout();
+        hold(
+                () -> {
+                    relayReplies();
+                    return turn.isGranted();
+                },
+                stall);
+        if (turn.isGranted() && !isCut() && aborted == null) {
+            return true;
+        }
+        if (!isCut() && aborted == null) {
+            abort(DropReason.STARVED, "its class got no turn for " + stall.toMillis() + " ms");
+        }
+        dropInHand(endReason());
+        return false;
+    }
+
+    /** Waits, with the packet in hand, until the condition holds or the instance is to end; those before it leave. */
+    abstract void hold(BooleanSupplier there, Duration bound);
+
     /** Flushes and waits until every next hop has taken what is theirs, or a stall, failure or cut ends that. */
     @Override
     final void drain() {
@@ -114,18 +152,110 @@ abstract class StreamInstance extends ServiceInstance {
         }
     }
 
+    // ---- links -------------------------------------------------------------------------------------------------
+
+    /**
+     * Waits until there is room for it, or a link has granted what waits. What is granted
+     * meanwhile leaves, and replies go back, since a next hop may wait for that.
+     *
+     * @param inHand packets that are neither in nor out meanwhile: 0 or 1
+     * @return null when the condition holds, or why the stream cannot go on
+     */
+    final @Nullable DropReason awaitLink(BooleanSupplier condition, int inHand) {
+        holdInput();
+        departures.flush();
+        while (true) {
+            settled();
+            if (aborted != null) {
+                return aborted;
+            }
+            if (condition.getAsBoolean()) {
+                excuseSender();
+                return null;
+            }
+            if (isCut()) {
+                return DropReason.SHUTDOWN;
+            }
+            publish(inHand);
+            watchLinks();
+            rest();
+            serveWayBack();
+        }
+    }
+
+    /** Where packets wait and no link grants, and no next hop takes, anything for the stall time, the stream is closed. */
+    final void watchLinks() {
+        if (linksWatched || departures.held() == 0) {
+            return;
+        }
+        linksWatched = true;
+        long patienceNs = environment().config().stallTimeout().toNanos() - stillForNs(System.nanoTime());
+        loop.schedule(Duration.ofNanos(Math.max(LEAST_WATCH_NS, patienceNs)), () -> {
+            linksWatched = false;
+            settled();
+            checkLinks(System.nanoTime());
+            watchLinks();
+        });
+    }
+
+    /** How long the packets that wait longest have not moved. */
+    private long stillForNs(long nowNs) {
+        long stillNs = 0;
+        for (Departure departure : departures.connections()) {
+            TcpBacklog backlog = ((TcpDeparture) departure).backlog();
+            stillNs = Math.max(stillNs, backlog == null ? 0 : backlog.stillForNs(nowNs));
+        }
+        for (DatagramBacklog backlog : departures.backlogs()) {
+            stillNs = Math.max(stillNs, backlog.stillForNs(nowNs));
+        }
+        return stillNs;
+    }
+
+    private void checkLinks(long nowNs) {
+        Duration stall = environment().config().stallTimeout();
+        for (Departure departure : departures.connections()) {
+            TcpBacklog backlog = ((TcpDeparture) departure).backlog();
+            if (backlog != null && backlog.stillForNs(nowNs) >= stall.toNanos()) {
+                if (backlog.isStarved()) {
+                    starved(backlog.port(), stall);
+                } else {
+                    abort(DropReason.NEXT_HOP_STALLED, "a next hop took nothing for " + stall.toSeconds() + " s");
+                }
+            }
+        }
+        for (DatagramBacklog backlog : departures.backlogs()) {
+            if (backlog.stillForNs(nowNs) >= stall.toNanos()) {
+                starved(backlog.port(), stall);
+            }
+        }
+    }
+
+    private void starved(LinkPort port, Duration stall) {
+        abort(DropReason.STARVED, "link " + port.link().name() + " granted nothing for " + stall.toSeconds() + " s");
+    }
+
+    /** Takes replies and answers on their way, while the thread waits for something else. */
+    abstract void serveWayBack();
+
+    /** The sender was not read: it is not late. */
+    abstract void excuseSender();
+
     /** Stops reading from the sender while the thread waits for something else. */
     abstract void holdInput();
 
-    /** Whether everything that must leave before the memory may change has left; notes failures on the way. */
+    /**
+     * Whether everything that must leave before the memory may change has left; notes failures on the way, and sends
+     * what links have granted.
+     */
     boolean settled() {
+        departures.flushGranted();
         List<Departure> connections = departures.connections();
         boolean drained = true;
         for (int i = 0; i < connections.size(); i++) {
             TcpDeparture departure = (TcpDeparture) connections.get(i);
             departure.settle();
             if (departure.held() > 0) {
-                drained = false;
+                drained &= !departure.holdsMemory();
                 String failure = departure.connection().failure();
                 if (failure != null) {
                     abort(

@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,10 +61,11 @@ final class TcpBranch extends StreamInstance {
         try {
             initialise();
             while (!isCut() && aborted() == null) {
-                departures.refresh();
+                refresh();
                 boolean worked = !isPaused() && runDueTasks();
                 worked |= handleBatch();
                 relayReplies();
+                watchLinks();
                 publish();
                 if (!worked) {
                     if (inputEnded && inbox.isEmpty()) {
@@ -89,7 +91,7 @@ final class TcpBranch extends StreamInstance {
         int packets = 0;
         while (packets < BATCH_PACKETS && !isPaused() && aborted() == null && inbox.next()) {
             packets++;
-            departures.refresh();
+            refresh();
             handleTaken(inbox.memory().nio(), inbox.offset(), inbox.length());
         }
         drain();
@@ -104,6 +106,9 @@ final class TcpBranch extends StreamInstance {
     private void finishInput() {
         endOfStream();
         drain();
+        if (awaitLink(() -> departures.held() == 0, 0) != null) {
+            return;
+        }
         shutdownDepartures();
         Duration linger = environment().config().lingerTimeout();
         long seen;
@@ -121,6 +126,7 @@ final class TcpBranch extends StreamInstance {
     }
 
     private void finish() {
+        openGate();
         DropReason reason = endReason();
         flushBack();
         await(answers::isReleased, environment().config().lingerTimeout());
@@ -300,6 +306,29 @@ final class TcpBranch extends StreamInstance {
     void abort(DropReason reason, String why) {
         super.abort(reason, why);
         trunk.loop.execute(() -> trunk.abort(reason, why));
+    }
+
+    @Override
+    void hold(BooleanSupplier there, Duration bound) {
+        departures.flush();
+        flushBack();
+        publish(1);
+        await(
+                () -> {
+                    settled(); // What links have granted meanwhile leaves.
+                    return there.getAsBoolean() || aborted() != null;
+                },
+                bound);
+    }
+
+    @Override
+    void serveWayBack() {
+        relayReplies();
+    }
+
+    @Override
+    void excuseSender() {
+        // The stream's thread reads.
     }
 
     @Override

@@ -85,7 +85,7 @@ final class TcpStream extends StreamInstance {
 
     /** Serves whatever has become possible. */
     private void step() {
-        departures.refresh();
+        refresh();
         if (state == State.OPEN && isPaused()) {
             holdInput();
             if (!settled()) {
@@ -108,9 +108,10 @@ final class TcpStream extends StreamInstance {
                 endInput();
             }
         }
+        watchLinks();
         if (state == State.ENDING && !settled()) {
             timeouts.watchStall();
-        } else if (state == State.ENDING && branches.isEmpty()) {
+        } else if (state == State.ENDING && departures.held() == 0 && branches.isEmpty()) {
             shutdownDepartures();
             if (isBackClear() && (repliesEnded() || broken || inbound.failure() != null)) {
                 state = State.ENDED;
@@ -302,6 +303,18 @@ final class TcpStream extends StreamInstance {
         inbound.wantInput(false);
     }
 
+    @Override
+    void serveWayBack() {
+        relayReplies();
+        branches.takeAnswers();
+        flushBack();
+    }
+
+    @Override
+    void excuseSender() {
+        timeouts.excusePartial();
+    }
+
     // ---- other services of the same stream ------------------------------------------------------------------------
 
     @Override
@@ -312,6 +325,7 @@ final class TcpStream extends StreamInstance {
     /**
      * Waits with the packet in hand; those before it leave, answers go their way, and nothing is read from the sender.
      */
+    @Override
     void hold(BooleanSupplier there, Duration bound) {
         holdInput();
         departures.flush();
@@ -319,6 +333,7 @@ final class TcpStream extends StreamInstance {
         publish(1);
         await(
                 () -> {
+                    settled(); // What links have granted meanwhile leaves.
                     branches.takeAnswers();
                     return there.getAsBoolean() || aborted() != null;
                 },
@@ -348,6 +363,7 @@ final class TcpStream extends StreamInstance {
     // ---- end ------------------------------------------------------------------------------------------------------
 
     private void finish() {
+        openGate();
         DropReason reason = endReason();
         TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
         branches.end();

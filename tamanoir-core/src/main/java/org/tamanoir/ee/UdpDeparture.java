@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
@@ -35,9 +36,14 @@ final class UdpDeparture implements Departure {
 
     @Override
     public @Nullable DropReason add(Packet packet) {
-        sender.add(packet.buffer(), packet.offset(), packet.length(), high, low, port);
-        heldPackets++;
+        add(packet.buffer(), packet.offset(), packet.length());
         return null;
+    }
+
+    /** Adds a packet that lies here until it is flushed. */
+    void add(ByteBuffer memory, int offset, int octets) {
+        sender.add(memory, offset, octets, high, low, port);
+        heldPackets++;
     }
 
     @Override

@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
@@ -45,6 +46,7 @@ final class UdpService extends ServiceInstance {
     private long peerLow;
     private int peerPort;
     private boolean lookedAgain;
+    private @Nullable UdpTurns turns;
     private volatile boolean ending;
     private volatile boolean retiring;
 
@@ -78,7 +80,8 @@ final class UdpService extends ServiceInstance {
                 boolean worked = readBacklog();
                 worked |= ports.read(ending);
                 worked |= readInbox();
-                departures.refresh();
+                refresh();
+                worked |= serveTurns();
                 worked |= !isPaused() && runDueTasks();
                 departures.flush();
                 memory.recycle();
@@ -87,7 +90,11 @@ final class UdpService extends ServiceInstance {
                     if (++batch % BATCHES_PER_POLL == 0) {
                         loop.poll();
                     }
-                } else if ((ending || retiring) && inbox.isEmpty() && backlog.isEmpty() && !isPaused()) {
+                } else if ((ending || retiring)
+                        && inbox.isEmpty()
+                        && backlog.isEmpty()
+                        && heldBack() == 0
+                        && !isPaused()) {
                     if (lookedAgain) {
                         break;
                     }
@@ -127,7 +134,7 @@ final class UdpService extends ServiceInstance {
 
     /** Handles a batch of one of its own ports. */
     void handle(UdpSocket socket, UdpBatch batch, int messages) {
-        departures.refresh();
+        refresh();
         for (int message = 0; message < messages; message++) {
             inHand(socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
             int segment = Math.max(1, batch.segmentOctets(message));
@@ -167,7 +174,7 @@ final class UdpService extends ServiceInstance {
         while (packets < BATCH_PACKETS && !isPaused() && inbox.next()) {
             packets++;
             readBacklog();
-            departures.refresh();
+            refresh();
             inHand(inbox);
             try {
                 handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
@@ -189,7 +196,7 @@ final class UdpService extends ServiceInstance {
         }
         UdpServices.Held held;
         while (!isCut() && !isPaused() && (held = backlog.poll()) != null) {
-            departures.refresh();
+            refresh();
             inHand(held);
             byte[] octets = held.octets();
             ByteBuffer room = memory.reserve(octets.length);
@@ -206,6 +213,68 @@ final class UdpService extends ServiceInstance {
         departures.flush();
         return true;
     }
+
+    // ---- turns -----------------------------------------------------------------------------------------------------
+
+    @Override
+    @Nullable
+    TurnGate gate(QualityOfService.Now now, @Nullable TurnGate before) {
+        TurnScheduler scheduler = now.turns();
+        Classifier classifier = now.classifier();
+        if (scheduler == null || classifier == null) {
+            if (turns != null) {
+                turns.switchOff();
+            }
+        } else if (turns == null) {
+            turns = new UdpTurns(this, scheduler, now.config(), classifier);
+        } else {
+            turns.change(scheduler, now.config(), classifier);
+        }
+        return turns;
+    }
+
+    private boolean serveTurns() {
+        UdpTurns waiting = turns;
+        if (waiting == null) {
+            return false;
+        }
+        boolean worked = waiting.serve();
+        if (waiting.isDone()) {
+            openGate();
+            waiting.free();
+            turns = null;
+        }
+        return worked;
+    }
+
+    /** Whether packets wait for turns, so that the ports are read as far as that can be done between turns. */
+    boolean isWaitingForTurns() {
+        return heldBack() > 0;
+    }
+
+    /** Copies the packet in hand into a queue; false when it is full. */
+    boolean offer(Packet packet, ClassQueue queue) {
+        int portAndArrival = arrivalIndex(arrivalSocket) << 16 | peerPort;
+        return queue.offer(packet.buffer(), packet.offset(), packet.length(), peerHigh, peerLow, portAndArrival);
+    }
+
+    /** Handles the packet at which a queue stands. */
+    void handleQueued(PacketRing queued) {
+        inHand(queued);
+        try {
+            handleAgain(queued.memory().nio(), queued.offset(), queued.length());
+        } catch (RuntimeException e) {
+            unfit(e);
+        }
+    }
+
+    /** Drops the packet at which a queue stands. */
+    void dropQueued(PacketRing queued, DropReason reason) {
+        inHand(queued);
+        drop(reason, queued.memory().nio(), queued.offset(), queued.length());
+    }
+
+    // ---- intake ----------------------------------------------------------------------------------------------------
 
     /** Takes packets that were held, in their order; false when it takes no more. Any thread. */
     boolean takeHeld(List<UdpServices.Held> packets) {
@@ -279,7 +348,7 @@ final class UdpService extends ServiceInstance {
 
     @Override
     long heldBack() {
-        return 0;
+        return turns == null ? 0 : turns.waiting();
     }
 
     @Override
@@ -375,7 +444,7 @@ final class UdpService extends ServiceInstance {
 
         @Override
         public void take(ByteBuffer memory, int offset, int length) {
-            departures.refresh();
+            refresh();
             handleFarPacket(memory, offset, length);
         }
 
@@ -395,6 +464,9 @@ final class UdpService extends ServiceInstance {
     }
 
     private void dropWaiting(DropReason reason) {
+        if (turns != null) {
+            turns.drop(reason);
+        }
         UdpServices.Held held;
         while ((held = backlog.poll()) != null) {
             environment().udp().handled(held);
@@ -411,6 +483,7 @@ final class UdpService extends ServiceInstance {
 
     private void finish() {
         closeIntake();
+        openGate();
         DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
         dropWaiting(reason);
         inbox.release();
@@ -424,6 +497,9 @@ final class UdpService extends ServiceInstance {
         }
         memory.recycle();
         publish();
+        if (turns != null) {
+            turns.free();
+        }
         environment().pool().give(inboxMemory);
         loop.close();
         environment().running().ended(this);

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,10 +21,15 @@ import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.ee.InstanceStatus;
+import org.tamanoir.ee.QosStatus;
 import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.manager.ManagerException.Kind;
 import org.tamanoir.manager.ServiceStatus.State;
+import org.tamanoir.qdisc.Link;
+import org.tamanoir.qdisc.PreProcessing;
+import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
@@ -366,6 +372,50 @@ public final class ActiveNodeManager implements AutoCloseable {
     public void replaceRoutes(List<Route> replacement) {
         routes.replace(replacement);
         events.add("route", "all routes replaced, now " + replacement.size(), Map.of());
+    }
+
+    // ---- quality of service ----------------------------------------------------------------------------------------
+
+    /** How traffic is scheduled now. */
+    public QosConfig qos() {
+        return environment.qos();
+    }
+
+    /** What scheduling has done; without points while it is off. */
+    public QosStatus qosStatus() {
+        return environment.qosStatus();
+    }
+
+    /**
+     * Schedules traffic so from now on; nothing that waits is lost.
+     *
+     * @throws ManagerException with all problems, each in a line; nothing is changed then
+     */
+    public void changeQos(QosConfig config) throws ManagerException {
+        try {
+            environment.qos(config);
+        } catch (IllegalArgumentException e) {
+            throw new ManagerException(Kind.INVALID, String.valueOf(e.getMessage()));
+        }
+        events.add("qos", "qos changed: " + summary(config), Map.of());
+    }
+
+    private static String summary(QosConfig config) {
+        if (config.isOff()) {
+            return "off";
+        }
+        StringBuilder text = new StringBuilder("classes ");
+        text.append(config.classes().stream().map(TrafficClass::name).collect(Collectors.joining(", ")));
+        PreProcessing pre = config.pre();
+        if (pre != null) {
+            text.append("; before processing ").append(pre.discipline());
+            text.append(" on ").append(pre.processors()).append(" processors");
+        }
+        for (Link link : config.links()) {
+            text.append("; link ").append(link.name()).append(' ').append(link.discipline());
+            text.append(" at ").append(link.rate()).append(" octets/s");
+        }
+        return text.toString();
     }
 
     // ---- state -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 package org.tamanoir.manager;
 
-/** A change that the node does not make; the message is one line with the remedy. */
+/** A change that the node does not make; the message is a line with the remedy for each thing that is wrong. */
 public final class ManagerException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Deviations: an item larger than the quantum costs no more than one pass over the list, since rounds in which
  * nothing could be served are added up at once. With turns, of which a thread asks for one at a time, a flow is empty
  * after each; what is left of its visit is therefore kept, and it stands at the head of the list when it comes back
- * while something is left.
+ * while something is left. On several processors the others' visits begin meanwhile, so that a flow of one thread gets
+ * less than a large weight says; {@code stfq} does better there.
  */
 final class DeficitRoundRobin implements QueueingDiscipline {
     static final String NAME = "drr";
@@ -73,8 +74,7 @@ final class DeficitRoundRobin implements QueueingDiscipline {
     @Override
     public void enqueue(Item item, long nowNs) {
         int flow = item.flow;
-        boolean wasEmpty = queues.isEmpty(flow);
-        if (queues.enqueue(item, nowNs) && wasEmpty) {
+        if (queues.enqueue(item, nowNs) && queues.peek(flow) == item) {
             if (deficit[flow] > 0) {
                 visited[flow] = true;
                 active.addFirst(flow);
@@ -115,7 +115,9 @@ final class DeficitRoundRobin implements QueueingDiscipline {
     private void leave(int flow) {
         visited[flow] = false;
         active.removeFirst();
-        deficit[flow] = Math.min(deficit[flow], keepsCredit ? quantum[flow] : 0);
+        if (!keepsCredit) {
+            deficit[flow] = Math.min(deficit[flow], 0);
+        }
     }
 
     /** After a round that served nothing: gives the quanta of all further rounds that would not either. */
@@ -141,11 +143,14 @@ final class DeficitRoundRobin implements QueueingDiscipline {
         return queues.octets();
     }
 
-    /** A flow that has nothing keeps what it owes, and of what it is given back what outlasts its being empty. */
+    /**
+     * A flow that has nothing keeps what it owes. What it is given back it keeps for turns alone; the sum is below its
+     * quantum and its largest item, as long as no item gives back more than it took.
+     */
     @Override
     public void charge(int flow, long rest) {
         long bounded = Math.max(-MAX_REST, Math.min(MAX_REST, rest));
-        long most = !queues.isEmpty(flow) ? MAX_DEFICIT : keepsCredit ? quantum[flow] : 0;
+        long most = keepsCredit || !queues.isEmpty(flow) ? MAX_DEFICIT : 0;
         deficit[flow] = Math.max(-MAX_DEFICIT, Math.min(most, deficit[flow] - bounded * octetCost));
     }
 

@@ -17,7 +17,7 @@ final class Fifo implements QueueingDiscipline {
     private final Drops drops;
 
     Fifo(DisciplineConfig config, Drops drops) {
-        Options options = new Options(NAME, config.options(), Limits.PACKETS, Limits.OCTETS);
+        Options options = new Options(NAME, config.options(), Limits.OCTETS, Limits.PACKETS);
         Limits limits = Limits.of(NAME, config, options);
         limitPackets = limits.packets();
         limitOctets = limits.octets();

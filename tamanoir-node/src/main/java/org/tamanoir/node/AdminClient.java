@@ -11,6 +11,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -175,8 +177,14 @@ final class AdminClient {
                             : "the node refuses this token: give the one of its admin.token-file",
                     null);
         }
-        JsonNode error = json(body).get("error");
+        JsonNode answer = json(body);
+        JsonNode error = answer.get("error");
+        List<String> problems = new ArrayList<>();
+        answer.path("problems").forEach(problem -> problems.add(problem.asString()));
         return new CommandException(
-                Main.FAILED, error == null ? "the node answers with status " + status : error.asString(), null);
+                Main.FAILED,
+                error == null ? "the node answers with status " + status : error.asString(),
+                null,
+                problems);
     }
 }

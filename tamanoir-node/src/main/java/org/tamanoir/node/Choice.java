@@ -53,7 +53,7 @@ final class Choice {
         return TRANSPORTS.containsKey(text);
     }
 
-    private static <T> T of(String text, Map<String, T> words) {
+    static <T> T of(String text, Map<String, T> words) {
         T value = words.get(text);
         if (value == null) {
             String known = String.join(", ", new TreeMap<>(words).keySet());

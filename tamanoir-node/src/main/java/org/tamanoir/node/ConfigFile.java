@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
@@ -41,25 +42,34 @@ final class ConfigFile {
 
     /** Puts what the file says over the settings. */
     static void read(Path file, Settings settings) {
+        read(file, settings.problems, root -> new ConfigFile(settings).root(root));
+    }
+
+    /** Gives the mapping that a file holds to a reader, unless there is something wrong with it. */
+    static void read(Path file, Problems problems, Consumer<Section> reader) {
         String name = file.toString();
         try {
-            parse(name, text(file), settings);
+            parse(name, text(file), problems, reader);
         } catch (NoSuchFileException e) {
-            settings.problems.add(name, "cannot be read: there is no such file");
+            problems.add(name, "cannot be read: there is no such file");
         } catch (CharacterCodingException e) {
-            settings.problems.add(name, "cannot be read: it is not UTF-8 text; convert it");
+            problems.add(name, "cannot be read: it is not UTF-8 text; convert it");
         } catch (IOException e) {
-            settings.problems.add(name, "cannot be read: " + reason(e));
+            problems.add(name, "cannot be read: " + reason(e));
         }
     }
 
     /** Puts what the text of a file of this name says over the settings. */
     static void parse(String name, String text, Settings settings) {
+        parse(name, text, settings.problems, root -> new ConfigFile(settings).root(root));
+    }
+
+    private static void parse(String name, String text, Problems problems, Consumer<Section> reader) {
         try {
             YamlNode root = YamlTree.parse(text);
-            new ConfigFile(settings).root(new Section(name, "", root, settings.problems));
+            reader.accept(new Section(name, "", root, problems));
         } catch (YamlTree.SyntaxException e) {
-            settings.problems.add(name + ":" + e.line, String.valueOf(e.getMessage()));
+            problems.add(name + ":" + e.line, String.valueOf(e.getMessage()));
         }
     }
 
@@ -96,6 +106,7 @@ final class ConfigFile {
                 "hop-budget",
                 "transport",
                 "tls",
+                "qos",
                 "deploy",
                 "admin");
         listen(root);
@@ -108,6 +119,7 @@ final class ConfigFile {
         settings.hopBudget = root.value("hop-budget", settings.hopBudget, number(1, Settings.MAX_HOPS));
         settings.transport = root.value("transport", settings.transport, Choice::sockets);
         settings.tls.read(root.section("tls"));
+        settings.qos = QosSection.read(root.section("qos"));
         DeploySection.read(root.section("deploy"), settings.deploy);
         admin(root.section("admin"));
     }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Route;
 
@@ -18,8 +19,13 @@ final class ConfigText {
 
     private ConfigText() {}
 
-    /** @param routes in force now */
-    static String of(NodeConfig config, List<Route> routes) {
+    /**
+     * The text.
+     *
+     * @param routes in force now
+     * @param qos in force now
+     */
+    static String of(NodeConfig config, List<Route> routes, QosConfig qos) {
         ConfigText out = new ConfigText();
         EeConfig environment = config.environment();
         out.line(0, "listen:");
@@ -30,6 +36,9 @@ final class ConfigText {
         routes.forEach(out::route);
         out.line(0, config.services().isEmpty() ? "services: []" : "services:");
         config.services().forEach(out::service);
+        List<String> scheduling = QosText.yaml(QosText.fields(qos)).lines().toList();
+        out.line(0, scheduling.isEmpty() ? "qos: {}" : "qos:");
+        scheduling.forEach(line -> out.line(1, line));
         out.deploy(config.deploy());
         out.admin(config.admin());
         out.line(

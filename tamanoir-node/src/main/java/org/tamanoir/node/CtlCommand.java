@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
         name = "ctl",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        subcommands = CtlRoutes.class,
+        subcommands = {CtlRoutes.class, CtlQos.class},
         synopsisSubcommandLabel = "COMMAND",
         description = "Look at a running node, and change it. Changes need the node's token.",
         exitCodeListHeading = "%nExit codes:%n",

@@ -119,6 +119,10 @@ public final class Main implements Runnable {
     private static int failed(Exception e, CommandLine command, ParseResult parsed) {
         String what = e.getMessage() == null || e.getMessage().isBlank() ? e.toString() : e.getMessage();
         print(command, command.getCommandSpec().qualifiedName() + ": " + what, e);
+        if (e instanceof CommandException known) {
+            known.details.forEach(line -> command.getErr().println("  " + line.replaceAll("\\s*\\R\\s*", " ")));
+            command.getErr().flush();
+        }
         return e instanceof CommandException known ? known.exitCode : FAILED;
     }
 

@@ -76,6 +76,7 @@ final class Node {
                 opened.push(log);
                 environment.onStreamEnd(log);
             }
+            environment.qos(config.qos());
             environment.start();
             if (deployment != null) {
                 environment.background("warm-up", new WarmUp()).start();
@@ -135,7 +136,7 @@ final class Node {
                 manager,
                 new AdminSettings(
                         address, token, admin.readOnly(), Set.copyOf(admin.hosts()), admin.tls() ? files() : null),
-                () -> ConfigText.of(config, manager.routes()));
+                () -> ConfigText.of(config, manager.routes(), manager.qos()));
         try {
             server.start();
             return server;

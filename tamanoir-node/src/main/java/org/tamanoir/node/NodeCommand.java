@@ -122,6 +122,13 @@ final class NodeCommand implements Callable<Integer> {
     private @Nullable Path cache;
 
     @Option(
+            names = "--qos",
+            paramLabel = "FILE",
+            description = "Quality of service: a YAML file with the content of the configuration's section qos, in "
+                    + "place of that; see docs/qos.md.")
+    private @Nullable Path qos;
+
+    @Option(
             names = "--admin",
             paramLabel = "HOST:PORT",
             description = "Admin API on this address; off = none. Default: the file's, or 127.0.0.1:3324, and a free "
@@ -220,6 +227,7 @@ final class NodeCommand implements Callable<Integer> {
         overrides.repositories(repositories);
         trust.forEach(overrides::trust);
         overrides.cache(cache);
+        overrides.qos(qos);
         overrides.admin(admin, adminTokenFile);
         overrides.transport(transport);
         overrides.maxStreams(maxStreams);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Route;
 
 /**
@@ -13,6 +14,7 @@ import org.tamanoir.routing.Route;
  * @param routes one per prefix
  * @param services those found on the class path and those of the configuration, by name
  * @param drainTimeout how long streams may take to finish once the node is told to stop
+ * @param qos how traffic is scheduled
  * @param deploy where code comes from that is not on the class path
  * @param admin where the node can be looked at and steered
  */
@@ -21,6 +23,7 @@ record NodeConfig(
         List<Route> routes,
         List<ServiceDefinition> services,
         Duration drainTimeout,
+        QosConfig qos,
         DeploySettings deploy,
         AdminConfig admin) {
     NodeConfig {

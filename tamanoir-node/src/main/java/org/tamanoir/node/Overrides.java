@@ -145,6 +145,13 @@ final class Overrides {
         }
     }
 
+    /** In place of the file's section {@code qos}. */
+    void qos(@Nullable Path file) {
+        if (file != null) {
+            ConfigFile.read(file, settings.problems, section -> settings.qos = QosSection.read(section));
+        }
+    }
+
     void transport(@Nullable String text) {
         if (text != null) {
             collect("--transport", () -> settings.transport = Choice.sockets(text));

@@ -1,5 +1,7 @@
 package org.tamanoir.node;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -28,7 +30,83 @@ final class Quantity {
     private static final Pattern DECIMAL = Pattern.compile("(\\d{1,18}(?:\\.\\d{1,9})?)([kMG]?)");
     private static final Map<String, Double> THOUSANDS = Map.of("", 1.0, "k", 1e3, "M", 1e6, "G", 1e9);
 
+    private static final Map<String, Long> NANOS =
+            Map.of("ns", 1L, "us", 1_000L, "ms", 1_000_000L, "s", 1_000_000_000L);
+
+    private static final Pattern OCTET_RATE = Pattern.compile("(\\d{1,18}(?:\\.\\d{1,9})?)\\s*(?:([kMG]?)(bit|B)/s)?");
+    private static final BigDecimal BITS = BigDecimal.valueOf(8);
+    private static final Map<String, Long> DECIMAL_PREFIXES =
+            Map.of("", 1L, "k", 1_000L, "M", 1_000_000L, "G", 1_000_000_000L);
+
     private Quantity() {}
+
+    /**
+     * A rate in octets a second from {@code min} to {@code max}: {@code 10Mbit/s}, {@code 1.25MB/s}, or a number of
+     * octets a second without a unit; k, M and G are powers of 1000. What is no whole number of octets is rounded.
+     */
+    static long octetRate(String text, long min, long max) {
+        Matcher matcher = OCTET_RATE.matcher(text);
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException("'" + text
+                    + "' is no rate: one as in 10Mbit/s or 1.25MB/s, or a number of octets a second, is wanted");
+        }
+        BigDecimal rate = new BigDecimal(matcher.group(1));
+        if (matcher.group(3) != null) {
+            rate = rate.multiply(BigDecimal.valueOf(DECIMAL_PREFIXES.getOrDefault(matcher.group(2), 1L)));
+            rate = matcher.group(3).equals("bit") ? rate.divide(BITS) : rate;
+        }
+        BigDecimal octets = rate.setScale(0, RoundingMode.HALF_UP);
+        if (octets.compareTo(BigDecimal.valueOf(min)) < 0 || octets.compareTo(BigDecimal.valueOf(max)) > 0) {
+            throw new IllegalArgumentException(
+                    text + " is out of bounds: " + rateText(min) + " to " + rateText(max) + " are allowed");
+        }
+        return octets.longValueExact();
+    }
+
+    /** The shortest text that {@link #octetRate} reads as this. */
+    static String rateText(long octets) {
+        for (String prefix : new String[] {"G", "M", "k"}) {
+            long unit = DECIMAL_PREFIXES.getOrDefault(prefix, 1L) / 8;
+            if (octets > 0 && octets % unit == 0) {
+                return octets / unit + prefix + "bit/s";
+            }
+        }
+        return octets + "B/s";
+    }
+
+    /** A duration from {@code min} to {@code max}: a whole number with ns, us, ms or s. */
+    static Duration shortDuration(String text, Duration min, Duration max) {
+        Matcher matcher = NUMBER_AND_UNIT.matcher(text);
+        Long unit = matcher.matches() ? NANOS.get(matcher.group(2)) : null;
+        if (unit == null) {
+            String remedy = text.matches("\\d+") ? "; add the unit, as in " + text + "ms" : "";
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no duration: a whole number with us, ms or s is wanted" + remedy);
+        }
+        Duration duration = Duration.ofNanos(multiply(text, matcher.group(1), unit));
+        if (duration.compareTo(min) < 0 || duration.compareTo(max) > 0) {
+            throw new IllegalArgumentException(
+                    text + " is out of bounds: " + shortText(min) + " to " + shortText(max) + " are allowed");
+        }
+        return duration;
+    }
+
+    /** The shortest text with one unit that {@link #shortDuration} reads as this. */
+    static String shortText(Duration duration) {
+        long nanos = duration.toNanos();
+        for (String unit : new String[] {"s", "ms", "us"}) {
+            long length = NANOS.getOrDefault(unit, 1L);
+            if (nanos % length == 0) {
+                return nanos / length + unit;
+            }
+        }
+        return nanos + "ns";
+    }
+
+    /** The shortest text that {@link #octets} reads as this. */
+    static String octetsText(long octets) {
+        return octets > 0 && octets % (1 << 10) == 0 ? toString(octets) : Long.toString(octets);
+    }
 
     /** A rate greater than 0: {@code 100}, {@code 2.5k}, {@code 1G}; k, M and G are powers of 1000. */
     static double rate(String text) {

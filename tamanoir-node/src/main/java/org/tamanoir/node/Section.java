@@ -23,6 +23,12 @@ final class Section {
     private final boolean isMapping;
     private final Map<String, YamlNode.Field> fields = new LinkedHashMap<>();
 
+    /**
+     * Looks at its keys.
+     *
+     * @param file empty = problems are told by path alone
+     * @param path empty = the whole file
+     */
     Section(String file, String path, YamlNode node, Problems problems) {
         this.file = file;
         this.path = path;
@@ -97,6 +103,16 @@ final class Section {
         return values;
     }
 
+    /** The same, where one text may stand in place of a list of one. */
+    <T> List<T> valuesOrOne(String key, Function<String, T> parser) {
+        YamlNode.Field field = fields.get(key);
+        if (field != null && has(key) && field.value() instanceof YamlNode.Scalar) {
+            T value = scalar(field.value(), key, parser);
+            return value == null ? List.of() : List.of(value);
+        }
+        return values(key, parser);
+    }
+
     /** The section behind a key; an empty one when it is absent. */
     Section section(String key) {
         YamlNode.Field field = fields.get(key);
@@ -126,6 +142,11 @@ final class Section {
             }
         }
         return texts;
+    }
+
+    /** Where it begins: {@code FILE:LINE: path}. */
+    String where() {
+        return where(line, "");
     }
 
     /** Where the value of a key stands: {@code FILE:LINE: path}. */
@@ -180,7 +201,7 @@ final class Section {
 
     private String where(int line, String name) {
         String full = name.isEmpty() ? path : join(name);
-        return file + ":" + line + (full.isEmpty() ? "" : ": " + full);
+        return file.isEmpty() ? full : file + ":" + line + (full.isEmpty() ? "" : ": " + full);
     }
 
     private String join(String name) {

@@ -15,6 +15,7 @@ import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.ServiceLife;
 import org.tamanoir.manager.Deployment.ServiceSettings;
+import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -53,6 +54,7 @@ final class Settings {
     Duration stallTimeout = DEFAULTS.stallTimeout();
     Duration lingerTimeout = DEFAULTS.lingerTimeout();
     Duration drainTimeout = DEFAULT_DRAIN;
+    QosConfig qos = QosConfig.OFF;
     AdminConfig admin = AdminConfig.defaults();
     final DeploySettings deploy = new DeploySettings();
     private final Map<Prefix, Route> routes = new LinkedHashMap<>();
@@ -183,7 +185,13 @@ final class Settings {
                 .withTls(tlsAddresses, tls.files())
                 .waitingForCode(deploy.totalTimeout.multipliedBy(2));
         return new NodeConfig(
-                environment, List.copyOf(routes.values()), List.copyOf(services.values()), drainTimeout, deploy, admin);
+                environment,
+                List.copyOf(routes.values()),
+                List.copyOf(services.values()),
+                drainTimeout,
+                qos,
+                deploy,
+                admin);
     }
 
     private boolean isSecond(String where, Object what, String problem) {

@@ -23,6 +23,8 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 final class YamlTree {
     static final int MAX_DEPTH = 16;
 
+    private static final int MIN_BUFFER_CHARS = 1024;
+
     private final Iterator<Event> events;
 
     private YamlTree(Iterator<Event> events) {
@@ -43,8 +45,11 @@ final class YamlTree {
 
     /** The document's tree; an empty text is an empty mapping. */
     static YamlNode parse(String text) throws SyntaxException {
-        LoadSettings settings =
-                LoadSettings.builder().setCodePointLimit(Integer.MAX_VALUE).build();
+        // Read at once: the parser fails at a character of two surrogates on the edge of its buffer.
+        LoadSettings settings = LoadSettings.builder()
+                .setCodePointLimit(Integer.MAX_VALUE)
+                .setBufferSize(Math.max(MIN_BUFFER_CHARS, text.length() + 1))
+                .build();
         try {
             YamlTree tree = new YamlTree(new Parse(settings).parseString(text).iterator());
             return tree.document();

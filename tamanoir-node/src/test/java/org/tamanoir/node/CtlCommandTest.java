@@ -95,9 +95,19 @@ class CtlCommandTest {
         assertThat(ctl("config")).startsWith("listen:").doesNotContain(TestAdmin.TOKEN);
         assertThat(ctl("metrics")).contains("tamanoir_packets_in_total");
         assertThat(ctl("routes")).startsWith("PREFIX");
+        assertThat(ctl("qos")).isEqualTo("quality of service is off" + System.lineSeparator());
         assertThat(ctl("deployments")).contains("OUTCOME", "0 running, 0 waiting for code");
         for (String question : List.of(
-                "status", "services", "streams", "threads", "traffic", "deployments", "events", "config", "routes")) {
+                "status",
+                "services",
+                "streams",
+                "threads",
+                "traffic",
+                "deployments",
+                "events",
+                "config",
+                "routes",
+                "qos")) {
             String json = ctl(question, "--json");
             assertThat(json.strip().lines()).as(question).hasSize(1);
             assertThat(new JsonMapper().readTree(json).isObject()).as(question).isTrue();

@@ -92,4 +92,47 @@ class QuantityTest {
         assertThat(Quantity.toString(1L << 20)).isEqualTo("1MiB");
         assertThat(Quantity.toString(128L << 10)).isEqualTo("128KiB");
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "10Mbit/s,1250000,10Mbit/s",
+        "1.25MB/s,1250000,10Mbit/s",
+        "1250000,1250000,10Mbit/s",
+        "1kbit/s,125,1kbit/s",
+        "33.3kbit/s,4163,4163B/s",
+        "8bit/s,1,1B/s",
+        "1GB/s,1000000000,8Gbit/s",
+        "10 Mbit/s,1250000,10Mbit/s",
+        "8000Gbit/s,1000000000000,8000Gbit/s"
+    })
+    void octetRatesAreInBitsOrOctetsASecond(String text, long octets, String shortest) {
+        assertThat(Quantity.octetRate(text, 1, 1_000_000_000_000L)).isEqualTo(octets);
+        assertThat(Quantity.rateText(octets)).isEqualTo(shortest);
+        assertThat(Quantity.octetRate(shortest, 1, 1_000_000_000_000L)).isEqualTo(octets);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "10Mbps", "10M", "-1", "1e6", "10mbit/s", "fast", "10KiB/s", "1.B/s"})
+    void whatIsNoOctetRateIsRefused(String text) {
+        assertThatThrownBy(() -> Quantity.octetRate(text, 1, 1000))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("'" + text + "' is no rate");
+    }
+
+    @Test
+    void octetRatesOutOfBoundsNameTheBounds() {
+        for (String text : new String[] {"0", "1bit/s", "9kbit/s", "999999999999999999GB/s"}) {
+            assertThatThrownBy(() -> Quantity.octetRate(text, 1, 1000))
+                    .hasMessage(text + " is out of bounds: 1B/s to 8kbit/s are allowed");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"250us,250000", "1ms,1000000", "1s,1000000000", "1500us,1500000", "17ns,17", "0s,0"})
+    void shortDurationsGoDownToNanoseconds(String text, long nanos) {
+        assertThat(Quantity.shortDuration(text, Duration.ZERO, MAX)).isEqualTo(Duration.ofNanos(nanos));
+        assertThat(Quantity.shortText(Duration.ofNanos(nanos))).isEqualTo(text);
+        assertThatThrownBy(() -> Quantity.shortDuration("1m", Duration.ZERO, MAX))
+                .hasMessageStartingWith("'1m' is no duration");
+    }
 }

@@ -29,6 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.ManagerException;
+import org.tamanoir.node.QosText;
 import org.tamanoir.repository.HttpListener;
 
 /**
@@ -54,6 +55,7 @@ public final class AdminServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
 
     private final AdminSettings settings;
+    private final ActiveNodeManager manager;
     private final Gate gate;
     private final State state;
     private final Changes changes;
@@ -71,6 +73,7 @@ public final class AdminServer implements AutoCloseable {
      */
     public AdminServer(ActiveNodeManager manager, AdminSettings settings, Supplier<String> config) {
         this.settings = settings;
+        this.manager = manager;
         gate = new Gate(settings);
         state = new State(manager, settings, config);
         changes = new Changes(manager);
@@ -159,6 +162,8 @@ public final class AdminServer implements AutoCloseable {
         get(router, "/v1/routes", state::routes);
         get(router, "/v1/traffic", call -> state.traffic());
         get(router, "/v1/deployments", call -> state.deployments());
+        get(router, "/v1/qos", call -> QosText.fields(manager.qos()));
+        get(router, "/v1/qos/status", call -> QosViews.Status.of(manager.qosStatus()));
         get(router, "/v1/config", call -> state.config());
         on(router, HttpMethod.GET, "/v1/events").handler(context -> {
             String accept = context.request().getHeader(HttpHeaders.ACCEPT);
@@ -186,6 +191,8 @@ public final class AdminServer implements AutoCloseable {
         change(router, HttpMethod.PUT, "/v1/routes", changes::replaceRoutes);
         change(router, HttpMethod.PUT, "/v1/routes/{prefix}", changes::putRoute);
         change(router, HttpMethod.DELETE, "/v1/routes/{prefix}", changes::removeRoute);
+        change(router, HttpMethod.PUT, "/v1/qos", changes::changeQos);
+        change(router, HttpMethod.DELETE, "/v1/qos", call -> changes.qosOff());
         return router;
     }
 

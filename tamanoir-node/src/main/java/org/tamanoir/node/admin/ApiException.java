@@ -1,5 +1,7 @@
 package org.tamanoir.node.admin;
 
+import java.util.List;
+
 /** A request that is answered with an error; the message is one line with the remedy. */
 final class ApiException extends Exception {
     private static final long serialVersionUID = 1L;
@@ -19,8 +21,17 @@ final class ApiException extends Exception {
 
     final int status;
 
+    /** Everything that is wrong, where that is told apart. */
+    @SuppressWarnings("serial") // nobody serialises it
+    final List<String> problems;
+
     ApiException(int status, String line) {
+        this(status, line, List.of());
+    }
+
+    ApiException(int status, String line, List<String> problems) {
         super(line);
         this.status = status;
+        this.problems = List.copyOf(problems);
     }
 }

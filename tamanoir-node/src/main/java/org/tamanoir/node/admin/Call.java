@@ -5,6 +5,7 @@ import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.ServiceId;
+import tools.jackson.databind.JsonNode;
 
 /** What one request asks. The thread that answers it. */
 final class Call {
@@ -71,7 +72,16 @@ final class Call {
 
     /** The body's fields. */
     Fields fields() throws ApiException {
+        return Fields.read(body());
+    }
+
+    /** The body as it stands. */
+    JsonNode json() throws ApiException {
+        return Fields.object(body());
+    }
+
+    private byte[] body() {
         Buffer body = context.body() == null ? null : context.body().buffer();
-        return Fields.read(body == null ? new byte[0] : body.getBytes());
+        return body == null ? new byte[0] : body.getBytes();
     }
 }

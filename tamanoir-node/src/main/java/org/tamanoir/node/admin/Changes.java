@@ -3,11 +3,14 @@ package org.tamanoir.node.admin;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.node.QosText;
+import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 
@@ -133,6 +136,29 @@ final class Changes {
             throw new ApiException(ApiException.CONFLICT, "the route to " + prefix + " was set meanwhile; look again");
         }
         return removed;
+    }
+
+    Map<String, @Nullable Object> changeQos(Call call) throws ApiException {
+        List<String> problems = new ArrayList<>();
+        QosConfig config = QosText.read(call.json(), problems);
+        if (problems.isEmpty()) {
+            try {
+                manager.changeQos(config);
+                return QosText.fields(config);
+            } catch (ManagerException e) {
+                problems.addAll(String.valueOf(e.getMessage()).lines().toList());
+            }
+        }
+        throw new ApiException(
+                ApiException.INVALID,
+                "the configuration is refused and nothing is changed; "
+                        + (problems.size() == 1 ? problems.get(0) : problems.size() + " things are wrong"),
+                problems);
+    }
+
+    Map<String, @Nullable Object> qosOff() throws ManagerException {
+        manager.changeQos(QosConfig.OFF);
+        return QosText.fields(QosConfig.OFF);
     }
 
     private static Prefix prefix(Call call) throws ApiException {

@@ -39,6 +39,15 @@ final class Fields {
      * @throws ApiException if it is no JSON object
      */
     static Fields read(byte[] body) throws ApiException {
+        return new Fields("", object(body), new ArrayList<>());
+    }
+
+    /**
+     * Reads a body as it stands; an empty one is an object without fields.
+     *
+     * @throws ApiException if it is no JSON object
+     */
+    static JsonNode object(byte[] body) throws ApiException {
         JsonNode object;
         try {
             object = body.length == 0 ? MAPPER.createObjectNode() : MAPPER.readTree(body);
@@ -54,7 +63,7 @@ final class Fields {
         if (!object.isObject()) {
             throw new ApiException(ApiException.BAD_REQUEST, "the body is no JSON object: {...} is wanted");
         }
-        return new Fields("", object, new ArrayList<>());
+        return object;
     }
 
     /** A text; null when left out. */

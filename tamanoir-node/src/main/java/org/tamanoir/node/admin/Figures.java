@@ -1,9 +1,12 @@
 package org.tamanoir.node.admin;
 
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot;
@@ -17,9 +20,12 @@ final class Figures {
 
     private record Sum(long count, double sum) {}
 
+    private record Distribution(double[] bounds, long[] counts, double sum) {}
+
     private final Map<Family, Map<Labels, Double>> counters = new LinkedHashMap<>();
     private final Map<Family, Map<Labels, Double>> gauges = new LinkedHashMap<>();
     private final Map<Family, Map<Labels, Sum>> summaries = new LinkedHashMap<>();
+    private final Map<Family, Map<Labels, Distribution>> histograms = new LinkedHashMap<>();
 
     /**
      * A counter.
@@ -42,6 +48,18 @@ final class Figures {
         summaries
                 .computeIfAbsent(new Family(name, help), family -> new LinkedHashMap<>())
                 .put(Labels.of(labels), new Sum(count, sum));
+    }
+
+    /**
+     * How often something took how long.
+     *
+     * @param bounds of the buckets, upwards, the last one infinite
+     * @param counts of each bucket
+     */
+    void histogram(String name, String help, double[] bounds, long[] counts, double sum, String... labels) {
+        histograms
+                .computeIfAbsent(new Family(name, help), family -> new LinkedHashMap<>())
+                .put(Labels.of(labels), new Distribution(bounds, counts, sum));
     }
 
     MetricSnapshots snapshots() {
@@ -72,6 +90,24 @@ final class Figures {
                     .build()));
             all.metricSnapshot(metric.build());
         });
+        histograms.forEach((family, points) -> {
+            HistogramSnapshot.Builder metric =
+                    HistogramSnapshot.builder().name(family.name).help(family.help);
+            points.forEach((labels, distribution) -> metric.dataPoint(HistogramDataPointSnapshot.builder()
+                    .labels(labels)
+                    .classicHistogramBuckets(buckets(distribution))
+                    .sum(distribution.sum)
+                    .build()));
+            all.metricSnapshot(metric.build());
+        });
         return all.build();
+    }
+
+    private static ClassicHistogramBuckets buckets(Distribution distribution) {
+        ClassicHistogramBuckets.Builder buckets = ClassicHistogramBuckets.builder();
+        for (int i = 0; i < distribution.bounds.length; i++) {
+            buckets.bucket(distribution.bounds[i], distribution.counts[i]);
+        }
+        return buckets.build();
     }
 }

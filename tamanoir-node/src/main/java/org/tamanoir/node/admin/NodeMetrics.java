@@ -53,6 +53,7 @@ final class NodeMetrics implements AutoCloseable {
         Figures figures = new Figures();
         NodeFigures.add(figures, manager);
         ServiceFigures.add(figures, manager.services());
+        QosFigures.add(figures, manager.qosStatus());
         return figures.snapshots();
     }
 

@@ -108,7 +108,11 @@ final class Replies {
                     failure);
             line = "the node failed at this request; its log says why";
         }
-        send(context, new Reply(status, JSON, json(new Views.Failure(line.replaceAll("\\s*\\R\\s*", " ")))));
+        String error = line.replaceAll("\\s*\\R\\s*", " ");
+        Object view = failure instanceof ApiException known && !known.problems.isEmpty()
+                ? new Views.Refusal(error, known.problems)
+                : new Views.Failure(error);
+        send(context, new Reply(status, JSON, json(view)));
     }
 
     /**

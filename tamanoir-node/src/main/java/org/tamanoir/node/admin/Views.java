@@ -224,6 +224,9 @@ final class Views {
     /** What went wrong, in one line. */
     record Failure(String error) {}
 
+    /** What went wrong, and each thing that has to be put right, in one line each. */
+    record Refusal(String error, List<String> problems) {}
+
     /** A stream that has ended, in the access log. */
     record EndedStream(
             String time,

@@ -78,6 +78,7 @@ class OpenApiTest {
         Map<String, String> bodies = Map.of(
                 "putRoute", "{\"address\": \"127.0.0.1\", \"port\": 3322}",
                 "replaceRoutes", "{\"routes\": [{\"prefix\": \"10.0.0.0/8\"}, {\"prefix\": \"::/0\"}]}",
+                "changeQos", "{\"classes\": [{\"name\": \"video\", \"class-of-service\": [0, \"4-7\"]}]}",
                 "revoke", "{\"key\": \"0123456789abcdef\"}");
         Set<Object> succeeded = new HashSet<>();
         for (Map.Entry<?, ?> path : map(document, "paths").entrySet()) {
@@ -97,7 +98,24 @@ class OpenApiTest {
                 }
             }
         }
-        assertThat(succeeded).contains("putRoute", "replaceRoutes", "removeRoute", "release");
+        assertThat(succeeded).contains("putRoute", "replaceRoutes", "removeRoute", "release", "changeQos", "qosOff");
+    }
+
+    @Test
+    void schedulingIsAnsweredAsDescribed() throws Exception {
+        String qos = "{\"classes\": [{\"name\": \"a\", \"class-of-service\": [0, \"4-7\"]}], "
+                + "\"rules\": [{\"stream\": 1, \"class\": \"a\"}], \"pre\": {\"options\": {}}, "
+                + "\"links\": [{\"name\": \"b\", \"rate\": 1, \"discipline\": \"pq\", \"options\": {\"top-rate\": \"8kbit/s\", \"top-burst\": 256}}]}";
+        assertThat(node.put("/v1/qos", qos).status()).isEqualTo(200);
+        for (String path : List.of("/v1/qos", "/v1/qos/status")) {
+            Map<?, ?> operation = map(map(map(document, "paths"), path), "get");
+            TestAdmin.Reply reply = node.get(path);
+            assertAsDescribed(operation, reply);
+            assertThat(reply.body()).contains("\"b\"");
+        }
+        TestAdmin.Reply refused = node.put("/v1/qos", "{\"classes\": 1}");
+        assertAsDescribed(map(map(map(document, "paths"), "/v1/qos"), "put"), refused);
+        node.change("DELETE", "/v1/qos");
     }
 
     @Test
@@ -121,6 +139,7 @@ class OpenApiTest {
         assertThat(fields(Views.Instance.class)).isEqualTo(propertyNames("Instance"));
         assertThat(fields(Views.Stream.class)).isEqualTo(propertyNames("Stream"));
         assertThat(fields(Views.Revoked.class)).isEqualTo(propertyNames("Revoked"));
+        assertThat(fields(QosViews.Dropped.class)).isEqualTo(propertyNames("QosDropped"));
     }
 
     private static List<String> fields(Class<? extends Record> view) {

@@ -1,0 +1,208 @@
+package org.tamanoir.ee;
+
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.qdisc.Item;
+import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.qdisc.QueueingDiscipline;
+
+/**
+ * The right of one thread to process packets of one class for a while. It is asked for, waits in the discipline, is
+ * granted, and ends when the thread has nothing to do, or its quantum is over and others wait. What it has cost is
+ * measured in processor time of the thread, between grant and end.
+ *
+ * <p>Thread contract: the owner's thread; what says so is the scheduler's, inside its lock.
+ */
+final class Turn extends Item {
+    /** Packets between looks at the clock while nobody waits. A power of two. */
+    private static final int PACKETS_PER_LOOK = 8;
+    /** Packets between questions whether the class is held back. A power of two. */
+    private static final int PACKETS_PER_QUESTION = 32;
+
+    private static final long NOT_BEGUN = -1;
+    private static final int PATIENCE = 10;
+
+    /** What becomes of it. */
+    enum State {
+        /** Nobody asks for it. */
+        IDLE,
+        /** It waits in the discipline. */
+        WAITING,
+        /** It waits until its class is held back no more. */
+        ASIDE,
+        /** It waits until its owner's other turn ends. */
+        BEHIND,
+        /** It has a processor. */
+        RUNNING,
+        /** It lasted too long while others waited: its processor is another's, and it ends as soon as it is asked. */
+        OVERDUE
+    }
+
+    final TurnOwner owner;
+    private final TurnScheduler scheduler;
+    private volatile State state = State.IDLE;
+
+    // The scheduler's.
+    private TurnClass ofClass;
+    long requestedNs;
+    /** Where it stands among those that have a processor. */
+    int place;
+    /** The discipline that was charged its size when it was granted. */
+    @Nullable
+    QueueingDiscipline chargedBy;
+
+    private volatile long grantedNs;
+
+    // The thread's.
+    private int looks;
+    private boolean used;
+    /** What its thread had used of a processor before; {@link #NOT_BEGUN} until the thread looks. */
+    private volatile long begunProcessorNs = NOT_BEGUN;
+
+    private long packets;
+    private long octets;
+
+    Turn(TurnScheduler scheduler, TurnOwner owner) {
+        this.scheduler = scheduler;
+        this.owner = owner;
+        this.ofClass = scheduler.defaultClass();
+    }
+
+    // ---- the scheduler's -------------------------------------------------------------------------------------------
+
+    State state() {
+        return state;
+    }
+
+    void become(State next) {
+        state = next;
+    }
+
+    /** The class that it belongs to under the configuration that holds. */
+    TurnClass ofClass() {
+        TurnClass current = ofClass.current();
+        ofClass = current;
+        return current;
+    }
+
+    void belongsTo(TurnClass wanted) {
+        ofClass = wanted;
+    }
+
+    void grantedAt(long nowNs) {
+        grantedNs = nowNs;
+    }
+
+    long grantedNs() {
+        return grantedNs;
+    }
+
+    /**
+     * Whether it has lasted longer than this, which a thread that runs has used up of a processor too: one that the
+     * operating system lets wait is not at fault. Ten times as long is too long whatever the thread does.
+     */
+    boolean isOverdue(long nowNs, long limitNs) {
+        long lastsNs = nowNs - grantedNs;
+        if (lastsNs < limitNs || !owner.isRunnable()) {
+            return lastsNs >= limitNs;
+        }
+        long begunNs = begunProcessorNs;
+        return lastsNs >= PATIENCE * limitNs || (begunNs != NOT_BEGUN && owner.processorNs() - begunNs >= limitNs);
+    }
+
+    long servedPackets() {
+        return packets;
+    }
+
+    long servedOctets() {
+        return octets;
+    }
+
+    // ---- the thread's ----------------------------------------------------------------------------------------------
+
+    /** Whether the thread has it now. */
+    boolean isGranted() {
+        State now = state;
+        return now == State.RUNNING || now == State.OVERDUE;
+    }
+
+    boolean isIdle() {
+        return state == State.IDLE;
+    }
+
+    /** When the thread began to ask for it, by the scheduler's clock. */
+    long askedNs() {
+        return requestedNs;
+    }
+
+    /**
+     * Asks for it.
+     *
+     * @param config that the class's index comes from
+     * @return whether it was granted at once; else the owner is woken when it is
+     */
+    boolean request(QosConfig config, int classIndex) {
+        return scheduler.request(this, config, classIndex);
+    }
+
+    /** Counts from here what it costs; after it was granted, before the first packet. */
+    void begin() {
+        if (begunProcessorNs == NOT_BEGUN) {
+            begunProcessorNs = scheduler.processorNs();
+        }
+    }
+
+    /** Processes a packet in it. */
+    void serves(int packetOctets) {
+        used = true;
+        packets++;
+        octets += packetOctets;
+    }
+
+    /** Whether it was used since this was asked last. */
+    boolean wasUsed() {
+        boolean since = used;
+        used = false;
+        return since;
+    }
+
+    /**
+     * Whether the next packet may be processed without asking the scheduler. The clock is read only while others wait,
+     * and now and then, so that what a class has had while it was alone does not count against it later.
+     */
+    boolean mayGoOn() {
+        looks++;
+        if (state == State.RUNNING && !scheduler.isContended() && (looks & PACKETS_PER_LOOK - 1) != 0) {
+            return true;
+        }
+        return state == State.RUNNING
+                && scheduler.nowNs() - grantedNs < scheduler.quantumNs()
+                && ((looks & PACKETS_PER_QUESTION - 1) != 0 || !scheduler.isHeldBack(this));
+    }
+
+    /** Ends it and asks for the next; true when that was granted at once. */
+    boolean goOn() {
+        long now = scheduler.processorNs();
+        boolean granted = scheduler.yield(this, cost(now));
+        begunProcessorNs = granted ? now : NOT_BEGUN;
+        return granted;
+    }
+
+    /** Ends it; nothing happens when the thread does not have it. */
+    void release() {
+        if (isGranted()) {
+            scheduler.release(this, cost(begunProcessorNs == NOT_BEGUN ? NOT_BEGUN : scheduler.processorNs()));
+        }
+        begunProcessorNs = NOT_BEGUN;
+        used = false;
+    }
+
+    private long cost(long processorNs) {
+        return begunProcessorNs == NOT_BEGUN ? 0 : Math.max(0, processorNs - begunProcessorNs);
+    }
+
+    /** What it served was counted. */
+    void counted() {
+        packets = 0;
+        octets = 0;
+    }
+}

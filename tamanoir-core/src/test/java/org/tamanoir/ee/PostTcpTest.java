@@ -1,0 +1,449 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.ee.TestServices.anonymous;
+import static org.tamanoir.ee.TestServices.eventually;
+import static org.tamanoir.ee.TestServices.payload;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.anep.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.client.AnepReceiver;
+import org.tamanoir.client.AnepSender;
+import org.tamanoir.client.PacketHandler;
+import org.tamanoir.client.Peer;
+import org.tamanoir.qdisc.PreProcessing;
+import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.transport.TransportKind;
+
+/** TCP streams over links: real sockets, real threads, the links' own token buckets. */
+class PostTcpTest extends TcpNodeTesting {
+    private static final int PAYLOAD_OCTETS = 1300;
+    private final List<Thread> writers = new ArrayList<>();
+    private final ConcurrentLinkedQueue<Throwable> faults = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean writing = new AtomicBoolean(true);
+    /** What packets ask for; empty = nothing. */
+    private String service = "";
+
+    // ---- a host that counts, and senders that never stop -----------------------------------------------------------
+
+    /** Checks per stream of packets that its sequence is whole, and counts. */
+    private final class CountingSink implements AutoCloseable {
+        final Map<Integer, Long> next = new java.util.concurrent.ConcurrentHashMap<>();
+        final AnepReceiver receiver;
+
+        CountingSink() throws IOException {
+            receiver = AnepReceiver.on(new InetSocketAddress("127.0.0.1", 0))
+                    .tcp()
+                    .start(() -> new PacketHandler() {
+                        @Override
+                        public void packet(Packet packet, Peer peer) {
+                            long expected = next.getOrDefault(packet.streamId(), 0L);
+                            if (packet.sequence() != expected) {
+                                faults.add(new AssertionError("stream " + packet.streamId() + ": packet "
+                                        + packet.sequence() + " where " + expected + " was next"));
+                            }
+                            next.put(packet.streamId(), packet.sequence() + 1);
+                        }
+
+                        @Override
+                        public void closed(@Nullable String fault) {}
+                    });
+        }
+
+        InetSocketAddress address() {
+            return receiver.address();
+        }
+
+        long packets(int stream) {
+            return next.getOrDefault(stream, 0L);
+        }
+
+        @Override
+        public void close() {
+            receiver.close();
+        }
+    }
+
+    private static PacketBuilder ofClass(int classOfService, int stream) {
+        return anonymous().classOfService(classOfService, 0).stream(stream);
+    }
+
+    /** Sends until it is told to stop, or so many packets; then ends the stream. */
+    private void writeSome(TestNode node, int stream, long packets, int... classes) {
+        Thread writer = new Thread(() -> {
+            try (AnepSender sender = AnepSender.tcp(node.address())) {
+                PacketBuilder builder = ofClass(classes[0], stream);
+                if (!service.isEmpty()) {
+                    builder.service(service);
+                }
+                ByteBuffer octets = payload(stream, PAYLOAD_OCTETS);
+                for (long i = 0; i < packets && writing.get(); i++) {
+                    builder.classOfService(classes[(int) (i / 3 % classes.length)], 0);
+                    sender.send(builder, octets);
+                }
+                sender.finish();
+                Packet ignored = new Packet();
+                while (!sender.ended()) {
+                    sender.poll(ignored, Duration.ofSeconds(5));
+                }
+            } catch (IOException e) {
+                if (writing.get()) {
+                    faults.add(e);
+                }
+            }
+        });
+        writers.add(writer);
+        writer.start();
+    }
+
+    private void write(TestNode node, int stream, int... classes) {
+        writeSome(node, stream, Long.MAX_VALUE, classes);
+    }
+
+    @AfterEach
+    void endWriters() throws InterruptedException {
+        writing.set(false);
+        for (Thread writer : writers) {
+            writer.join(TestServices.PATIENCE.toMillis());
+            assertThat(writer.isAlive()).isFalse();
+        }
+        assertThat(faults).isEmpty();
+    }
+
+    private static QosStatus.ClassStatus status(TestNode node, int trafficClass) {
+        return node.environment.qosStatus().points().get(0).classes().get(trafficClass);
+    }
+
+    private static long served(TestNode node, int trafficClass) {
+        return status(node, trafficClass).servedOctets();
+    }
+
+    private static void awaitServed(TestNode node, int trafficClass, long octets) {
+        long until = served(node, trafficClass) + octets;
+        eventually().until(() -> served(node, trafficClass) >= until);
+    }
+
+    /** Waits until packets of these classes wait for the link. */
+    private static void awaitBacklog(TestNode node, int... classes) {
+        for (int trafficClass : classes) {
+            eventually().until(() -> status(node, trafficClass).waitingPackets() > 20);
+        }
+    }
+
+    // ---- shares ----------------------------------------------------------------------------------------------------
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void sharesOctetsByWeight(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        CountingSink sink = keep(new CountingSink());
+        TestNode node = node().toHost(sink.address());
+        node.environment.qos(PostConfig.wfq(4_000_000, 30, 70));
+        write(node, 1, 0);
+        write(node, 2, 1);
+        awaitBacklog(node, 0, 1);
+        long[] before = {served(node, 0), served(node, 1)};
+        awaitServed(node, 1, 3_000_000);
+        double low = served(node, 0) - before[0];
+        double high = served(node, 1) - before[1];
+        assertThat(low / (low + high)).isBetween(0.297, 0.303);
+        assertThat(status(node, 0).share() + status(node, 1).share()).isBetween(0.999, 1.001);
+        assertThat(status(node, 0).dropped()).isEmpty();
+        node.environment.qos(QosConfig.OFF);
+        writing.set(false);
+        node.settle().assertDrops(Map.of());
+    }
+
+    @Test
+    void sharesOctetsWithTurnsBeforeProcessingToo() throws Exception {
+        CountingSink sink = keep(new CountingSink());
+        TestNode node = node(TestServices.define("pass", PassOn::new)).toHost(sink.address());
+        QosConfig post = PostConfig.wfq(4_000_000, 30, 70);
+        node.environment.qos(new QosConfig(
+                post.classes(), post.defaultClass(), List.of(), new PreProcessing("stfq", 1), post.links()));
+        service = "pass";
+        write(node, 1, 0);
+        write(node, 2, 1);
+        eventually()
+                .until(() -> linkStatus(node, 0).waitingPackets() > 20
+                        && linkStatus(node, 1).waitingPackets() > 20);
+        long[] before = {linkStatus(node, 0).servedOctets(), linkStatus(node, 1).servedOctets()};
+        eventually().until(() -> linkStatus(node, 1).servedOctets() > before[1] + 3_000_000);
+        double low = linkStatus(node, 0).servedOctets() - before[0];
+        double high = linkStatus(node, 1).servedOctets() - before[1];
+        assertThat(low / (low + high)).isBetween(0.297, 0.303);
+        node.environment.qos(QosConfig.OFF);
+        writing.set(false);
+        node.settle().assertDrops(Map.of());
+    }
+
+    private static QosStatus.ClassStatus linkStatus(TestNode node, int trafficClass) {
+        return node.environment.qosStatus().points().get(1).classes().get(trafficClass);
+    }
+
+    @Test
+    void strictPriorityStarvesTheLowClassAndItsStreamSurvives() throws Exception {
+        CountingSink sink = keep(new CountingSink());
+        TestNode node = node().toHost(sink.address());
+        node.environment.qos(PostConfig.of("pq", 4_000_000, 65_536, 1, 1));
+        write(node, 1, 0);
+        awaitBacklog(node, 0);
+        write(node, 2, 1);
+        awaitBacklog(node, 1);
+        long before = served(node, 1);
+        awaitServed(node, 0, 4_000_000);
+        assertThat(served(node, 1)).isEqualTo(before);
+        node.environment.qos(QosConfig.OFF);
+        writing.set(false);
+        node.settle().assertDrops(Map.of());
+    }
+
+    @Test
+    void aStreamThatGetsNothingForTheStallTimeIsClosed() throws Exception {
+        settings.stallTimeout = Duration.ofMillis(400);
+        CountingSink sink = keep(new CountingSink());
+        TestNode node = node().toHost(sink.address());
+        node.environment.qos(PostConfig.of("pq", 4_000_000, 65_536, 1, 1));
+        write(node, 1, 0);
+        awaitBacklog(node, 0);
+        try (AnepSender starved = AnepSender.tcp(node.address())) {
+            PacketBuilder builder = ofClass(1, 2);
+            starved.send(builder, payload(1, PAYLOAD_OCTETS));
+            starved.send(builder, payload(1, PAYLOAD_OCTETS));
+            starved.flush();
+            eventually().until(() -> node.dropped(DropReason.STARVED) > 0);
+            eventually().until(() -> node.environment.streams().open() == 1);
+        }
+        assertThat(status(node, 1).waitingPackets()).isZero();
+        assertThat(node.dropped(DropReason.STARVED)).isEqualTo(2);
+        node.environment.qos(QosConfig.OFF);
+        writing.set(false);
+        node.settle().assertConserved();
+    }
+
+    // ---- order and wholeness ---------------------------------------------------------------------------------------
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void keepsTheOrderOfPacketsOfAlternatingClasses(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        CountingSink sink = keep(new CountingSink());
+        TestNode node = node().toHost(sink.address());
+        node.environment.qos(PostConfig.of("wfq", 10_000_000, 20_000, 1, 3, 9));
+        writeSome(node, 1, 4000, 0, 1, 2);
+        writeSome(node, 2, 4000, 2, 0);
+        eventually().until(() -> sink.packets(1) == 4000 && sink.packets(2) == 4000);
+        node.settle().assertDrops(Map.of());
+        assertThat(status(node, 0).servedPackets()
+                        + status(node, 1).servedPackets()
+                        + status(node, 2).servedPackets())
+                .isEqualTo(8000);
+        assertThat(status(node, 2).waiting().counts().stream().mapToLong(n -> n).sum())
+                .isEqualTo(status(node, 2).servedPackets());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {3, 4})
+    void changesUnderLoadLoseAndReorderNothing(long seed) throws Exception {
+        java.util.Random random = new java.util.Random(seed);
+        CountingSink sink = keep(new CountingSink());
+        TestNode node = node().toHost(sink.address());
+        write(node, 1, 0, 1, 2);
+        write(node, 2, 1);
+        write(node, 3, 2, 0);
+        String[] disciplines = {"fifo", "pq", "wfq", "stfq", "wf2q+", "drr", "scfq", "fq-codel", "codel"};
+        for (int change = 0; change < 60; change++) {
+            long[] weights = new long[1 + random.nextInt(3)];
+            java.util.Arrays.setAll(weights, i -> 1 + random.nextInt(9));
+            node.environment.qos(
+                    random.nextInt(5) == 0
+                            ? QosConfig.OFF
+                            : PostConfig.of(
+                                    random.nextBoolean() ? "out" : "other",
+                                    disciplines[random.nextInt(disciplines.length)],
+                                    1_000_000 + random.nextInt(100_000_000),
+                                    5_000 + random.nextInt(100_000),
+                                    weights));
+            long before = node.traffic().packetsOut();
+            eventually().until(() -> node.traffic().packetsOut() > before + 50);
+        }
+        node.environment.qos(QosConfig.OFF);
+        writing.set(false);
+        node.settle();
+        assertThat(faults).describedAs("seed %s", seed).isEmpty();
+        node.assertDrops(Map.of());
+        assertThat(threads()).noneMatch(name -> name.startsWith("tcp "));
+    }
+
+    @Test
+    void aPacketLongerThanTheBurstIsDroppedAndTheStreamGoesOn() throws Exception {
+        TestSink sink = sink();
+        TestNode node = node().toHost(sink.address());
+        node.environment.qos(PostConfig.of("fifo", 4_000_000, 2000, 1));
+        try (AnepSender sender = AnepSender.tcp(node.address())) {
+            for (int octets : new int[] {100, 2000, 100}) {
+                sender.send(ofClass(0, 1), payload(1, octets));
+            }
+            sender.finish();
+            sink.await(2);
+            node.settle();
+        }
+        assertThat(sink.packets()).hasSize(2);
+        node.assertDrops(Map.of(DropReason.PACKET_TOO_LONG, 1L));
+    }
+
+    @Test
+    void aSecondServiceOfAStreamSharesTheLink() throws Exception {
+        TestSink sink = sink();
+        TestNode node = node(TestServices.MARK, TestServices.define("second", PassOn::new))
+                .toHost(sink.address());
+        node.environment.qos(PostConfig.of("fifo", 400_000, 3000, 1));
+        try (AnepSender sender = AnepSender.tcp(node.address())) {
+            for (int i = 0; i < 200; i++) {
+                sender.send(TestServices.packets(i % 2 == 0 ? "mark" : "second"), payload(i, 1000));
+            }
+            sender.finish();
+            sink.await(200);
+            node.settle();
+        }
+        node.assertDrops(Map.of());
+        assertThat(status(node, 0).servedPackets()).isEqualTo(200);
+    }
+
+    /** Forwards. */
+    private static final class PassOn extends org.tamanoir.service.Service {
+        @Override
+        public org.tamanoir.service.Verdict process(Packet packet) {
+            return org.tamanoir.service.Verdict.FORWARD;
+        }
+    }
+
+    @Test
+    void aNextHopThatAnswersEveryPacketDoesNotLockUp() throws Exception {
+        TestSink sink = echoSink();
+        TestNode node = node().toHost(sink.address());
+        node.environment.qos(PostConfig.of("fifo", 20_000_000, 20_000, 1));
+        try (AnepSender sender = AnepSender.tcp(node.address())) {
+            Thread reader = new Thread(() -> {
+                try {
+                    Packet packet = new Packet();
+                    for (int replies = 0; replies < 4000; ) {
+                        replies += sender.poll(packet, TestServices.PATIENCE) ? 1 : 0;
+                    }
+                } catch (IOException e) {
+                    faults.add(e);
+                }
+            });
+            reader.start();
+            for (int i = 0; i < 4000; i++) {
+                sender.send(ofClass(0, 1), payload(i, PAYLOAD_OCTETS));
+            }
+            sender.finish();
+            reader.join(TestServices.PATIENCE.toMillis());
+            assertThat(reader.isAlive()).isFalse();
+        }
+        node.settle().assertDrops(Map.of());
+    }
+
+    // ---- ends ------------------------------------------------------------------------------------------------------
+
+    @Test
+    void aStreamEndsWhenItsQueueHasLeft() throws Exception {
+        TestSink sink = sink();
+        TestNode node = node().toHost(sink.address());
+        node.environment.qos(PostConfig.of("wfq", 200_000, 2000, 1));
+        try (AnepSender sender = AnepSender.tcp(node.address())) {
+            for (int i = 0; i < 100; i++) {
+                sender.send(ofClass(0, 1), payload(i, 1000));
+            }
+            sender.finish();
+            sink.await(100);
+            sink.awaitEnds();
+        }
+        node.settle().assertDrops(Map.of());
+    }
+
+    @Test
+    void whatWaitsForALostNextHopIsDroppedForThat() throws Exception {
+        TestSink sink = sink();
+        TestNode node = node().toHost(sink.address());
+        node.environment.qos(PostConfig.of("fifo", 100_000, 2000, 1));
+        try (AnepSender sender = AnepSender.tcp(node.address())) {
+            for (int i = 0; i < 100; i++) {
+                sender.send(ofClass(0, 1), payload(i, 1000));
+            }
+            sender.flush();
+            awaitBacklog(node, 0);
+            sink.close();
+            node.settleAfterDrop(DropReason.NEXT_HOP_LOST);
+        }
+        assertThat(status(node, 0).waitingPackets()).isZero();
+        assertThat(node.traffic().drops().keySet()).isEqualTo(Set.of(DropReason.NEXT_HOP_LOST));
+        node.assertConserved();
+    }
+
+    @Test
+    void whatWaitsWhenTheNodeStopsIsDroppedForThat() throws Exception {
+        TestSink sink = sink();
+        TestNode node = TestNode.start(settings).toHost(sink.address());
+        node.environment.qos(PostConfig.of("fifo", 1000, 2000, 1));
+        try (AnepSender sender = AnepSender.tcp(node.address())) {
+            for (int i = 0; i < 100; i++) {
+                sender.send(ofClass(0, 1), payload(i, 1000));
+            }
+            sender.flush();
+            eventually().until(() -> node.traffic().packetsIn() == 100);
+            assertThat(node.environment.stop(Duration.ofMillis(100))).isEqualTo(1);
+        }
+        assertThat(node.traffic().drops().keySet()).isEqualTo(Set.of(DropReason.SHUTDOWN));
+        assertThat(node.dropped(DropReason.SHUTDOWN)).isBetween(95L, 99L);
+        node.assertConserved();
+    }
+
+    @Test
+    void addsNoThreadButTheTimer() throws Exception {
+        CountingSink sink = keep(new CountingSink());
+        TestNode node = node().toHost(sink.address());
+        write(node, 1, 0);
+        write(node, 2, 1);
+        eventually().until(() -> sink.packets(1) > 0 && sink.packets(2) > 0);
+        List<String> before = allThreads();
+        node.environment.qos(PostConfig.wfq(4_000_000, 30, 70));
+        awaitBacklog(node, 0, 1);
+        List<String> more = new ArrayList<>(allThreads());
+        before.forEach(more::remove);
+        assertThat(more).containsExactly("qos timer");
+        node.environment.qos(QosConfig.OFF);
+        eventually().untilAsserted(() -> assertThat(allThreads()).doesNotContain("qos timer"));
+        writing.set(false);
+        node.settle().assertDrops(Map.of());
+    }
+
+    private static List<String> allThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("tcp ")
+                        || name.startsWith("udp ")
+                        || name.startsWith("qos")
+                        || name.equals("reception"))
+                .sorted()
+                .toList();
+    }
+}
