@@ -75,9 +75,10 @@ final class LinkScheduler {
 
     /** Schedules so from now on; what waits keeps waiting, under the new configuration. */
     void change(QosConfig config, Link link, int generation) {
+        boolean room;
         synchronized (lock) {
             content.change(config, link);
-            classesByName = content.classesByName();
+            classesByName = content.classes().byName();
             burst = link.burst();
             long limitOctets = config.classes().stream()
                     .mapToLong(TrafficClass::limitOctets)
@@ -88,8 +89,9 @@ final class LinkScheduler {
                             * (limitOctets / BufferPool.MEDIUM_OCTETS
                                     + config.classes().size()));
             grant(null);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /** The longest packet that can leave, in octets. */
@@ -129,12 +131,13 @@ final class LinkScheduler {
 
     /** Counts what has passed, and takes back the tokens that were not needed. */
     void passed(LinkPort port, long restOctets) {
+        boolean room;
         synchronized (lock) {
             if (closed) {
                 return;
             }
             for (int i = port.nextUsed(0); i >= 0; i = port.nextUsed(i + 1)) {
-                ClassCounts counts = content.classOf(port.config(), i).counts;
+                ClassCounts counts = content.classes().of(port.config(), i).counts;
                 counts.served(port.packets(i), port.octets(i));
                 counts.waited(0, port.packets(i));
             }
@@ -145,8 +148,9 @@ final class LinkScheduler {
                     grant(null);
                 }
             }
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /**
@@ -159,9 +163,10 @@ final class LinkScheduler {
     @Nullable
     DropReason enqueue(LinkItem item, QosConfig seen, int index, int octets, long hash) {
         DropReason refusal = null;
+        boolean room;
         synchronized (lock) {
             content.tick();
-            content.begin(item, content.classOf(seen, index), octets);
+            content.begin(item, content.classes().of(seen, index), octets);
             if (closed) {
                 content.release(item);
                 return null;
@@ -170,15 +175,16 @@ final class LinkScheduler {
             if (refusal == null) {
                 grant(item.queue);
             }
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
         return refusal;
     }
 
     /** Counts a datagram for which its owner has no memory. */
     DropReason refused(QosConfig seen, int index, int octets) {
         synchronized (lock) {
-            content.classOf(seen, index).counts.dropped(DropReason.QUEUE_FULL, 1, octets);
+            content.classes().of(seen, index).counts.dropped(DropReason.QUEUE_FULL, 1, octets);
         }
         return DropReason.QUEUE_FULL;
     }
@@ -190,9 +196,10 @@ final class LinkScheduler {
      * @return false when its class is full, and others of the queue wait already: the owner is woken when there is room
      */
     boolean offer(OrderedLinkQueue queue, LinkItem item, QosConfig seen, int index, int octets) {
+        boolean room;
         synchronized (lock) {
             content.tick();
-            LinkClass itsClass = content.classOf(seen, index);
+            LinkClass itsClass = content.classes().of(seen, index);
             if (closed) {
                 content.begin(item, itsClass, octets);
                 content.release(item);
@@ -205,8 +212,9 @@ final class LinkScheduler {
             content.begin(item, itsClass, octets);
             content.append(queue, item);
             grant(queue);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
         return true;
     }
 
@@ -220,22 +228,26 @@ final class LinkScheduler {
 
     /** The owner sends no more of what waits in this queue, and takes nothing back. */
     void withdraw(LinkQueue queue) {
+        boolean room;
         synchronized (lock) {
             content.tick();
             content.withdraw(queue);
             grant(null);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /** Grants all datagrams of a queue at once: others like them go another way from now on. */
     void grantAll(LinkQueue queue) {
+        boolean room;
         synchronized (lock) {
             content.tick();
             content.takeOut(queue, true);
             grant(queue);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /**
@@ -259,12 +271,8 @@ final class LinkScheduler {
         }
     }
 
-    private void tellRoom() {
-        boolean tell;
-        synchronized (lock) {
-            tell = content.takeRoomAgain();
-        }
-        if (tell) {
+    private void tell(boolean hasRoomAgain) {
+        if (hasRoomAgain) {
             roomAgain.run();
         }
     }
@@ -273,12 +281,14 @@ final class LinkScheduler {
 
     /** Its time has come: grants what may go now. */
     void pump() {
+        boolean room;
         synchronized (lock) {
             wakesAtNs = NEVER;
             content.tick();
             grant(null);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /** When the timer is to come; the maximum when it need not. */
@@ -296,6 +306,7 @@ final class LinkScheduler {
 
     /** Grants everything that waits, and all that will be asked for. */
     void close() {
+        boolean room;
         synchronized (lock) {
             closed = true;
             content.tick();
@@ -303,13 +314,15 @@ final class LinkScheduler {
             if (timer != null) {
                 timer.remove(wake);
             }
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     QosStatus.Point status() {
         synchronized (lock) {
-            return new QosStatus.Point(name, content.discipline(), content.status());
+            return new QosStatus.Point(
+                    name, content.discipline(), content.classes().status());
         }
     }
 }
