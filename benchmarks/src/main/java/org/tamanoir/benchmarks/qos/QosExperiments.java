@@ -6,6 +6,7 @@ import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.Host;
@@ -108,9 +109,11 @@ public final class QosExperiments implements Callable<Integer> {
     private void run(Experiment experiment, String progress, List<Section> sections, List<String> failures) {
         System.out.println(progress + experiment.title() + " …");
         long beginNs = System.nanoTime();
+        Optional<Disturbance> before = Disturbance.now();
         try {
             Section section = experiment.run(new Experiment.Settings(seconds, off));
             sections.add(section);
+            disturbance(before).ifPresent(text -> section.say("Meanwhile " + text + "."));
             for (Finding found : section.findings()) {
                 System.out.println("    " + found.quantity() + ": " + found.measured()
                         + (found.reference().equals("–") ? "" : "   [" + found.reference() + "]"));
@@ -120,6 +123,16 @@ public final class QosExperiments implements Callable<Integer> {
             failures.add(what);
             System.out.println("FAILED " + what);
         }
-        System.out.printf(Locale.ROOT, "    %.0f s%n", (System.nanoTime() - beginNs) / 1e9);
+        System.out.printf(
+                Locale.ROOT,
+                "    %.0f s%s%n",
+                (System.nanoTime() - beginNs) / 1e9,
+                disturbance(before).map(text -> ", " + text).orElse(""));
+    }
+
+    private static Optional<String> disturbance(Optional<Disturbance> before) {
+        return Disturbance.now()
+                .flatMap(after -> before.map(after::percentSince))
+                .map(percent -> "other processes used " + percent + " % of the machine");
     }
 }
