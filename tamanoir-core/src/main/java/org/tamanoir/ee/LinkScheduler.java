@@ -25,8 +25,19 @@ import org.tamanoir.transport.BufferPool;
 final class LinkScheduler {
     /** Tokens that a thread may take ahead for the packets of a batch, in octets. */
     private static final long AHEAD_OCTETS = 16 * 1024;
+    /**
+     * The timer comes so much later than the next packet could go, or by the time in which a quarter of the burst comes
+     * together: then some packets go at once, and their owners are woken less often.
+     */
+    private static final long MAX_SLACK_NS = 250_000;
     /** Before a discipline is asked again that says that it is ready and gives nothing. */
-    private static final long LEAST_PAUSE_NS = 100_000;
+    private static final long LEAST_PAUSE_NS = 20_000;
+    /** Chunks of memory that a stream may have waiting and leaving, at any rate. */
+    private static final int MIN_STREAM_CHUNKS = 4;
+    /** The same at high rates. */
+    private static final int MAX_STREAM_CHUNKS = 16;
+    /** How long a stream's packets last when it has the link to itself: its thread may be late. */
+    private static final long STREAM_MILLIS = 10;
 
     private static final long NEVER = Long.MAX_VALUE;
 
@@ -41,6 +52,8 @@ final class LinkScheduler {
     private volatile Map<String, LinkClass> classesByName = Map.of();
     private volatile long burst;
     private volatile int maxChunks;
+    private volatile int streamChunks = MIN_STREAM_CHUNKS;
+    private long slackNs;
 
     /**
      * @param roomAgain called when a class whose queue was full has room again; not inside the lock
@@ -88,6 +101,9 @@ final class LinkScheduler {
                     2
                             * (limitOctets / BufferPool.MEDIUM_OCTETS
                                     + config.classes().size()));
+            long chunksAtRate = link.rate() / (1000 / STREAM_MILLIS) / BufferPool.MEDIUM_OCTETS;
+            streamChunks = (int) Math.max(MIN_STREAM_CHUNKS, Math.min(MAX_STREAM_CHUNKS, chunksAtRate));
+            slackNs = Math.min(MAX_SLACK_NS, (long) (link.burst() / 4 * 1e9 / link.rate()));
             grant(null);
             room = content.takeRoomAgain();
         }
@@ -105,6 +121,11 @@ final class LinkScheduler {
      */
     int maxChunks() {
         return maxChunks;
+    }
+
+    /** Chunks of memory that the packets of one stream may take up while they wait and leave. */
+    int streamChunks() {
+        return streamChunks;
     }
 
     // ---- what departs ----------------------------------------------------------------------------------------------
@@ -258,7 +279,7 @@ final class LinkScheduler {
     private void grant(@Nullable LinkQueue asking) {
         if (!closed) {
             long waitNs = content.grant(asking);
-            wakeAt(waitNs == NEVER ? NEVER : content.nowNs() + (waitNs > 0 ? waitNs : LEAST_PAUSE_NS));
+            wakeAt(waitNs == NEVER ? NEVER : content.nowNs() + Math.max(LEAST_PAUSE_NS, waitNs + slackNs));
         }
     }
 

@@ -152,8 +152,8 @@ abstract class StreamInstance extends ServiceInstance {
     // ---- links -------------------------------------------------------------------------------------------------
 
     /**
-     * Waits until there is room for it, or a link has granted what waits. What is granted
-     * meanwhile leaves, and replies go back, since a next hop may wait for that.
+     * Waits until a queue to a link has room, or has left. What is granted meanwhile leaves, and replies go back, since
+     * a next hop may wait for that.
      *
      * @param inHand packets that are neither in nor out meanwhile: 0 or 1
      * @return null when the condition holds, or why the stream cannot go on
