@@ -86,7 +86,11 @@ final class LinkScheduler {
 
     // ---- configuration ---------------------------------------------------------------------------------------------
 
-    /** Schedules so from now on; what waits keeps waiting, under the new configuration. */
+    /**
+     * Schedules so from now on; what waits keeps waiting, under the new configuration.
+     *
+     * @param generation not needed: who asks says which configuration he has seen
+     */
     void change(QosConfig config, Link link, int generation) {
         boolean room;
         synchronized (lock) {

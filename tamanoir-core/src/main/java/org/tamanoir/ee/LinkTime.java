@@ -16,7 +16,7 @@ final class LinkTime {
     private final LongSupplier clock;
     private long nowNs;
     private long linkNs;
-    /** How far the link's time is behind the clock. */
+    /** How far the link's time is behind the clock; never made up for, since the bucket would fill up for it. */
     private long lostNs;
 
     LinkTime(LongSupplier clock) {
@@ -33,7 +33,10 @@ final class LinkTime {
      */
     void tick(@Nullable TokenBucket bucket, long burst) {
         nowNs = clock.getAsLong();
-        long reachedNs = bucket == null ? nowNs : Math.min(nowNs - lostNs, bucket.readyNs(burst, linkNs));
+        long reachedNs = nowNs - lostNs;
+        if (bucket != null) {
+            reachedNs = Math.min(reachedNs, bucket.readyNs(burst, linkNs));
+        }
         linkNs = Math.max(linkNs, reachedNs);
         lostNs = nowNs - linkNs;
     }
