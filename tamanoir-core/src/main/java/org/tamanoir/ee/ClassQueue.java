@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.transport.Buffer;
@@ -24,6 +25,7 @@ final class ClassQueue {
 
     private int packets;
     private long octets;
+    private long waitsSinceNs;
     private long droppedPackets;
     private long droppedOctets;
     private long toldPackets;
@@ -50,8 +52,22 @@ final class ClassQueue {
         return packets == 0;
     }
 
+    long octets() {
+        return octets;
+    }
+
     int packets() {
         return packets;
+    }
+
+    /** Notes when it was empty last. */
+    void waitsSince(long nowNs) {
+        waitsSinceNs = nowNs;
+    }
+
+    /** When it was empty last. */
+    long waitsSinceNs() {
+        return waitsSinceNs;
     }
 
     /**
@@ -83,6 +99,9 @@ final class ClassQueue {
         other.release();
         pieces.addAll(other.pieces);
         other.pieces.clear();
+        if (packets == 0) {
+            waitsSinceNs = other.waitsSinceNs;
+        }
         packets += other.packets;
         octets += other.octets;
         other.packets = 0;
@@ -131,11 +150,13 @@ final class ClassQueue {
 
     /** Tells the scheduling point what has changed since this was called last. */
     void tell(TurnScheduler scheduler, QosConfig config, int classIndex) {
-        if (packets != toldPackets || octets != toldOctets || droppedPackets > 0) {
-            scheduler.queued(
-                    config, classIndex, packets - toldPackets, octets - toldOctets, droppedPackets, droppedOctets);
+        if (packets != toldPackets || octets != toldOctets) {
+            scheduler.queued(config, classIndex, packets - toldPackets, octets - toldOctets);
             toldPackets = packets;
             toldOctets = octets;
+        }
+        if (droppedPackets > 0) {
+            scheduler.dropped(config, classIndex, DropReason.TURN_QUEUE_FULL, droppedPackets, droppedOctets);
             droppedPackets = 0;
             droppedOctets = 0;
         }

@@ -329,6 +329,16 @@ final class Departures {
         }
     }
 
+    /** Sends what links have granted, of streams and datagrams, while the thread waits for something else. */
+    void writeGranted() {
+        flushGranted();
+        for (int i = 0; i < connections.size(); i++) {
+            if (connections.get(i) instanceof TcpDeparture connection && connection.backlog() != null) {
+                connection.settle();
+            }
+        }
+    }
+
     /** Datagrams that wait for links. */
     List<DatagramBacklog> backlogs() {
         return backlogs;

@@ -2,7 +2,6 @@ package org.tamanoir.ee;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.tamanoir.qdisc.FlowConfig;
 import org.tamanoir.qdisc.TrafficClass;
 
 /**
@@ -46,10 +45,6 @@ final class LinkClass {
     /** Its place in the configuration, and its flow in the discipline. */
     int index() {
         return index;
-    }
-
-    FlowConfig flow() {
-        return new FlowConfig(config.weight(), config.limitPackets(), config.limitOctets());
     }
 
     // ---- what waits ------------------------------------------------------------------------------------------------

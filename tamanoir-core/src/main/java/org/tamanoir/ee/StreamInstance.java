@@ -61,6 +61,7 @@ abstract class StreamInstance extends ServiceInstance {
                     return false;
                 }
                 rest();
+                departures.writeGranted();
             } while (!condition.getAsBoolean());
             return true;
         } finally {

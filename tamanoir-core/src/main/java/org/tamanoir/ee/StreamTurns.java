@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.qdisc.QosConfig;
@@ -25,7 +26,7 @@ final class StreamTurns extends TurnGate {
         this.scheduler = scheduler;
         this.config = config;
         this.classifier = classifier;
-        this.owner = new TurnOwner(instance.loop::wakeup);
+        this.owner = new TurnOwner(instance.loop::wakeup, instance.thread());
         this.turn = new Turn(scheduler, owner);
     }
 
@@ -41,6 +42,9 @@ final class StreamTurns extends TurnGate {
             granted = turn.request(config, wanted);
         }
         if (!granted && !instance.awaitTurn(turn)) {
+            if (instance.aborted() == DropReason.STARVED) {
+                scheduler.dropped(config, wanted, DropReason.STARVED, 1, packet.length());
+            }
             return false;
         }
         turn.begin();

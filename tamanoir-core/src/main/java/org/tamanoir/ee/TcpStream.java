@@ -111,9 +111,7 @@ final class TcpStream extends StreamInstance {
         watchLinks();
         if (state == State.ENDING && !settled()) {
             timeouts.watchStall();
-        } else if (state == State.ENDING && departures.held() > 0) {
-            watchLinks();
-        } else if (state == State.ENDING && branches.isEmpty()) {
+        } else if (state == State.ENDING && departures.held() == 0 && branches.isEmpty()) {
             shutdownDepartures();
             if (isBackClear() && (repliesEnded() || broken || inbound.failure() != null)) {
                 state = State.ENDED;

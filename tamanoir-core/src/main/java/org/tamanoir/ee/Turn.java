@@ -18,6 +18,9 @@ final class Turn extends Item {
     /** Packets between questions whether the class is held back. A power of two. */
     private static final int PACKETS_PER_QUESTION = 32;
 
+    private static final long NOT_BEGUN = -1;
+    private static final int PATIENCE = 10;
+
     /** What becomes of it. */
     enum State {
         /** Nobody asks for it. */
@@ -51,9 +54,10 @@ final class Turn extends Item {
 
     // The thread's.
     private int looks;
-    private boolean begun;
     private boolean used;
-    private long begunProcessorNs;
+    /** What its thread had used of a processor before; {@link #NOT_BEGUN} until the thread looks. */
+    private volatile long begunProcessorNs = NOT_BEGUN;
+
     private long packets;
     private long octets;
 
@@ -92,6 +96,19 @@ final class Turn extends Item {
         return grantedNs;
     }
 
+    /**
+     * Whether it has lasted longer than this, which a thread that runs has used up of a processor too: one that the
+     * operating system lets wait is not at fault. Ten times as long is too long whatever the thread does.
+     */
+    boolean isOverdue(long nowNs, long limitNs) {
+        long lastsNs = nowNs - grantedNs;
+        if (lastsNs < limitNs || !owner.isRunnable()) {
+            return lastsNs >= limitNs;
+        }
+        long begunNs = begunProcessorNs;
+        return lastsNs >= PATIENCE * limitNs || (begunNs != NOT_BEGUN && owner.processorNs() - begunNs >= limitNs);
+    }
+
     long servedPackets() {
         return packets;
     }
@@ -112,6 +129,11 @@ final class Turn extends Item {
         return state == State.IDLE;
     }
 
+    /** When the thread began to ask for it, by the scheduler's clock. */
+    long askedNs() {
+        return requestedNs;
+    }
+
     /**
      * Asks for it.
      *
@@ -124,8 +146,7 @@ final class Turn extends Item {
 
     /** Counts from here what it costs; after it was granted, before the first packet. */
     void begin() {
-        if (!begun) {
-            begun = true;
+        if (begunProcessorNs == NOT_BEGUN) {
             begunProcessorNs = scheduler.processorNs();
         }
     }
@@ -162,22 +183,21 @@ final class Turn extends Item {
     boolean goOn() {
         long now = scheduler.processorNs();
         boolean granted = scheduler.yield(this, cost(now));
-        begun = granted;
-        begunProcessorNs = now;
+        begunProcessorNs = granted ? now : NOT_BEGUN;
         return granted;
     }
 
     /** Ends it; nothing happens when the thread does not have it. */
     void release() {
         if (isGranted()) {
-            scheduler.release(this, cost(begun ? scheduler.processorNs() : 0));
+            scheduler.release(this, cost(begunProcessorNs == NOT_BEGUN ? NOT_BEGUN : scheduler.processorNs()));
         }
-        begun = false;
+        begunProcessorNs = NOT_BEGUN;
         used = false;
     }
 
     private long cost(long processorNs) {
-        return begun ? Math.max(0, processorNs - begunProcessorNs) : 0;
+        return begunProcessorNs == NOT_BEGUN ? 0 : Math.max(0, processorNs - begunProcessorNs);
     }
 
     /** What it served was counted. */

@@ -15,12 +15,27 @@ final class TurnOwner {
     /** Wakes the thread when a turn is granted. */
     final Runnable wake;
 
+    private final @Nullable Thread thread;
     private volatile @Nullable Turn running;
     /** It has ended, or was given up: it gets no turn any more. */
     private boolean gone;
 
-    TurnOwner(Runnable wake) {
+    /**
+     * @param thread null = nothing is known of it
+     */
+    TurnOwner(Runnable wake, @Nullable Thread thread) {
         this.wake = wake;
+        this.thread = thread;
+    }
+
+    /** Whether the thread is able to run, so that it is its processor time that counts. */
+    boolean isRunnable() {
+        return thread != null && Meter.THREADS != null && thread.getState() == Thread.State.RUNNABLE;
+    }
+
+    /** What the thread has used of a processor; after {@link #isRunnable}. */
+    long processorNs() {
+        return thread == null || Meter.THREADS == null ? 0 : Meter.THREADS.getThreadCpuTime(thread.getId());
     }
 
     /** The turn that it has. */

@@ -1,7 +1,6 @@
 package org.tamanoir.ee;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -14,7 +13,6 @@ import org.tamanoir.qdisc.FlowConfig;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.QueueingDiscipline;
-import org.tamanoir.qdisc.TrafficClass;
 
 /**
  * The scheduling point before processing: grants turns on the processors to service threads, in the order of a queueing
@@ -32,14 +30,13 @@ import org.tamanoir.qdisc.TrafficClass;
 final class TurnScheduler {
     /** A turn that lasts longer than so many quanta, while others wait, is overdue. */
     private static final long OVERDUE_QUANTA = 10;
-    /** And longer than this: threads of a busy host stand still now and then without a fault of their service. */
+    /** And longer than this, since a thread may stand still for a moment without a fault of its service. */
     private static final long OVERDUE_NS = 20_000_000;
 
     /** Between looks of the timer, whatever a discipline says. */
     private static final long LEAST_SLEEP_NS = 10_000;
 
     private static final long NEVER = Long.MAX_VALUE;
-    private static final String NO_CLASS = "";
 
     private final QosTimer timer;
     private final Predicate<String> heldBack;
@@ -52,9 +49,7 @@ final class TurnScheduler {
         }
     };
 
-    private QosConfig config = QosConfig.OFF;
-    private final List<TurnClass> classes = new ArrayList<>(List.of(new TurnClass(NO_CLASS)));
-    private TurnClass defaultClass = classes.get(0);
+    private final TurnClasses classes = new TurnClasses();
     private QueueingDiscipline discipline =
             Disciplines.createForTurns("fifo", new DisciplineConfig(List.of(flow(1)), 0, Map.of()));
     private String disciplineName = "fifo";
@@ -116,12 +111,11 @@ final class TurnScheduler {
         synchronized (this) {
             long now = clock.getAsLong();
             List<Turn> waiting = takeWaiting();
-            replaceClasses(next);
+            classes.change(next);
             discipline = made;
             disciplineName = pre.discipline();
             processors = pre.processors();
             quantumNs = pre.quantum().toNanos();
-            config = next;
             waiting.forEach(turn -> put(turn, now));
             woken = grant(now, null);
         }
@@ -131,7 +125,7 @@ final class TurnScheduler {
     private List<Turn> takeWaiting() {
         List<Turn> waiting = new ArrayList<>();
         discipline.drain(item -> waiting.add((Turn) item));
-        for (TurnClass each : classes) {
+        for (TurnClass each : classes.all()) {
             waiting.addAll(each.aside);
             each.aside.clear();
             each.turnsWaiting = 0;
@@ -139,33 +133,12 @@ final class TurnScheduler {
         return waiting;
     }
 
-    private void replaceClasses(QosConfig next) {
-        Map<String, TurnClass> before = new HashMap<>();
-        classes.forEach(each -> before.put(each.name, each));
-        classes.clear();
-        for (TrafficClass each : next.classes()) {
-            TurnClass kept = before.remove(each.name());
-            TurnClass now = kept == null ? new TurnClass(each.name()) : kept;
-            now.index = classes.size();
-            now.counts.configurationChanged(true);
-            classes.add(now);
-            if (each.name().equals(next.defaultClass())) {
-                defaultClass = now;
-            }
-        }
-        for (TurnClass gone : before.values()) {
-            gone.successor = defaultClass;
-            defaultClass.packetsWaiting += gone.packetsWaiting;
-            defaultClass.octetsWaiting += gone.octetsWaiting;
-        }
-    }
-
     /** A class that was held back may be so no more. */
     void recheck() {
         List<TurnOwner> woken;
         synchronized (this) {
             long now = clock.getAsLong();
-            for (TurnClass each : classes) {
+            for (TurnClass each : classes.all()) {
                 if (!each.aside.isEmpty() && !heldBack.test(each.name)) {
                     for (Turn turn = each.aside.poll(); turn != null; turn = each.aside.poll()) {
                         each.turnsWaiting--;
@@ -214,7 +187,7 @@ final class TurnScheduler {
                 return true;
             }
             long now = clock.getAsLong();
-            turn.belongsTo(classOf(from, classIndex));
+            turn.belongsTo(classes.of(from, classIndex));
             turn.requestedNs = now;
             put(turn, now);
             woken = grant(now, turn.owner);
@@ -294,20 +267,7 @@ final class TurnScheduler {
     }
 
     synchronized TurnClass defaultClass() {
-        return defaultClass;
-    }
-
-    private TurnClass classOf(QosConfig from, int index) {
-        if (from == config) {
-            return classes.get(index);
-        }
-        String name = from.classes().get(index).name();
-        for (TurnClass each : classes) {
-            if (each.name.equals(name)) {
-                return each;
-            }
-        }
-        return defaultClass;
+        return classes.byDefault();
     }
 
     // ---- inside the lock -------------------------------------------------------------------------------------------
@@ -453,7 +413,7 @@ final class TurnScheduler {
             if (contended) {
                 for (int i = running.size() - 1; i >= 0; i--) {
                     Turn turn = running.get(i);
-                    if (now - turn.grantedNs() >= overdueNs()) {
+                    if (turn.isOverdue(now, overdueNs())) {
                         turn.become(Turn.State.OVERDUE);
                         leaveProcessor(turn);
                     }
@@ -472,27 +432,19 @@ final class TurnScheduler {
 
     // ---- counts ----------------------------------------------------------------------------------------------------
 
-    /** What has changed in a queue of datagrams since it was told last. Any thread. */
-    synchronized void queued(
-            QosConfig from, int classIndex, long packets, long octets, long droppedPackets, long droppedOctets) {
-        TurnClass of = classOf(from, classIndex);
+    /** So much has come into, or gone from, a service's queue of datagrams. Any thread. */
+    synchronized void queued(QosConfig from, int classIndex, long packets, long octets) {
+        TurnClass of = classes.of(from, classIndex);
         of.packetsWaiting += packets;
         of.octetsWaiting += octets;
-        if (droppedPackets > 0) {
-            of.counts.dropped(DropReason.TURN_QUEUE_FULL, droppedPackets, droppedOctets);
-        }
+    }
+
+    /** Packets ended before they were processed. Any thread. */
+    synchronized void dropped(QosConfig from, int classIndex, DropReason reason, long packets, long octets) {
+        classes.of(from, classIndex).counts.dropped(reason, packets, octets);
     }
 
     synchronized QosStatus.Point status() {
-        long total = 0;
-        for (TurnClass each : classes) {
-            total += each.counts.sinceChange(true);
-        }
-        List<QosStatus.ClassStatus> all = new ArrayList<>();
-        for (TurnClass each : classes) {
-            double share = total == 0 ? 0 : (double) each.counts.sinceChange(true) / total;
-            all.add(each.counts.status(each.name, each.packetsWaiting, each.octetsWaiting, each.turnsWaiting, share));
-        }
-        return new QosStatus.Point("pre", disciplineName, all);
+        return classes.status(disciplineName);
     }
 }

@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -45,12 +46,16 @@ final class UdpTurns extends TurnGate {
     private boolean sliceOver;
 
     private long sliceBeganNs;
+    private final long stallNs;
+    /** The thread will be woken to look whether a class starves. */
+    private boolean alarmed;
 
     UdpTurns(UdpService service, TurnScheduler scheduler, QosConfig config, Classifier classifier) {
         this.service = service;
         this.config = config;
         this.classifier = classifier;
-        this.owner = new TurnOwner(service.loop::wakeup);
+        this.owner = new TurnOwner(service.loop::wakeup, service.thread());
+        this.stallNs = service.environment().config().stallTimeout().toNanos();
         change(scheduler, config, classifier);
     }
 
@@ -66,7 +71,7 @@ final class UdpTurns extends TurnGate {
         }
         tell();
         queues = made;
-        owner = new TurnOwner(service.loop::wakeup);
+        owner = new TurnOwner(service.loop::wakeup, service.thread());
         TurnOwner asking = owner;
         turns = made.stream().map(queue -> new Turn(next, asking)).toList();
         scheduler = next;
@@ -116,8 +121,12 @@ final class UdpTurns extends TurnGate {
             turn.serves(packet.length());
             return true;
         }
+        boolean wasEmpty = queue.isEmpty();
         if (service.offer(packet, queue)) {
             waiting++;
+            if (wasEmpty) {
+                queue.waitsSince(System.nanoTime());
+            }
         } else {
             service.drop(DropReason.TURN_QUEUE_FULL, packet);
         }
@@ -158,12 +167,30 @@ final class UdpTurns extends TurnGate {
         if (waiting > 0 && !service.isPaused()) {
             sliceBeganNs = System.nanoTime();
             worked = scheduler == null ? serveAll() : serveGranted();
+            dropStarved();
         }
         if (scheduler != null) {
             tell();
             sliceBeganNs = System.nanoTime();
         }
         return worked;
+    }
+
+    /** Drops what waits in a class that has got no turn for too long. */
+    private void dropStarved() {
+        TurnScheduler from = scheduler;
+        for (int i = 0; from != null && i < queues.size(); i++) {
+            ClassQueue queue = queues.get(i);
+            Turn turn = turns.get(i);
+            if (!queue.isEmpty() && !turn.isGranted() && !turn.isIdle() && isStalled(queue, turn)) {
+                from.dropped(config, i, DropReason.STARVED, queue.packets(), queue.octets());
+                drop(queue, DropReason.STARVED);
+            }
+        }
+    }
+
+    private boolean isStalled(ClassQueue queue, Turn turn) {
+        return sliceBeganNs - queue.waitsSinceNs() >= stallNs && sliceBeganNs - turn.askedNs() >= stallNs;
     }
 
     private boolean serveAll() {
@@ -272,6 +299,9 @@ final class UdpTurns extends TurnGate {
         }
         if (waiting == 0) {
             queues.forEach(ClassQueue::trim);
+        } else if (!alarmed) {
+            alarmed = true;
+            service.loop.schedule(Duration.ofNanos(stallNs), () -> alarmed = false); // To look at what waits.
         }
         return true;
     }
@@ -279,12 +309,16 @@ final class UdpTurns extends TurnGate {
     /** Drops what waits. */
     void drop(DropReason reason) {
         for (ClassQueue queue : queues) {
-            for (PacketRing ring = queue.next(); ring != null; ring = queue.next()) {
-                service.dropQueued(ring, reason);
-            }
+            drop(queue, reason);
         }
-        waiting = 0;
         tell();
+    }
+
+    private void drop(ClassQueue queue, DropReason reason) {
+        for (PacketRing ring = queue.next(); ring != null; ring = queue.next()) {
+            waiting--;
+            service.dropQueued(ring, reason);
+        }
     }
 
     @Override

@@ -74,8 +74,7 @@ final class DeficitRoundRobin implements QueueingDiscipline {
     @Override
     public void enqueue(Item item, long nowNs) {
         int flow = item.flow;
-        boolean wasEmpty = queues.isEmpty(flow);
-        if (queues.enqueue(item, nowNs) && wasEmpty) {
+        if (queues.enqueue(item, nowNs) && queues.peek(flow) == item) {
             if (deficit[flow] > 0) {
                 visited[flow] = true;
                 active.addFirst(flow);

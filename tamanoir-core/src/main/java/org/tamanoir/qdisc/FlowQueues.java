@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
 
 /**
- * A queue for each flow, each with its own limits: what arrives at a full one is dropped.
+ * A queue for each flow, each with its own limits: what arrives at a full one is dropped, as is what has no flow.
  *
  * <p>Thread contract: one thread at a time.
  */

@@ -10,8 +10,9 @@ import java.util.List;
  * size/weight}.
  *
  * <p>Costs that become known late move the finish of what was served, and so the start of what follows. A flow whose
- * only item was being served and that asks again at once, when it has been charged, was never idle: its floor is the
- * virtual time at which that item was taken, not that of now; otherwise it would lose what it had paid too much.
+ * only item was being served and that asks again at once, when it has been charged, was never idle: virtual time that
+ * passed meanwhile is no floor for it, otherwise it would lose what it had paid too much. It may be behind by 16 items
+ * at most, so that a flow with too few requests for its share does not save up for later.
  *
  * <p>Bounds: an octet (or nanosecond) is at most 2^22 units, a size below 2^31, a rest counts as at most ±2^37 (137 s
  * of processor time). So one item moves a tag by less than 2^60, and with the virtual time held below 2^60 by
@@ -20,6 +21,9 @@ import java.util.List;
 final class FlowTags {
     /** Virtual time is lowered to 0 when it gets here. At 100 Gb/s that takes at least 20 s, mostly years. */
     static final long MAX_VIRTUAL = 1L << 60;
+
+    /** How far a flow that is never idle may be behind. With 4, flows that share several processors lost up to 10 %. */
+    private static final long MAX_LAG_ITEMS = 16;
 
     private static final int PER_OCTET_BITS = 22;
     private static final long MAX_REST = 1L << 37;
@@ -36,8 +40,8 @@ final class FlowTags {
     private final long[] fraction;
     /** Virtual time when it became backlogged. */
     private final long[] floor;
-    /** Virtual time when its last item was taken. */
-    private final long[] takenAt;
+    /** Floor if it asks again at once: a bounded lag before the virtual time at which its last item was taken. */
+    private final long[] floorAgain;
     /** Which call of dequeue comes next, as the flow was charged while nothing of it waited. */
     private final long[] chargedBefore;
 
@@ -55,7 +59,7 @@ final class FlowTags {
         finish = new long[count];
         fraction = new long[count];
         floor = new long[count];
-        takenAt = new long[count];
+        floorAgain = new long[count];
         chargedBefore = new long[count];
         Arrays.fill(chargedBefore, -1);
     }
@@ -72,7 +76,7 @@ final class FlowTags {
 
     /** A flow has an item again. */
     void becomesBacklogged(int flow, long virtual) {
-        floor[flow] = chargedBefore[flow] == nextDequeue ? takenAt[flow] : virtual;
+        floor[flow] = chargedBefore[flow] == nextDequeue ? floorAgain[flow] : virtual;
     }
 
     /** Start of the flow's first item. */
@@ -92,7 +96,7 @@ final class FlowTags {
 
     /** The flow's first item is taken: what follows starts where it finishes, which is returned. */
     long take(int flow, long size, long virtual) {
-        takenAt[flow] = virtual;
+        floorAgain[flow] = virtual - MAX_LAG_ITEMS * size * perOctet[flow];
         if (finish[flow] < floor[flow]) {
             finish[flow] = floor[flow];
             fraction[flow] = 0;
@@ -135,7 +139,7 @@ final class FlowTags {
         for (int flow = 0; flow < finish.length; flow++) {
             finish[flow] = Math.max(finish[flow] - by, -MAX_DISTANCE);
             floor[flow] = Math.max(floor[flow] - by, -MAX_DISTANCE);
-            takenAt[flow] = Math.max(takenAt[flow] - by, -MAX_DISTANCE);
+            floorAgain[flow] = Math.max(floorAgain[flow] - by, -MAX_DISTANCE);
         }
         largest -= by;
     }

@@ -33,11 +33,6 @@ final class Options {
         }
     }
 
-    /** Whether it is given. */
-    boolean has(String name) {
-        return values.containsKey(name);
-    }
-
     /** A whole number. */
     long number(String name, long otherwise, long min, long max) {
         String text = values.get(name);
@@ -80,8 +75,7 @@ final class Options {
                 : ns % 1_000_000 == 0 ? ns / 1_000_000 + "ms" : ns % 1_000 == 0 ? ns / 1_000 + "us" : ns + "ns";
     }
 
-    /** A problem with one option. */
-    IllegalArgumentException refused(String name, String text, String must) {
+    private IllegalArgumentException refused(String name, String text, String must) {
         return new IllegalArgumentException(
                 "option " + name + " of discipline " + discipline + " is '" + text + "': must be " + must);
     }

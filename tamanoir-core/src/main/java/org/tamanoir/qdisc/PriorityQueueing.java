@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * {@code pq}: strict priority. The head of the lowest-numbered class that has something is served; the others starve
  * meanwhile. Options: {@code top-rate} and {@code top-burst}, a token bucket that limits the priority of class 0: while
  * it has too few tokens for the head of class 0, that is served only when no other class has anything, and takes no
- * tokens then.
+ * tokens then. An item larger than the bucket never finds enough: for turns it must hold a quantum in nanoseconds.
  */
 final class PriorityQueueing implements QueueingDiscipline {
     static final String NAME = "pq";

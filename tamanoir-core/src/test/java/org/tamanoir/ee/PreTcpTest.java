@@ -173,7 +173,7 @@ class PreTcpTest extends TcpNodeTesting {
             sender.join();
         }
         System.out.printf("share of weight 30 in %d s: %.4f%n", (processorNs(node) - before) / 1_000_000_000, high);
-        assertThat(high).isBetween(0.27, 0.33);
+        assertThat(high).isBetween(0.291, 0.309); // 3 % of the weight
     }
 
     private static long processorNs(TestNode node) {

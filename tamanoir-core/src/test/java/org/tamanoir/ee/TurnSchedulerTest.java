@@ -420,14 +420,15 @@ class TurnSchedulerTest extends TurnTesting {
     @Test
     void queuesOfDatagramsAreCountedByClass() {
         QosConfig before = schedule("pq", 1, named("a", 0, 1), named("b", 1, 1));
-        scheduler.queued(config, 0, 5, 500, 2, 200);
-        scheduler.queued(config, 0, -1, -100, 0, 0);
+        scheduler.queued(config, 0, 5, 500);
+        scheduler.dropped(config, 0, DropReason.TURN_QUEUE_FULL, 2, 200);
+        scheduler.queued(config, 0, -1, -100);
         assertThat(status("a").waitingPackets()).isEqualTo(4);
         assertThat(status("a").waitingOctets()).isEqualTo(400);
         assertThat(status("a").dropped()).isEqualTo(Map.of(DropReason.TURN_QUEUE_FULL, new QosStatus.Dropped(2, 200)));
         schedule("pq", 1, named("b", 1, 1));
         assertThat(status("b").waitingPackets()).isEqualTo(4);
-        scheduler.queued(before, 0, -4, -400, 0, 0);
+        scheduler.queued(before, 0, -4, -400);
         assertThat(status("b").waitingPackets()).isZero();
     }
 }

@@ -59,7 +59,7 @@ abstract class TurnTesting {
     /** Another thread. */
     final TurnOwner owner() {
         TurnOwner[] self = new TurnOwner[1];
-        self[0] = new TurnOwner(() -> woken.add(self[0]));
+        self[0] = new TurnOwner(() -> woken.add(self[0]), null);
         return self[0];
     }
 

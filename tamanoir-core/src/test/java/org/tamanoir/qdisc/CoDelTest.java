@@ -163,6 +163,37 @@ class CoDelTest {
     }
 
     @Test
+    void forgetsTheLargestPacketWhenTheQueueIsEmpty() {
+        Dropped dropped = new Dropped();
+        CoDel codel = new CoDel(TestItem.config(Map.of(), 1), dropped);
+        codel.enqueue(TestItem.of("large", 0, 60_000), 0);
+        assertThat(codel.dequeue(0)).hasToString("large");
+        for (int i = 1; i <= 10; i++) {
+            codel.enqueue(TestItem.of("p" + i, 0, 1000), 0);
+        }
+        assertThat(codel.dequeue(10 * TestItem.MS)).hasToString("p1");
+        assertThat(codel.dequeue(110 * TestItem.MS)).hasToString("p3");
+        assertThat(dropped).hasToString("p2:QUEUE_DELAY");
+    }
+
+    @Test
+    void countsNoTimeWhileTheClockIsBehind() {
+        Dropped dropped = new Dropped();
+        CoDel codel = new CoDel(TestItem.config(Map.of(), 1), dropped);
+        long lateNs = 3_600L * TestItem.SECOND;
+        codel.enqueue(TestItem.of("p0", 0, 1000), lateNs);
+        for (int i = 1; i <= 10; i++) {
+            codel.enqueue(TestItem.of("p" + i, 0, 1000), 0); // the clock stepped back by an hour
+        }
+        assertThat(codel.dequeue(1)).hasToString("p0");
+        assertThat(codel.dequeue(lateNs + 4 * TestItem.MS)).hasToString("p1"); // waited for 4 ms, not for an hour
+        assertThat(codel.dequeue(lateNs + 104 * TestItem.MS)).hasToString("p2");
+        assertThat(dropped).hasToString("");
+        assertThat(codel.dequeue(lateNs + 204 * TestItem.MS)).hasToString("p4");
+        assertThat(dropped).hasToString("p3:QUEUE_DELAY");
+    }
+
+    @Test
     void refusesWhatExceedsItsLimits() {
         Dropped dropped = new Dropped();
         CoDel codel = new CoDel(TestItem.config(Map.of("limit-packets", "2", "limit-octets", "100")), dropped);

@@ -135,7 +135,7 @@ class DisciplineRegistryTest {
         assertThat(registry.problems().get(4)).contains(TestItem.class.getName());
         assertThat(registry.problems().get(5))
                 .isEqualTo("discipline provider " + PREFIX + "BadName cannot be used: name 'Bad Name': must be"
-                        + " lower-case letters, digits, and hyphens between them");
+                        + " lower-case letters, digits, hyphens between them, and perhaps a + at the end");
         assertThat(registry.problems().get(6)).contains(PREFIX + "ThrowsLater").contains("not decided");
     }
 

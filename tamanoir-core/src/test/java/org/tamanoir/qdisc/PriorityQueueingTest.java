@@ -159,7 +159,16 @@ class PriorityQueueingTest {
     void aClassThatThereIsNotIsAnError() {
         PriorityQueueing pq = pq(Map.of());
         assertThatThrownBy(() -> pq.enqueue(TestItem.of("x", 3, 1), 0)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> pq.enqueue(TestItem.of("x", -1, 1), 0)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> pq.enqueue(TestItem.keep("x", -1, 1), 0))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThat(pq.packets()).isZero();
+    }
+
+    @Test
+    void dropsWhatFitsNoClass() {
+        PriorityQueueing pq = pq(Map.of());
+        pq.enqueue(TestItem.of("x", -1, 1), 0);
+        assertThat(dropped).hasToString("x:UNCLASSIFIED");
         assertThat(pq.packets()).isZero();
     }
 }

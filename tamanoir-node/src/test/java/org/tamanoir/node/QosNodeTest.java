@@ -147,8 +147,8 @@ class QosNodeTest {
     }
 
     @Test
-    void theRateOfALinkIsKeptAndWaitingShows() throws Exception {
-        // 3,000 packets of 164 octets at 2 MB/s, of which 64 KiB may leave at once.
+    void waitingForALinkShows() throws Exception {
+        // 3,000 packets of 164 octets at 2 MB/s, of which 64 KiB may leave at once: the others wait.
         String post = CLASSES + "links: [{name: uplink, rate: 2MB/s, burst: 64KiB}]\n";
         try (LiveNode node = node(post);
                 AnepSender stream = AnepSender.tcp(node.tcp())) {
