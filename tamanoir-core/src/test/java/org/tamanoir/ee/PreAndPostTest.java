@@ -80,10 +80,10 @@ class PreAndPostTest {
                 sender.send(node.udp(), packet(slow, 1, i));
             }
             eventually().until(() -> node.environment.traffic().packetsIn() == count);
-            // One stands at the head of the link beside its queue.
-            eventually().until(() -> status(node, 1, "low").waitingPackets() == LIMIT_PACKETS + 1);
+            // One may stand at the head of the link beside its queue.
+            eventually().until(() -> status(node, 1, "low").waitingPackets() >= LIMIT_PACKETS);
             eventually().until(() -> status(node, 0, "low").waitingPackets() == LIMIT_PACKETS);
-            assertThat(status(node, 0, "low").waitingTurns()).isEqualTo(1);
+            eventually().until(() -> status(node, 0, "low").waitingTurns() == 1);
             int processed = invocations.get(1);
             // The burst, the link's queue, and what was on its way before the thread looked.
             assertThat(processed).isBetween(LIMIT_PACKETS, 1000 / PACKET_OCTETS + LIMIT_PACKETS + 1 + 8);
