@@ -38,10 +38,7 @@ final class Departures {
     private final List<Target> connectionTargets = new ArrayList<>();
     private final List<UdpDeparture> datagrams = new ArrayList<>();
     private final List<UdpSocket> datagramSockets = new ArrayList<>();
-    private final List<LinkPort> links = new ArrayList<>();
-    /** Of datagrams, one for each link that some have gone over. */
-    private final List<DatagramBacklog> backlogs = new ArrayList<>();
-
+    private final ThreadLinks links;
     private QualityOfService.Now quality;
     private Hop last = NOWHERE;
     private int generation;
@@ -52,6 +49,7 @@ final class Departures {
         this.initialHopBudget = initialHopBudget;
         this.traffic = traffic;
         this.quality = instance.environment().qualityOfService().now();
+        this.links = new ThreadLinks(instance, traffic);
     }
 
     /** Takes note of routes and links that have changed; after a batch has come in, before its first packet goes. */
@@ -72,13 +70,12 @@ final class Departures {
     private void refresh(QualityOfService.Now now) {
         boolean moves = !now.hasLinksOf(quality);
         quality = now;
-        links.forEach(link -> link.refresh(now.config()));
+        links.refresh(now.config());
         if (moves) {
             // What comes now may go another way: nothing older must be left behind. Connections see to that themselves.
-            backlogs.forEach(DatagramBacklog::releaseAll);
+            links.releaseDatagrams();
             flush();
-            backlogs.removeIf(backlog -> !now.links().contains(backlog.port().link()) && backlog.closeIfEmpty());
-            links.removeIf(link -> !now.links().contains(link.link()));
+            links.retain(now.links());
         }
     }
 
@@ -180,8 +177,9 @@ final class Departures {
             LinkScheduler link =
                     remembered.refusal != null ? null : quality.linkTowards(remembered.high, remembered.low);
             if (link != null) {
-                remembered.over(port(link));
-                remembered.backlog = remembered.isUdp || isDatagramService() ? backlog(link) : null;
+                LinkPort access = links.port(link, quality.config());
+                remembered.over(access);
+                remembered.backlog = remembered.isUdp || isDatagramService() ? links.backlog(access) : null;
             }
             hops[slot] = remembered;
         }
@@ -191,29 +189,6 @@ final class Departures {
 
     private boolean isDatagramService() {
         return instance.stream().transport() == StreamInfo.Transport.UDP;
-    }
-
-    private LinkPort port(LinkScheduler link) {
-        for (LinkPort known : links) {
-            if (known.link() == link) {
-                return known;
-            }
-        }
-        LinkPort port = new LinkPort(link, quality.config());
-        links.add(port);
-        return port;
-    }
-
-    private DatagramBacklog backlog(LinkScheduler link) {
-        for (DatagramBacklog known : backlogs) {
-            if (known.port().link() == link) {
-                return known;
-            }
-        }
-        DatagramBacklog backlog = new DatagramBacklog(
-                port(link), instance.loop, instance.environment().pool(), traffic);
-        backlogs.add(backlog);
-        return backlog;
     }
 
     private @Nullable Departure open(Hop hop) {
@@ -302,30 +277,20 @@ final class Departures {
     void flush() {
         // A service may leave its thread interrupted: the JDK's channels would close.
         boolean ignored = Thread.interrupted();
-        for (int i = 0; i < links.size(); i++) {
-            links.get(i).settle();
-        }
-        for (int i = 0; i < backlogs.size(); i++) {
-            backlogs.get(i).takeReturned();
-        }
+        links.beforeFlush();
         for (int i = 0; i < connections.size(); i++) {
             connections.get(i).flush();
         }
         for (int i = 0; i < datagrams.size(); i++) {
             datagrams.get(i).flush();
         }
-        for (int i = 0; i < backlogs.size(); i++) {
-            backlogs.get(i).flushed();
-        }
+        links.afterFlush();
     }
 
     /** Sends datagrams that their links have granted since the last flush. */
     void flushGranted() {
-        for (int i = 0; i < backlogs.size(); i++) {
-            if (backlogs.get(i).hasReturned()) {
-                flush();
-                return;
-            }
+        if (links.hasReturned()) {
+            flush();
         }
     }
 
@@ -341,7 +306,12 @@ final class Departures {
 
     /** Datagrams that wait for links. */
     List<DatagramBacklog> backlogs() {
-        return backlogs;
+        return links.backlogs();
+    }
+
+    /** Whether some packets go, or have gone, over links. */
+    boolean hasLinks() {
+        return !links.isEmpty();
     }
 
     /** TCP connections to next hops. */
@@ -358,16 +328,13 @@ final class Departures {
         for (int i = 0; i < datagrams.size(); i++) {
             held += datagrams.get(i).held();
         }
-        for (int i = 0; i < backlogs.size(); i++) {
-            held += backlogs.get(i).held();
-        }
-        return held;
+        return held + links.held();
     }
 
     /** Breaks all connections, and takes what waits out of links. Another thread: {@link Departure#resetFromOutside}. */
     void resetFromOutside() {
         connections.forEach(Departure::resetFromOutside);
-        backlogs.forEach(DatagramBacklog::forsake);
+        links.forsake();
     }
 
     /** Closes all connections of a stream that cannot go on, so that their far sides know. */
@@ -397,10 +364,7 @@ final class Departures {
     }
 
     private void closeLinks(DropReason reason) {
-        backlogs.forEach(backlog -> backlog.close(reason));
-        backlogs.clear();
-        links.forEach(LinkPort::settle);
-        links.clear();
+        links.close(reason);
         Arrays.fill(hops, null);
         last = NOWHERE;
     }

@@ -1,7 +1,7 @@
 package org.tamanoir.ee;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.tamanoir.qdisc.TrafficClass;
 
 /**
@@ -11,7 +11,7 @@ import org.tamanoir.qdisc.TrafficClass;
  */
 final class LinkClass {
     final ClassCounts counts = new ClassCounts();
-    private final List<LinkQueue> awaitingRoom = new ArrayList<>();
+    private final Set<LinkQueue> awaitingRoom = new LinkedHashSet<>();
     private TrafficClass config;
     private int index;
     /** Wait for the link, in the discipline or behind packets of other classes. */
@@ -96,9 +96,7 @@ final class LinkClass {
     /** Wakes the queue's owner when there is room again. */
     void awaitRoom(LinkQueue queue) {
         full = true;
-        if (!awaitingRoom.contains(queue)) {
-            awaitingRoom.add(queue);
-        }
+        awaitingRoom.add(queue);
     }
 
     void awaitsNoMore(LinkQueue queue) {

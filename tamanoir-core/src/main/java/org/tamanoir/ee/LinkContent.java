@@ -2,10 +2,8 @@ package org.tamanoir.ee;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -24,11 +22,6 @@ import org.tamanoir.qdisc.TrafficClass;
 /**
  * What waits for a link, in its discipline and behind it, and the classes by which it is counted.
  *
- * <p>Disciplines that reckon with the link's rate (WFQ's fluid system) must not see time in which the link could have
- * sent and did not, because nobody asked while the bucket was full: their virtual time would run ahead of what has left,
- * and shares go by arrival instead of by weight. So the {@linkplain #linkNs time of the link} stands still while packets
- * wait and the bucket overflows. For the bucket itself that makes no difference.
- *
  * <p>Thread contract: inside the link's lock.
  */
 final class LinkContent {
@@ -36,25 +29,17 @@ final class LinkContent {
     private static final int FEW_ITEMS = 64;
 
     private final String name;
-    private final LongSupplier clock;
+    private final LinkTime time;
     private final Set<OrderedLinkQueue> orderedQueues = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final LinkClasses classes = new LinkClasses();
     private final List<LinkItem> drained = new ArrayList<>();
     /** Queues whose next run is to be submitted. */
     private final List<OrderedLinkQueue> toSubmit = new ArrayList<>();
 
-    private @Nullable QosConfig config;
     private String discipline = "";
     private long burst;
     private @Nullable TokenBucket bucket;
     private @Nullable Shaper shaper;
-    private Map<String, LinkClass> classesByName = Map.of();
-    private LinkClass[] classes = new LinkClass[0];
-    private int defaultClass;
-    private long nowNs;
-    /** The link's time, which may be behind the clock by so much. */
-    private long linkNs;
-
-    private long lostNs;
     private boolean roomAgain;
     private @Nullable LinkItem arriving;
     private @Nullable DropReason arrivingRefused;
@@ -64,28 +49,17 @@ final class LinkContent {
 
     LinkContent(String name, LongSupplier clock) {
         this.name = name;
-        this.clock = clock;
-        this.nowNs = clock.getAsLong();
-        this.linkNs = nowNs;
+        this.time = new LinkTime(clock);
     }
-
-    // ---- time ------------------------------------------------------------------------------------------------------
 
     /** Looks at the clock; first of all whenever something is asked. */
     void tick() {
-        nowNs = clock.getAsLong();
-        if (shaper == null || shaper.packets() == 0) {
-            linkNs = Math.max(linkNs, nowNs);
-        } else {
-            // While something waits, it has seen linkNs when it looked last.
-            linkNs = Math.max(linkNs, Math.min(nowNs - lostNs, tokens().readyNs(burst, linkNs)));
-        }
-        lostNs = nowNs - linkNs;
+        time.tick(shaper == null || shaper.packets() == 0 ? null : bucket, burst);
     }
 
     /** When {@link #tick} looked, by the clock. */
     long nowNs() {
-        return nowNs;
+        return time.nowNs();
     }
 
     // ---- configuration ---------------------------------------------------------------------------------------------
@@ -99,16 +73,15 @@ final class LinkContent {
         QueueingDiscipline made = Disciplines.create(
                 link.discipline(), new DisciplineConfig(flows, link.rate(), link.options()), this::dropped);
         drain();
-        List<LinkClass> gone = changeClasses(config);
-        this.config = config;
+        List<LinkClass> gone = classes.change(config);
         discipline = link.discipline();
         burst = link.burst();
         TokenBucket tokens = bucket;
         if (tokens == null) {
-            tokens = new TokenBucket(link.rate(), link.burst(), linkNs);
+            tokens = new TokenBucket(link.rate(), link.burst(), time.linkNs());
             bucket = tokens;
         } else {
-            tokens.change(link.rate(), link.burst(), linkNs);
+            tokens.change(link.rate(), link.burst(), time.linkNs());
         }
         shaper = new Shaper(made, tokens, link.police(), this::dropped);
         reclassify();
@@ -116,69 +89,30 @@ final class LinkContent {
         gone.forEach(LinkClass::dissolve);
     }
 
-    /** Returns those that are no more. */
-    private List<LinkClass> changeClasses(QosConfig next) {
-        Map<String, LinkClass> before = classesByName;
-        Map<String, LinkClass> byName = new HashMap<>();
-        classes = new LinkClass[next.classes().size()];
-        for (int i = 0; i < classes.length; i++) {
-            TrafficClass each = next.classes().get(i);
-            LinkClass old = before.get(each.name());
-            classes[i] = old == null ? new LinkClass(each, i) : old;
-            classes[i].change(each, i);
-            byName.put(each.name(), classes[i]);
-            if (each.name().equals(next.defaultClass())) {
-                defaultClass = i;
-            }
-        }
-        classesByName = Map.copyOf(byName);
-        return before.values().stream()
-                .filter(old -> byName.get(old.name()) != old)
-                .toList();
-    }
-
     /** Everything that waits is of a class of the new configuration from now on, and counted there. */
     private void reclassify() {
         for (LinkItem item : drained) {
             if (!(item.queue instanceof OrderedLinkQueue)) {
-                reclassify(item);
+                classes.reclassify(item);
             }
         }
         for (OrderedLinkQueue queue : orderedQueues) {
             for (LinkItem item = queue.first(); item != null; item = item.behind) {
-                reclassify(item);
+                classes.reclassify(item);
             }
             queue.reclassified();
         }
     }
 
-    private void reclassify(LinkItem item) {
-        LinkClass now = classOf(item.currentClass().name());
-        item.trafficClass = now;
-        now.begins(item.octets);
-    }
-
-    private LinkClass classOf(String className) {
-        LinkClass known = classesByName.get(className);
-        return known != null ? known : classes[defaultClass];
-    }
-
-    /** An index means what it meant in the configuration that it comes from. */
-    LinkClass classOf(QosConfig seen, int index) {
-        return seen == config
-                ? classes[index]
-                : classOf(seen.classes().get(index).name());
-    }
-
-    Map<String, LinkClass> classesByName() {
-        return classesByName;
+    LinkClasses classes() {
+        return classes;
     }
 
     // ---- in --------------------------------------------------------------------------------------------------------
 
     /** Takes tokens for packets that need not wait; false when they have to. */
     boolean pass(long octets) {
-        return shaper().pass(octets, linkNs);
+        return shaper().pass(octets, time.linkNs());
     }
 
     /** Tokens that {@link #pass} took and nobody needs. */
@@ -190,7 +124,7 @@ final class LinkContent {
     void begin(LinkItem item, LinkClass itsClass, int octets) {
         item.trafficClass = itsClass;
         item.octets = octets;
-        item.sinceNs = nowNs;
+        item.sinceNs = time.nowNs();
         item.granted = false;
         item.reason = null;
         itsClass.begins(octets);
@@ -227,7 +161,7 @@ final class LinkContent {
         if (item.queue instanceof OrderedLinkQueue ordered) {
             ordered.submitted();
         }
-        shaper().enqueue(item, linkNs);
+        shaper().enqueue(item, time.linkNs());
     }
 
     private void submitRuns() {
@@ -258,7 +192,7 @@ final class LinkContent {
         caller = asking;
         submitRuns();
         Item next;
-        while ((next = from.dequeue(linkNs)) != null) {
+        while ((next = from.dequeue(time.linkNs())) != null) {
             LinkItem item = (LinkItem) next;
             if (item.queue.isWithdrawn()) {
                 deadItems--;
@@ -270,8 +204,8 @@ final class LinkContent {
             }
         }
         caller = null;
-        long readyNs = from.readyNs(linkNs);
-        return readyNs == Long.MAX_VALUE ? readyNs : readyNs - linkNs;
+        long readyNs = from.readyNs(time.linkNs());
+        return readyNs == Long.MAX_VALUE ? readyNs : readyNs - time.linkNs();
     }
 
     private void leaveDiscipline(LinkItem item) {
@@ -285,7 +219,7 @@ final class LinkContent {
         LinkClass itsClass = item.currentClass();
         itsClass.ends(item.octets);
         itsClass.counts.served(1, item.octets);
-        itsClass.counts.waited(nowNs - item.sinceNs);
+        itsClass.counts.waited(time.nowNs() - item.sinceNs);
         if (item.queue instanceof OrderedLinkQueue ordered && !ordered.isEmpty()) {
             item.granted = true;
             ordered.granted();
@@ -350,9 +284,7 @@ final class LinkContent {
         queue.clear();
         queue.withdraw();
         orderedQueues.remove(queue);
-        for (LinkClass each : classes) {
-            each.awaitsNoMore(queue);
-        }
+        classes.awaitRoomNoMore(queue);
         if (deadItems > FEW_ITEMS && deadItems > shaper().packets() / 2) {
             drain();
             enqueueDrained();
@@ -387,9 +319,7 @@ final class LinkContent {
         }
         orderedQueues.clear();
         toSubmit.clear();
-        for (LinkClass each : classes) {
-            each.dissolve();
-        }
+        classes.dissolve();
         roomAgain = true;
     }
 
@@ -413,7 +343,7 @@ final class LinkContent {
      * of its class before it.
      */
     private void enqueueDrained() {
-        boolean[] grants = new boolean[classes.length];
+        boolean[] grants = new boolean[classes.count()];
         for (int i = drained.size() - 1; i >= 0; i--) {
             LinkItem item = drained.get(i);
             int index = item.currentClass().index();
@@ -427,7 +357,7 @@ final class LinkContent {
                 item.submitted = true;
                 item.currentClass().queued(item.octets);
                 item.describe(item.currentClass().index(), item.octets, item.hash(), false);
-                shaper().enqueue(item, linkNs);
+                shaper().enqueue(item, time.linkNs());
             }
         }
         for (LinkItem item : drained) {
@@ -436,9 +366,7 @@ final class LinkContent {
             }
         }
         drained.clear();
-        for (LinkClass each : classes) {
-            roomAgain |= each.hasRoomAgain();
-        }
+        roomAgain |= classes.haveRoomAgain();
     }
 
     // ---- what it is ------------------------------------------------------------------------------------------------
@@ -471,17 +399,5 @@ final class LinkContent {
 
     String discipline() {
         return discipline;
-    }
-
-    List<QosStatus.ClassStatus> status() {
-        long sum = 0;
-        for (LinkClass each : classes) {
-            sum += each.counts.sinceChange(false);
-        }
-        List<QosStatus.ClassStatus> all = new ArrayList<>();
-        for (LinkClass each : classes) {
-            all.add(each.status(sum == 0 ? 0 : (double) each.counts.sinceChange(false) / sum));
-        }
-        return all;
     }
 }

@@ -25,8 +25,19 @@ import org.tamanoir.transport.BufferPool;
 final class LinkScheduler {
     /** Tokens that a thread may take ahead for the packets of a batch, in octets. */
     private static final long AHEAD_OCTETS = 16 * 1024;
+    /**
+     * The timer comes so much later than the next packet could go, or by the time in which a quarter of the burst comes
+     * together: then some packets go at once, and their owners are woken less often.
+     */
+    private static final long MAX_SLACK_NS = 250_000;
     /** Before a discipline is asked again that says that it is ready and gives nothing. */
-    private static final long LEAST_PAUSE_NS = 100_000;
+    private static final long LEAST_PAUSE_NS = 20_000;
+    /** Chunks of memory that a stream may have waiting and leaving, at any rate. */
+    private static final int MIN_STREAM_CHUNKS = 4;
+    /** The same at high rates. */
+    private static final int MAX_STREAM_CHUNKS = 16;
+    /** How long a stream's packets last when it has the link to itself: its thread may be late. */
+    private static final long STREAM_MILLIS = 10;
 
     private static final long NEVER = Long.MAX_VALUE;
 
@@ -41,6 +52,8 @@ final class LinkScheduler {
     private volatile Map<String, LinkClass> classesByName = Map.of();
     private volatile long burst;
     private volatile int maxChunks;
+    private volatile int streamChunks = MIN_STREAM_CHUNKS;
+    private long slackNs;
 
     /**
      * @param roomAgain called when a class whose queue was full has room again; not inside the lock
@@ -73,11 +86,16 @@ final class LinkScheduler {
 
     // ---- configuration ---------------------------------------------------------------------------------------------
 
-    /** Schedules so from now on; what waits keeps waiting, under the new configuration. */
+    /**
+     * Schedules so from now on; what waits keeps waiting, under the new configuration.
+     *
+     * @param generation not needed: who asks says which configuration he has seen
+     */
     void change(QosConfig config, Link link, int generation) {
+        boolean room;
         synchronized (lock) {
             content.change(config, link);
-            classesByName = content.classesByName();
+            classesByName = content.classes().byName();
             burst = link.burst();
             long limitOctets = config.classes().stream()
                     .mapToLong(TrafficClass::limitOctets)
@@ -87,9 +105,13 @@ final class LinkScheduler {
                     2
                             * (limitOctets / BufferPool.MEDIUM_OCTETS
                                     + config.classes().size()));
+            long chunksAtRate = link.rate() / (1000 / STREAM_MILLIS) / BufferPool.MEDIUM_OCTETS;
+            streamChunks = (int) Math.max(MIN_STREAM_CHUNKS, Math.min(MAX_STREAM_CHUNKS, chunksAtRate));
+            slackNs = Math.min(MAX_SLACK_NS, (long) (link.burst() / 4 * 1e9 / link.rate()));
             grant(null);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /** The longest packet that can leave, in octets. */
@@ -103,6 +125,11 @@ final class LinkScheduler {
      */
     int maxChunks() {
         return maxChunks;
+    }
+
+    /** Chunks of memory that the packets of one stream may take up while they wait and leave. */
+    int streamChunks() {
+        return streamChunks;
     }
 
     // ---- what departs ----------------------------------------------------------------------------------------------
@@ -129,12 +156,13 @@ final class LinkScheduler {
 
     /** Counts what has passed, and takes back the tokens that were not needed. */
     void passed(LinkPort port, long restOctets) {
+        boolean room;
         synchronized (lock) {
             if (closed) {
                 return;
             }
             for (int i = port.nextUsed(0); i >= 0; i = port.nextUsed(i + 1)) {
-                ClassCounts counts = content.classOf(port.config(), i).counts;
+                ClassCounts counts = content.classes().of(port.config(), i).counts;
                 counts.served(port.packets(i), port.octets(i));
                 counts.waited(0, port.packets(i));
             }
@@ -145,8 +173,9 @@ final class LinkScheduler {
                     grant(null);
                 }
             }
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /**
@@ -159,9 +188,10 @@ final class LinkScheduler {
     @Nullable
     DropReason enqueue(LinkItem item, QosConfig seen, int index, int octets, long hash) {
         DropReason refusal = null;
+        boolean room;
         synchronized (lock) {
             content.tick();
-            content.begin(item, content.classOf(seen, index), octets);
+            content.begin(item, content.classes().of(seen, index), octets);
             if (closed) {
                 content.release(item);
                 return null;
@@ -170,15 +200,16 @@ final class LinkScheduler {
             if (refusal == null) {
                 grant(item.queue);
             }
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
         return refusal;
     }
 
     /** Counts a datagram for which its owner has no memory. */
     DropReason refused(QosConfig seen, int index, int octets) {
         synchronized (lock) {
-            content.classOf(seen, index).counts.dropped(DropReason.QUEUE_FULL, 1, octets);
+            content.classes().of(seen, index).counts.dropped(DropReason.QUEUE_FULL, 1, octets);
         }
         return DropReason.QUEUE_FULL;
     }
@@ -190,9 +221,10 @@ final class LinkScheduler {
      * @return false when its class is full, and others of the queue wait already: the owner is woken when there is room
      */
     boolean offer(OrderedLinkQueue queue, LinkItem item, QosConfig seen, int index, int octets) {
+        boolean room;
         synchronized (lock) {
             content.tick();
-            LinkClass itsClass = content.classOf(seen, index);
+            LinkClass itsClass = content.classes().of(seen, index);
             if (closed) {
                 content.begin(item, itsClass, octets);
                 content.release(item);
@@ -205,8 +237,9 @@ final class LinkScheduler {
             content.begin(item, itsClass, octets);
             content.append(queue, item);
             grant(queue);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
         return true;
     }
 
@@ -220,22 +253,26 @@ final class LinkScheduler {
 
     /** The owner sends no more of what waits in this queue, and takes nothing back. */
     void withdraw(LinkQueue queue) {
+        boolean room;
         synchronized (lock) {
             content.tick();
             content.withdraw(queue);
             grant(null);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /** Grants all datagrams of a queue at once: others like them go another way from now on. */
     void grantAll(LinkQueue queue) {
+        boolean room;
         synchronized (lock) {
             content.tick();
             content.takeOut(queue, true);
             grant(queue);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /**
@@ -246,7 +283,7 @@ final class LinkScheduler {
     private void grant(@Nullable LinkQueue asking) {
         if (!closed) {
             long waitNs = content.grant(asking);
-            wakeAt(waitNs == NEVER ? NEVER : content.nowNs() + (waitNs > 0 ? waitNs : LEAST_PAUSE_NS));
+            wakeAt(waitNs == NEVER ? NEVER : content.nowNs() + Math.max(LEAST_PAUSE_NS, waitNs + slackNs));
         }
     }
 
@@ -259,12 +296,8 @@ final class LinkScheduler {
         }
     }
 
-    private void tellRoom() {
-        boolean tell;
-        synchronized (lock) {
-            tell = content.takeRoomAgain();
-        }
-        if (tell) {
+    private void tell(boolean hasRoomAgain) {
+        if (hasRoomAgain) {
             roomAgain.run();
         }
     }
@@ -273,12 +306,14 @@ final class LinkScheduler {
 
     /** Its time has come: grants what may go now. */
     void pump() {
+        boolean room;
         synchronized (lock) {
             wakesAtNs = NEVER;
             content.tick();
             grant(null);
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     /** When the timer is to come; the maximum when it need not. */
@@ -296,6 +331,7 @@ final class LinkScheduler {
 
     /** Grants everything that waits, and all that will be asked for. */
     void close() {
+        boolean room;
         synchronized (lock) {
             closed = true;
             content.tick();
@@ -303,13 +339,15 @@ final class LinkScheduler {
             if (timer != null) {
                 timer.remove(wake);
             }
+            room = content.takeRoomAgain();
         }
-        tellRoom();
+        tell(room);
     }
 
     QosStatus.Point status() {
         synchronized (lock) {
-            return new QosStatus.Point(name, content.discipline(), content.status());
+            return new QosStatus.Point(
+                    name, content.discipline(), content.classes().status());
         }
     }
 }

@@ -29,13 +29,10 @@ abstract class StreamInstance extends ServiceInstance {
     /** Between attempts to reach a next hop that refuses. */
     private static final Duration CONNECT_RETRY = Duration.ofMillis(200);
 
-    /** Between looks at whether packets that wait have moved. */
-    private static final long LEAST_WATCH_NS = 1_000_000;
-
     private @Nullable DropReason aborted;
     private String abortedWhy = "";
     private long repliesSeen;
-    private boolean linksWatched;
+    private final LinkWatch linkWatch = new LinkWatch(this);
 
     StreamInstance(
             ExecutionEnvironment environment,
@@ -155,8 +152,8 @@ abstract class StreamInstance extends ServiceInstance {
     // ---- links -------------------------------------------------------------------------------------------------
 
     /**
-     * Waits until there is room for it, or a link has granted what waits. What is granted
-     * meanwhile leaves, and replies go back, since a next hop may wait for that.
+     * Waits until a queue to a link has room, or has left. What is granted meanwhile leaves, and replies go back, since
+     * a next hop may wait for that.
      *
      * @param inHand packets that are neither in nor out meanwhile: 0 or 1
      * @return null when the condition holds, or why the stream cannot go on
@@ -183,55 +180,9 @@ abstract class StreamInstance extends ServiceInstance {
         }
     }
 
-    /** Where packets wait and no link grants, and no next hop takes, anything for the stall time, the stream is closed. */
+    /** Closes the stream where packets wait and nothing moves for the stall time. */
     final void watchLinks() {
-        if (linksWatched || departures.held() == 0) {
-            return;
-        }
-        linksWatched = true;
-        long patienceNs = environment().config().stallTimeout().toNanos() - stillForNs(System.nanoTime());
-        loop.schedule(Duration.ofNanos(Math.max(LEAST_WATCH_NS, patienceNs)), () -> {
-            linksWatched = false;
-            settled();
-            checkLinks(System.nanoTime());
-            watchLinks();
-        });
-    }
-
-    /** How long the packets that wait longest have not moved. */
-    private long stillForNs(long nowNs) {
-        long stillNs = 0;
-        for (Departure departure : departures.connections()) {
-            TcpBacklog backlog = ((TcpDeparture) departure).backlog();
-            stillNs = Math.max(stillNs, backlog == null ? 0 : backlog.stillForNs(nowNs));
-        }
-        for (DatagramBacklog backlog : departures.backlogs()) {
-            stillNs = Math.max(stillNs, backlog.stillForNs(nowNs));
-        }
-        return stillNs;
-    }
-
-    private void checkLinks(long nowNs) {
-        Duration stall = environment().config().stallTimeout();
-        for (Departure departure : departures.connections()) {
-            TcpBacklog backlog = ((TcpDeparture) departure).backlog();
-            if (backlog != null && backlog.stillForNs(nowNs) >= stall.toNanos()) {
-                if (backlog.isStarved()) {
-                    starved(backlog.port(), stall);
-                } else {
-                    abort(DropReason.NEXT_HOP_STALLED, "a next hop took nothing for " + stall.toSeconds() + " s");
-                }
-            }
-        }
-        for (DatagramBacklog backlog : departures.backlogs()) {
-            if (backlog.stillForNs(nowNs) >= stall.toNanos()) {
-                starved(backlog.port(), stall);
-            }
-        }
-    }
-
-    private void starved(LinkPort port, Duration stall) {
-        abort(DropReason.STARVED, "link " + port.link().name() + " granted nothing for " + stall.toSeconds() + " s");
+        linkWatch.watch();
     }
 
     /** Takes replies and answers on their way, while the thread waits for something else. */

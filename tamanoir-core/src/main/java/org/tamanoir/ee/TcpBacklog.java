@@ -14,9 +14,6 @@ import org.tamanoir.transport.TcpConnection;
  * <p>Thread contract: the service's thread, but for {@link #forsake}.
  */
 final class TcpBacklog {
-    /** What one connection may have waiting and leaving: 272 KiB. */
-    private static final int MAX_CHUNKS = 4;
-
     private final TcpConnection connection;
     private final LinkPort port;
     private final StreamInstance stream;
@@ -83,7 +80,7 @@ final class TcpBacklog {
     }
 
     private boolean offer(Packet packet, int trafficClass, int octets) {
-        if (!memory.reserve(octets, MAX_CHUNKS)) {
+        if (!memory.reserve(octets, port.link().streamChunks())) {
             return false;
         }
         LinkItem item = queue.newItem();

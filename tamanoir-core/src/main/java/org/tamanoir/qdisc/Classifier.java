@@ -1,6 +1,7 @@
 package org.tamanoir.qdisc;
 
 import java.util.Arrays;
+import java.util.UUID;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
@@ -14,6 +15,9 @@ import org.tamanoir.routing.Prefix;
  */
 public final class Classifier {
     private static final int NO_CLASS = -1;
+    /** Of this process, so that senders cannot choose streams that share a queue. */
+    private static final long SALT = UUID.randomUUID().getLeastSignificantBits();
+
     private static final Prefix ANY = new Prefix(0, 0, 0);
 
     /** By value of the class-of-service option. */
@@ -59,9 +63,9 @@ public final class Classifier {
         return defaultClass;
     }
 
-    /** A hash of the packet's stream: of its stream identifier and its ends. */
+    /** A hash of the packet's stream: of its stream identifier and its ends. Differs from process to process. */
     public static long streamHash(Packet packet) {
-        long hash = packet.streamId();
+        long hash = SALT ^ packet.streamId();
         if (packet.hasInternetSource()) {
             hash = mix(hash ^ packet.sourceHigh()) ^ packet.sourceLow();
         }

@@ -112,8 +112,11 @@ final class TagHeap {
         int place = from;
         int child;
         while ((child = 2 * place + 1) < size) {
-            if (child + 1 < size && isBefore(tags[child + 1], flows[child + 1], child)) {
-                child++;
+            if (child + 1 < size) {
+                // Added, not branched on: which of the two is smaller cannot be predicted.
+                long ahead = tags[child + 1] - tags[child];
+                long order = ahead != 0 ? ahead : flows[child + 1] - flows[child];
+                child += (int) (order >>> (Long.SIZE - 1));
             }
             if (isBefore(tag, flow, child)) {
                 break;

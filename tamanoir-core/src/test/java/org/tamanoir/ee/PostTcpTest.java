@@ -10,9 +10,12 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +33,8 @@ import org.tamanoir.client.PacketHandler;
 import org.tamanoir.client.Peer;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** TCP streams over links: real sockets, real threads, the links' own token buckets. */
@@ -45,7 +50,7 @@ class PostTcpTest extends TcpNodeTesting {
 
     /** Checks per stream of packets that its sequence is whole, and counts. */
     private final class CountingSink implements AutoCloseable {
-        final Map<Integer, Long> next = new java.util.concurrent.ConcurrentHashMap<>();
+        final Map<Integer, Long> next = new ConcurrentHashMap<>();
         final AnepReceiver receiver;
 
         CountingSink() throws IOException {
@@ -262,7 +267,7 @@ class PostTcpTest extends TcpNodeTesting {
     @ParameterizedTest
     @ValueSource(longs = {3, 4})
     void changesUnderLoadLoseAndReorderNothing(long seed) throws Exception {
-        java.util.Random random = new java.util.Random(seed);
+        Random random = new Random(seed);
         CountingSink sink = keep(new CountingSink());
         TestNode node = node().toHost(sink.address());
         write(node, 1, 0, 1, 2);
@@ -271,7 +276,7 @@ class PostTcpTest extends TcpNodeTesting {
         String[] disciplines = {"fifo", "pq", "wfq", "stfq", "wf2q+", "drr", "scfq", "fq-codel", "codel"};
         for (int change = 0; change < 60; change++) {
             long[] weights = new long[1 + random.nextInt(3)];
-            java.util.Arrays.setAll(weights, i -> 1 + random.nextInt(9));
+            Arrays.setAll(weights, i -> 1 + random.nextInt(9));
             node.environment.qos(
                     random.nextInt(5) == 0
                             ? QosConfig.OFF
@@ -328,10 +333,10 @@ class PostTcpTest extends TcpNodeTesting {
     }
 
     /** Forwards. */
-    private static final class PassOn extends org.tamanoir.service.Service {
+    private static final class PassOn extends Service {
         @Override
-        public org.tamanoir.service.Verdict process(Packet packet) {
-            return org.tamanoir.service.Verdict.FORWARD;
+        public Verdict process(Packet packet) {
+            return Verdict.FORWARD;
         }
     }
 
@@ -415,6 +420,42 @@ class PostTcpTest extends TcpNodeTesting {
         assertThat(node.traffic().drops().keySet()).isEqualTo(Set.of(DropReason.SHUTDOWN));
         assertThat(node.dropped(DropReason.SHUTDOWN)).isBetween(95L, 99L);
         node.assertConserved();
+    }
+
+    @Test
+    void aServiceThatDoesNotReturnLeavesNothingWaiting() throws Exception {
+        settings.stuckTimeout = Duration.ofMillis(300);
+        AtomicBoolean spinning = new AtomicBoolean(true);
+        TestSink sink = sink();
+        TestNode node = node(TestServices.define("spin", () -> new Service() {
+                    @Override
+                    public Verdict process(Packet packet) {
+                        while (TestSink.number(packet) == 13 && spinning.get()) {
+                            Thread.onSpinWait();
+                        }
+                        return Verdict.FORWARD;
+                    }
+                }))
+                .toHost(sink.address());
+        node.environment.qos(PostConfig.of("fifo", 1000, 2000, 1));
+        try (AnepSender sender = AnepSender.tcp(node.address())) {
+            for (int i = 0; i < 20; i++) {
+                ByteBuffer payload = ByteBuffer.allocate(1000).putInt(0, i);
+                sender.send(TestServices.packets("spin").classOfService(0, 0), payload);
+            }
+            sender.flush();
+            awaitBacklogOf(node, 10);
+            eventually().until(() -> node.environment.streams().open() == 0);
+            assertThat(status(node, 0).waitingPackets()).isZero();
+            assertThat(status(node, 0).waitingOctets()).isZero();
+        } finally {
+            spinning.set(false);
+        }
+        node.assertConserved();
+    }
+
+    private static void awaitBacklogOf(TestNode node, long packets) {
+        eventually().until(() -> status(node, 0).waitingPackets() >= packets);
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.tamanoir.ee.UdpTestNode.eventually;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -88,7 +90,7 @@ class PostUdpTest {
     /** Datagrams of these classes, one after another, as fast as the socket takes them. */
     private static List<byte[]> datagrams(InetSocketAddress to, String service, int stream, int count, int... classes) {
         List<byte[]> all = new ArrayList<>();
-        var builder = UdpTestNode.builder(to, service, stream);
+        PacketBuilder builder = UdpTestNode.builder(to, service, stream);
         for (int i = 0; i < count; i++) {
             builder.classOfService(classes[i % classes.length], 0);
             all.add(UdpTestNode.packet(builder, OCTETS));
@@ -100,7 +102,7 @@ class PostUdpTest {
     private void write(UdpTestNode node, InetSocketAddress to, String service, int stream, int... classes) {
         Thread writer = new Thread(() -> {
             try (UdpFarEnd sender = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1")) {
-                var builder = UdpTestNode.builder(to, service, stream);
+                PacketBuilder builder = UdpTestNode.builder(to, service, stream);
                 for (int i = 0; writing.get(); ) {
                     List<byte[]> some = new ArrayList<>();
                     for (int j = 0; j < 8; j++, i++) {
@@ -108,7 +110,7 @@ class PostUdpTest {
                         some.add(UdpTestNode.packet(builder, OCTETS));
                     }
                     sender.send(node.udp(), some);
-                    java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
+                    LockSupport.parkNanos(1_000_000);
                 }
             } catch (IOException e) {
                 faults.add(e);
@@ -311,6 +313,25 @@ class PostUdpTest {
         }
     }
 
+    @Test
+    void whatWaitsForALostTcpNextHopIsDroppedWhenItsTurnComes() throws Exception {
+        try (UdpTestNode node = UdpTestNode.start(TransportKind.AUTO)
+                        .deliver("127.0.0.1/32", Transport.TCP)
+                        .service(PASS, (service, packet) -> Verdict.FORWARD);
+                UdpFarEnd sender = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1")) {
+            try (OrderSink sink = new OrderSink()) {
+                node.environment.qos(PostConfig.of("pq", 100_000, 3000, 1, 1));
+                sender.send(node.udp(), datagrams(sink.address(), PASS, 1, 60, 0, 1));
+                eventually().until(() -> sink.packets(1) > 0);
+            }
+            TrafficSnapshot traffic = node.balanced(60);
+            assertThat(traffic.drops().keySet())
+                    .isNotEmpty()
+                    .isSubsetOf(DropReason.NEXT_HOP_LOST, DropReason.NEXT_HOP_UNREACHABLE);
+            assertThat(status(node, 0).waitingPackets()).isZero();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {5, 6})
     void changesUnderLoadLoseAndReorderNothing(long seed) throws Exception {
@@ -355,7 +376,7 @@ class PostUdpTest {
             node.environment.qos(PostConfig.of("fifo", 1000, 3000, 1));
             sender.send(node.udp(), datagrams(sink.address(), PASS, 1, 40, 0));
             eventually().until(() -> node.environment.traffic().packetsIn() == 40);
-            node.environment.stop(java.time.Duration.ofMillis(100));
+            node.environment.stop(Duration.ofMillis(100));
             TrafficSnapshot traffic = node.environment.traffic();
             assertThat(traffic.drops().keySet()).containsExactly(DropReason.SHUTDOWN);
             assertThat(traffic.packetsOut() + traffic.dropped()).isEqualTo(40);

@@ -22,6 +22,7 @@ import org.tamanoir.manager.TrustStore;
 import org.tamanoir.node.admin.AccessLog;
 import org.tamanoir.node.admin.AdminServer;
 import org.tamanoir.node.admin.AdminSettings;
+import org.tamanoir.qdisc.Disciplines;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.repository.Token;
 import org.tamanoir.routing.RoutingTable;
@@ -76,6 +77,7 @@ final class Node {
                 opened.push(log);
                 environment.onStreamEnd(log);
             }
+            Disciplines.problems().forEach(problem -> LOG.warn("quality of service: {}", problem));
             environment.qos(config.qos());
             environment.start();
             if (deployment != null) {

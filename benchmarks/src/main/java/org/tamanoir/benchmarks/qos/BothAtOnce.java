@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.qos.Setup.Placement;
+import org.tamanoir.ee.QosStatus;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
@@ -64,6 +65,20 @@ final class BothAtOnce {
             return cpuSeconds() * 1e6 / delivered();
         }
 
+        /** Packets that a scheduling point of the node dropped. */
+        long dropped(boolean beforeProcessing) {
+            long packets = 0;
+            for (QosStatus.Point point : trace.qos().points()) {
+                if (point.name().equals("pre") == beforeProcessing) {
+                    packets += point.classes().stream()
+                            .flatMap(each -> each.dropped().values().stream())
+                            .mapToLong(QosStatus.Dropped::packets)
+                            .sum();
+                }
+            }
+            return packets;
+        }
+
         double shareOfA(double seconds) {
             double a = trace.rate(0, seconds / 4, seconds);
             return a / (a + trace.rate(1, seconds / 4, seconds));
@@ -107,6 +122,8 @@ final class BothAtOnce {
                             outcome.wasted(),
                             100.0 * outcome.wasted() / Math.max(1, invocations)),
                     String.format(Locale.ROOT, "%.0f", outcome.usPerDelivered()),
+                    String.format(Locale.ROOT, "%,d", outcome.dropped(true)),
+                    String.format(Locale.ROOT, "%,d", outcome.dropped(false)),
                     String.format(
                             Locale.ROOT,
                             "%.1f : %.1f",
@@ -140,6 +157,8 @@ final class BothAtOnce {
                         "delivered A + C",
                         "wasted",
                         "service CPU µs per delivered packet",
+                        "dropped before processing",
+                        "dropped at the node's link",
                         "octets A : C, %"),
                 rows);
         section.plot(

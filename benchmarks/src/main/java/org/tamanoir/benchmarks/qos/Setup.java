@@ -15,9 +15,6 @@ final class Setup {
     /** A turn of one packet, where the papers schedule packet by packet. */
     static final Duration ONE_PACKET = Duration.ofNanos(10_000);
 
-    /** Octets that may wait: no bound beside that in packets. */
-    private static final long LIMIT_OCTETS = 64L << 20;
-
     private static final List<Prefix> EVERYWHERE = List.of(Prefix.parse("0.0.0.0/0"));
     /** Holds the largest packet. */
     private static final long LARGE_BURST_OCTETS = 1 << 17;
@@ -28,7 +25,7 @@ final class Setup {
 
     /** A class for packets whose class of service is {@code index}. */
     static TrafficClass trafficClass(String name, int index, long weight, int limitPackets) {
-        return new TrafficClass(name, Set.of(index), weight, limitPackets, LIMIT_OCTETS);
+        return new TrafficClass(name, Set.of(index), weight, limitPackets, TrafficClass.DEFAULT_LIMIT_OCTETS);
     }
 
     /** Turns on so many processors. */

@@ -15,9 +15,11 @@ import org.tamanoir.qdisc.TrafficClass;
 /** How exactly the disciplines share a link and the processors. */
 final class Shares {
     private static final int FLOWS = 8;
-    private static final long LINK = 20_000_000;
-    private static final long BURST_OCTETS = 1 << 14;
-    private static final int LIMIT_PACKETS = 200;
+    private static final long LINK = 5_000_000;
+    private static final long BURST_OCTETS = 1 << 13;
+    /** Tenths of a second of what leaves, so that a class is backlogged even while its thread has to wait for a processor. */
+    private static final int LIMIT_PACKETS = 1000;
+
     private static final List<String> DISCIPLINES = List.of("wfq", "wf2q+", "scfq", "stfq", "drr");
     /** UDP offers the link this many times its share's rate. */
     private static final int OVERLOAD = 2;

@@ -44,7 +44,7 @@ final class ThroughputFigures {
     private static final List<TrafficClass> A_BEFORE_B =
             List.of(Setup.trafficClass("a", 0, 1, LIMIT_PACKETS), Setup.trafficClass("b", 1, 1, LIMIT_PACKETS));
     private static final List<TrafficClass> C_AND_D =
-            List.of(Setup.trafficClass("c", 0, 30, 200), Setup.trafficClass("d", 1, 70, 200));
+            List.of(Setup.trafficClass("c", 0, 30, 1000), Setup.trafficClass("d", 1, 70, 1000));
 
     private ThroughputFigures() {}
 
