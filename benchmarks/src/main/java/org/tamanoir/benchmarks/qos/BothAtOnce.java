@@ -19,7 +19,7 @@ final class BothAtOnce {
     private static final int PACKET_OCTETS = 1400;
     private static final long OFFERED = 6_000_000;
     private static final long LINK = 4_000_000;
-    private static final long BURST_OCTETS = 6000;
+    private static final long BURST_OCTETS = 1 << 15;
     private static final int LIMIT_PACKETS = 100;
     private static final long HEAVY_US = 150;
     private static final long ENRICHING_US = 50;
