@@ -20,6 +20,8 @@ final class StreamTurns extends TurnGate {
     private final Turn turn;
     /** Class of the turn that the thread has. */
     private int heldClass;
+    /** The thread waits for its turn with a packet in hand. */
+    private boolean awaiting;
 
     StreamTurns(StreamInstance instance, TurnScheduler scheduler, QosConfig config, Classifier classifier) {
         this.instance = instance;
@@ -41,7 +43,7 @@ final class StreamTurns extends TurnGate {
             heldClass = wanted;
             granted = turn.request(config, wanted);
         }
-        if (!granted && !instance.awaitTurn(turn)) {
+        if (!granted && !await()) {
             if (instance.aborted() == DropReason.STARVED) {
                 scheduler.dropped(config, wanted, DropReason.STARVED, 1, packet.length());
             }
@@ -52,8 +54,20 @@ final class StreamTurns extends TurnGate {
         return true;
     }
 
+    private boolean await() {
+        awaiting = true;
+        try {
+            return instance.awaitTurn(turn);
+        } finally {
+            awaiting = false;
+        }
+    }
+
     @Override
     boolean mayRest() {
+        if (awaiting) {
+            return !turn.isGranted(); // What was granted a moment ago is for the packet in hand.
+        }
         if (turn.isGranted()) {
             if (turn.wasUsed()) {
                 return false;

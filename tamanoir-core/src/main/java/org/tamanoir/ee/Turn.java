@@ -13,10 +13,8 @@ import org.tamanoir.qdisc.QueueingDiscipline;
  * <p>Thread contract: the owner's thread; what says so is the scheduler's, inside its lock.
  */
 final class Turn extends Item {
-    /** Packets between looks at the clock while nobody waits. A power of two. */
+    /** Packets between looks at the clock while nobody waits, and whether the class is held back. A power of two. */
     private static final int PACKETS_PER_LOOK = 8;
-    /** Packets between questions whether the class is held back. A power of two. */
-    private static final int PACKETS_PER_QUESTION = 32;
 
     private static final long NOT_BEGUN = -1;
     private static final int PATIENCE = 10;
@@ -42,7 +40,7 @@ final class Turn extends Item {
     private volatile State state = State.IDLE;
 
     // The scheduler's.
-    private TurnClass ofClass;
+    private volatile TurnClass ofClass;
     long requestedNs;
     /** Where it stands among those that have a processor. */
     int place;
@@ -53,7 +51,7 @@ final class Turn extends Item {
     private volatile long grantedNs;
 
     // The thread's.
-    private int looks;
+    private int packetsAsked;
     private boolean used;
     /** What its thread had used of a processor before; {@link #NOT_BEGUN} until the thread looks. */
     private volatile long begunProcessorNs = NOT_BEGUN;
@@ -79,9 +77,7 @@ final class Turn extends Item {
 
     /** The class that it belongs to under the configuration that holds. */
     TurnClass ofClass() {
-        TurnClass current = ofClass.current();
-        ofClass = current;
-        return current;
+        return ofClass.current();
     }
 
     void belongsTo(TurnClass wanted) {
@@ -170,13 +166,12 @@ final class Turn extends Item {
      * and now and then, so that what a class has had while it was alone does not count against it later.
      */
     boolean mayGoOn() {
-        looks++;
-        if (state == State.RUNNING && !scheduler.isContended() && (looks & PACKETS_PER_LOOK - 1) != 0) {
-            return true;
+        boolean looks = (++packetsAsked & PACKETS_PER_LOOK - 1) == 0;
+        if (state != State.RUNNING) {
+            return false;
         }
-        return state == State.RUNNING
-                && scheduler.nowNs() - grantedNs < scheduler.quantumNs()
-                && ((looks & PACKETS_PER_QUESTION - 1) != 0 || !scheduler.isHeldBack(this));
+        return (!looks && !scheduler.isContended())
+                || (scheduler.nowNs() - grantedNs < scheduler.quantumNs() && !(looks && scheduler.isHeldBack(this)));
     }
 
     /** Ends it and asks for the next; true when that was granted at once. */

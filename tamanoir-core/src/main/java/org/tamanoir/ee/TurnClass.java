@@ -17,8 +17,7 @@ final class TurnClass {
     /** Place in the configuration: the index of its flow in the discipline. */
     int index;
     /** The class that its turns belong to since the configuration has it no more. */
-    @Nullable
-    TurnClass successor;
+    volatile @Nullable TurnClass successor;
 
     int turnsWaiting;
     /** Datagrams in queues of services. */
@@ -30,7 +29,7 @@ final class TurnClass {
         this.name = name;
     }
 
-    /** The class that holds for what was this one. */
+    /** The class that holds for what was this one. Any thread. */
     TurnClass current() {
         TurnClass last = this;
         for (TurnClass next = last.successor; next != null; next = last.successor) {

@@ -262,7 +262,7 @@ final class TurnScheduler {
     }
 
     /** Whether the turn's class gets no turns now. */
-    synchronized boolean isHeldBack(Turn turn) {
+    boolean isHeldBack(Turn turn) {
         return heldBack.test(turn.ofClass().name);
     }
 

@@ -220,7 +220,7 @@ class TurnSchedulerTest extends TurnTesting {
         schedule("pq", 1, named("high", 0, 1));
         Turn turn = asking(0);
         heldBack.add("high");
-        assertThat(Stream.generate(turn::mayGoOn).limit(32)).contains(false);
+        assertThat(Stream.generate(turn::mayGoOn).limit(8)).contains(false);
         assertThat(turn.goOn()).isFalse();
         assertThat(turn.state()).isEqualTo(Turn.State.ASIDE);
     }
