@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.ee.QosStatus;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
@@ -139,7 +140,25 @@ final class ThroughputFigures {
         section.find("B alone, " + over, "–", text(before, "Mb/s"));
         section.find("A beside B, " + over, paperA, text(a, "Mb/s"));
         section.find("B beside A, " + over, paperB, text(b, "Mb/s"));
+        for (QosStatus.Point point : udp ? trace.qos().points() : List.<QosStatus.Point>of()) {
+            section.find(
+                    "invocations, and packets dropped at point \"" + point.name() + "\", A and B, UDP",
+                    "–",
+                    String.format(
+                            Locale.ROOT,
+                            "%,d and %,d; %,d and %,d",
+                            trace.invocations()[0],
+                            trace.invocations()[1],
+                            dropped(point, 0),
+                            dropped(point, 1)));
+        }
         plot(section, "-" + over.toLowerCase(Locale.ROOT), section.title() + ", " + over, trace, "Mb/s", MEGABIT, 5);
+    }
+
+    private static long dropped(QosStatus.Point point, int trafficClass) {
+        return point.classes().get(trafficClass).dropped().values().stream()
+                .mapToLong(QosStatus.Dropped::packets)
+                .sum();
     }
 
     /** B as light as it is today: the Monitor service, as much as TCP brings. */
@@ -179,8 +198,8 @@ final class ThroughputFigures {
                     papers[flow],
                     String.format(Locale.ROOT, "%.2f (%.2f–%.2f)", mean, range[0] / MEGABYTE, range[1] / MEGABYTE));
         }
-        double c = trace.rate(0, from, settings.seconds());
-        double share = 100 * c / (c + trace.rate(1, from, settings.seconds()));
+        double enriched = trace.rate(0, from, settings.seconds());
+        double share = 100 * enriched / (enriched + trace.rate(1, from, settings.seconds()));
         section.find(
                 "octets of C and D that left, %",
                 "weights 30 : 70", String.format(Locale.ROOT, "%.1f : %.1f", share, 100 - share));
