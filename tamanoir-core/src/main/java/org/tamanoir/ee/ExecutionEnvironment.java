@@ -221,6 +221,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         }
         instances.close();
         if (stopped == null) {
+            qos.close();
             return 0;
         }
         stopped.closeListeners();

@@ -37,7 +37,7 @@ final class StreamTurns extends TurnGate {
         int wanted = classifier.classOf(packet);
         boolean granted;
         if (turn.isGranted() && wanted == heldClass) {
-            granted = turn.mayGoOn() || turn.goOn();
+            granted = turn.mayGoOn() || goOn();
         } else {
             turn.release();
             heldClass = wanted;
@@ -52,6 +52,12 @@ final class StreamTurns extends TurnGate {
         turn.begin();
         turn.serves(packet.length());
         return true;
+    }
+
+    /** What it has processed in its quantum leaves before the next one. */
+    private boolean goOn() {
+        instance.departures.flush();
+        return turn.goOn();
     }
 
     private boolean await() {

@@ -167,11 +167,10 @@ final class Turn extends Item {
      */
     boolean mayGoOn() {
         boolean looks = (++packetsAsked & PACKETS_PER_LOOK - 1) == 0;
-        if (state != State.RUNNING) {
+        if (state != State.RUNNING || scheduler.isHeldBack(this)) {
             return false;
         }
-        return (!looks && !scheduler.isContended())
-                || (scheduler.nowNs() - grantedNs < scheduler.quantumNs() && !(looks && scheduler.isHeldBack(this)));
+        return (!looks && !scheduler.isContended()) || scheduler.nowNs() - grantedNs < scheduler.quantumNs();
     }
 
     /** Ends it and asks for the next; true when that was granted at once. */

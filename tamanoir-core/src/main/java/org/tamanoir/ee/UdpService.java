@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,17 +33,11 @@ final class UdpService extends ServiceInstance {
     private final Buffer inboxMemory;
     private final PacketRing inbox;
     private final OwnPorts ports;
-    /** Sockets that packets in the inbox came through, by the index that stands beside the sender's port. */
-    private final CopyOnWriteArrayList<UdpSocket> arrivalSockets = new CopyOnWriteArrayList<>();
-
     /** Packets that waited for this instance; older than all that stand in the inbox behind them. */
     private final Queue<UdpServices.Held> backlog = new ConcurrentLinkedQueue<>();
 
-    private final FarSide farSide = new FarSide();
-    private UdpSocket arrivalSocket;
-    private long peerHigh;
-    private long peerLow;
-    private int peerPort;
+    private final FarSide farSide = new FarSide(this);
+    private final Arrival arrival;
     private boolean lookedAgain;
     private @Nullable UdpTurns turns;
     private volatile boolean ending;
@@ -61,7 +54,7 @@ final class UdpService extends ServiceInstance {
         this.inboxMemory = environment.pool().take(octets, octets);
         this.inbox = new PacketRing(inboxMemory);
         this.ports = new OwnPorts(this, inbox);
-        this.arrivalSocket = first;
+        this.arrival = new Arrival(first);
     }
 
     @Override
@@ -136,7 +129,7 @@ final class UdpService extends ServiceInstance {
     void handle(UdpSocket socket, UdpBatch batch, int messages) {
         refresh();
         for (int message = 0; message < messages; message++) {
-            inHand(socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
+            arrival.set(socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
             int segment = Math.max(1, batch.segmentOctets(message));
             int end = batch.end(message);
             int start = batch.start(message);
@@ -152,30 +145,13 @@ final class UdpService extends ServiceInstance {
         departures.flush();
     }
 
-    /** Where the packet in hand came from, and how. */
-    private void inHand(UdpSocket arrival, long high, long low, int port) {
-        arrivalSocket = arrival;
-        peerHigh = high;
-        peerLow = low;
-        peerPort = port;
-    }
-
-    private void inHand(PacketRing queued) {
-        UdpSocket arrival = arrivalSockets.get(queued.port() >>> 16);
-        inHand(arrival, queued.addressHigh(), queued.addressLow(), queued.port() & 0xFFFF);
-    }
-
-    private void inHand(UdpServices.Held held) {
-        inHand(held.arrival(), held.high(), held.low(), held.port());
-    }
-
     private boolean readInbox() {
         int packets = 0;
         while (packets < BATCH_PACKETS && !isPaused() && inbox.next()) {
             packets++;
             readBacklog();
             refresh();
-            inHand(inbox);
+            arrival.set(inbox);
             try {
                 handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
             } catch (RuntimeException e) {
@@ -197,7 +173,7 @@ final class UdpService extends ServiceInstance {
         UdpServices.Held held;
         while (!isCut() && !isPaused() && (held = backlog.poll()) != null) {
             refresh();
-            inHand(held);
+            arrival.set(held);
             byte[] octets = held.octets();
             ByteBuffer room = memory.reserve(octets.length);
             int at = room.position();
@@ -254,13 +230,14 @@ final class UdpService extends ServiceInstance {
 
     /** Copies the packet in hand into a queue; false when it is full. */
     boolean offer(Packet packet, ClassQueue queue) {
-        int portAndArrival = arrivalIndex(arrivalSocket) << 16 | peerPort;
-        return queue.offer(packet.buffer(), packet.offset(), packet.length(), peerHigh, peerLow, portAndArrival);
+        int portAndSocket = arrival.portAndSocket(arrival.socket(), arrival.port());
+        return queue.offer(
+                packet.buffer(), packet.offset(), packet.length(), arrival.high(), arrival.low(), portAndSocket);
     }
 
     /** Handles the packet at which a queue stands. */
     void handleQueued(PacketRing queued) {
-        inHand(queued);
+        arrival.set(queued);
         try {
             handleAgain(queued.memory().nio(), queued.offset(), queued.length());
         } catch (RuntimeException e) {
@@ -270,7 +247,7 @@ final class UdpService extends ServiceInstance {
 
     /** Drops the packet at which a queue stands. */
     void dropQueued(PacketRing queued, DropReason reason) {
-        inHand(queued);
+        arrival.set(queued);
         drop(reason, queued.memory().nio(), queued.offset(), queued.length());
     }
 
@@ -311,26 +288,17 @@ final class UdpService extends ServiceInstance {
     /**
      * Puts a packet into the inbox. Any thread.
      *
-     * @param arrival the socket that it came through
+     * @param through the socket that it came through
      * @return null, or why it was not taken
      */
     @Nullable
-    DropReason offer(Packet packet, UdpSocket arrival, long high, long low, int port) {
-        int portAndArrival = arrivalIndex(arrival) << 16 | port;
-        if (!inbox.offer(packet.buffer(), packet.offset(), packet.length(), high, low, portAndArrival)) {
+    DropReason offer(Packet packet, UdpSocket through, long high, long low, int port) {
+        int portAndSocket = arrival.portAndSocket(through, port);
+        if (!inbox.offer(packet.buffer(), packet.offset(), packet.length(), high, low, portAndSocket)) {
             return inbox.isClosed() ? DropReason.SHUTDOWN : DropReason.INBOX_FULL;
         }
         loop.wakeup();
         return null;
-    }
-
-    private int arrivalIndex(UdpSocket arrival) {
-        int index = arrivalSockets.indexOf(arrival);
-        if (index < 0) {
-            arrivalSockets.addIfAbsent(arrival);
-            index = arrivalSockets.indexOf(arrival);
-        }
-        return index;
     }
 
     /** Handles what is there, then ends. Any thread. */
@@ -343,7 +311,10 @@ final class UdpService extends ServiceInstance {
 
     @Override
     void reply(Packet packet) {
-        departures.through(arrivalSocket).to(peerHigh, peerLow, peerPort).add(packet);
+        departures
+                .through(arrival.socket())
+                .to(arrival.high(), arrival.low(), arrival.port())
+                .add(packet);
     }
 
     @Override
@@ -364,10 +335,11 @@ final class UdpService extends ServiceInstance {
             return;
         }
         if (other != null && other != definition()) {
-            ports.share(arrivalSocket);
+            ports.share(arrival.socket());
         }
-        DropReason reason =
-                environment().udp().deliver(packet.serviceKey(), packet, arrivalSocket, peerHigh, peerLow, peerPort);
+        DropReason reason = environment()
+                .udp()
+                .deliver(packet.serviceKey(), packet, arrival.socket(), arrival.high(), arrival.low(), arrival.port());
         if (reason == null) {
             traffic.handed();
         } else if (MissingServices.isRefusal(reason)) {
@@ -396,62 +368,28 @@ final class UdpService extends ServiceInstance {
 
     @Override
     boolean cameFrom(Hop hop) {
-        InetSocketAddress far = farSide.address;
+        InetSocketAddress far = farSide.address();
         if (far != null) {
             return !hop.isUdp && far.equals(hop.address);
         }
-        return hop.isUdp && hop.low == peerLow && hop.high == peerHigh && hop.port() == peerPort;
+        return arrival.isFrom(hop);
     }
 
     @Override
     InetSocketAddress peer() {
-        InetSocketAddress far = farSide.address;
-        return far != null ? far : new InetSocketAddress(Forwarder.toAddress(peerHigh, peerLow), peerPort);
+        InetSocketAddress far = farSide.address();
+        return far != null ? far : arrival.peer();
     }
 
     @Override
     InetSocketAddress local() {
-        InetSocketAddress local = farSide.local;
-        return local != null ? local : arrivalSocket.localAddress();
+        InetSocketAddress local = farSide.local();
+        return local != null ? local : arrival.socket().localAddress();
     }
 
     @Override
     void drain() {
         departures.flush();
-    }
-
-    /** What TCP next hops send back belongs to no one flow: it goes where its destination says. */
-    private final class FarSide implements QueuedDeparture.FarPackets {
-        /** The next hop that sent the packet in hand; null when a datagram brought it. */
-        @Nullable
-        InetSocketAddress address;
-
-        /** This node's end of that connection. */
-        @Nullable
-        InetSocketAddress local;
-
-        void take() {
-            List<Departure> connections = departures.connections();
-            for (int i = 0; i < connections.size(); i++) { // On their way packets may open and close connections.
-                QueuedDeparture from = (QueuedDeparture) connections.get(i);
-                address = from.address();
-                local = from.localAddress();
-                from.takeFarPackets(this);
-            }
-            address = null;
-            local = null;
-        }
-
-        @Override
-        public void take(ByteBuffer memory, int offset, int length) {
-            refresh();
-            handleFarPacket(memory, offset, length);
-        }
-
-        @Override
-        public void leaveMemory() {
-            departures.flush();
-        }
     }
 
     @Override
@@ -471,12 +409,12 @@ final class UdpService extends ServiceInstance {
         while ((held = backlog.poll()) != null) {
             environment().udp().handled(held);
             traffic.taken();
-            inHand(held);
+            arrival.set(held);
             drop(reason, ByteBuffer.wrap(held.octets()), 0, held.octets().length);
         }
         while (inbox.next()) {
             traffic.taken();
-            inHand(inbox);
+            arrival.set(inbox);
             drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
         }
     }

@@ -149,6 +149,7 @@ final class UdpTurns extends TurnGate {
         }
         turn.begin();
         if (!turn.mayGoOn()) {
+            service.departures.flush(); // What it has processed in its quantum leaves before the next one.
             sliceOver = !turn.goOn() || isSliceOver();
         }
         return !sliceOver;

@@ -347,8 +347,11 @@ final class UdpTestNode implements AutoCloseable {
         @Override
         public void afterEach(ExtensionContext context) {
             eventually().untilAsserted(() -> {
-                assertThat(nodeThreads()).as("threads").isEqualTo(threads);
-                assertThat(descriptors()).as("descriptors").isEqualTo(descriptors);
+                // What another test's node closed only meanwhile may be gone.
+                assertThat(threads).as("threads").containsAll(nodeThreads());
+                descriptors()
+                        .forEach((kind, count) ->
+                                assertThat(count).as(kind).isLessThanOrEqualTo(descriptors.getOrDefault(kind, 0)));
             });
         }
     }
