@@ -163,14 +163,17 @@ final class Turn extends Item {
 
     /**
      * Whether the next packet may be processed without asking the scheduler. The clock is read only while others wait,
-     * and now and then, so that what a class has had while it was alone does not count against it later.
+     * and now and then, so that what a class has had while it was alone does not count against it later. The first
+     * packet of a turn always may, however long the thread took to come.
      */
     boolean mayGoOn() {
         boolean looks = (++packetsAsked & PACKETS_PER_LOOK - 1) == 0;
         if (state != State.RUNNING || scheduler.isHeldBack(this)) {
             return false;
         }
-        return (!looks && !scheduler.isContended()) || scheduler.nowNs() - grantedNs < scheduler.quantumNs();
+        return packets == 0
+                || (!looks && !scheduler.isContended())
+                || scheduler.nowNs() - grantedNs < scheduler.quantumNs();
     }
 
     /** Ends it and asks for the next; true when that was granted at once. */

@@ -129,15 +129,32 @@ class TurnSchedulerTest extends TurnTesting {
     void theQuantumCountsOnlyWhileOthersWait() {
         schedule("fifo", 1, named("one", 0, 1));
         Turn turn = asking(0);
+        turn.serves(100);
         nowNs.addAndGet(QUANTUM_NS);
         assertThat(Stream.generate(turn::mayGoOn).limit(7)).containsOnly(true);
         assertThat(turn.mayGoOn()).isFalse(); // It charges itself now and then.
         assertThat(turn.goOn()).isTrue();
+        turn.serves(100);
         asking(0);
         assertThat(turn.mayGoOn()).isTrue();
         nowNs.addAndGet(QUANTUM_NS);
         assertThat(turn.mayGoOn()).isFalse();
         assertThat(turn.goOn()).isFalse();
+    }
+
+    @Test
+    void theFirstPacketOfATurnIsServedHoweverLateItsThreadComes() {
+        schedule("fifo", 1, named("a", 0, 1));
+        Turn late = asking(0);
+        Turn other = asking(0);
+        nowNs.addAndGet(5 * QUANTUM_NS);
+
+        late.begin();
+        assertThat(late.mayGoOn()).isTrue();
+        late.serves(100);
+        assertThat(late.mayGoOn()).isFalse();
+        assertThat(late.goOn()).isFalse();
+        assertThat(other.isGranted()).isTrue();
     }
 
     @Test
@@ -277,6 +294,7 @@ class TurnSchedulerTest extends TurnTesting {
         Turn low = turn(one);
         Turn high = turn(one);
         assertThat(low.request(config, 1)).isTrue();
+        low.serves(100);
         assertThat(high.request(config, 0)).isFalse();
         assertThat(high.state()).isEqualTo(Turn.State.BEHIND);
         assertThat(scheduler.isContended()).isTrue();
