@@ -23,6 +23,9 @@ import org.tamanoir.service.Service;
 
 /** Makes jars of services from source text, for tests. Any thread. */
 public final class TestJars {
+    /** 2026-01-01 00:00 UTC. */
+    private static final long MODIFIED_MS = 1_767_225_600_000L;
+
     private static final Map<Map<String, String>, TreeMap<String, byte[]>> COMPILED = new ConcurrentHashMap<>();
 
     private TestJars() {}
@@ -65,7 +68,9 @@ public final class TestJars {
         try (OutputStream out = Files.newOutputStream(jar);
                 ZipOutputStream zip = new ZipOutputStream(new BufferedOutputStream(out))) {
             for (Map.Entry<String, byte[]> entry : entries.entrySet()) {
-                zip.putNextEntry(new ZipEntry(entry.getKey()));
+                ZipEntry header = new ZipEntry(entry.getKey());
+                header.setTime(MODIFIED_MS); // So that the same content gives the same octets at any time.
+                zip.putNextEntry(header);
                 zip.write(entry.getValue());
             }
         }
