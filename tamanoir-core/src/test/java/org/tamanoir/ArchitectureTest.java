@@ -70,7 +70,16 @@ class ArchitectureTest {
             .resideInAPackage("org.tamanoir.service..")
             .should()
             .onlyDependOnClassesThat()
-            .resideInAnyPackage("org.tamanoir.service..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
+            .resideInAnyPackage(
+                    "org.tamanoir.service..", "org.tamanoir.anep..", "org.tamanoir.nodeos..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule levelsArePortsAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.nodeos..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.nodeos..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
 
     @ArchTest
     static final ArchRule codeIsDeployedWithoutTheEnvironment = classes()
@@ -82,6 +91,7 @@ class ArchitectureTest {
                     "org.tamanoir.deploy..",
                     "org.tamanoir.service..",
                     "org.tamanoir.anep..",
+                    "org.tamanoir.nodeos..",
                     "tools.jackson..",
                     "org.slf4j..",
                     JDK,
@@ -136,7 +146,12 @@ class ArchitectureTest {
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
-                    "org.tamanoir.testkit..", "org.tamanoir.service..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
+                    "org.tamanoir.testkit..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.nodeos..",
+                    JDK,
+                    ANNOTATIONS);
 
     @ArchTest
     static final ArchRule nothingRunsOnTheTestKit = noClasses()

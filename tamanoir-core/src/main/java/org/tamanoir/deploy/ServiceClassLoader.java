@@ -21,7 +21,7 @@ import org.tamanoir.service.Service;
 
 /**
  * Defines the classes of one service version from a jar in memory. They see, in this order: {@code java.*} of the
- * JDK, {@code org.tamanoir.service} and {@code org.tamanoir.anep} of the node, their own jar, the rest of the JDK.
+ * JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep} and {@code org.tamanoir.nodeos} of the node, their own jar, the rest of the JDK.
  * Resources come from the jar alone.
  *
  * <p>This keeps libraries of node and services apart; it is no fence against hostile code, which can ask any class
@@ -50,7 +50,9 @@ final class ServiceClassLoader extends ClassLoader {
 
     /** Whether a class of this name is always the node's, though the jar may have one of its own. */
     static boolean isOfNode(String className) {
-        return className.startsWith("org.tamanoir.service.") || className.startsWith("org.tamanoir.anep.");
+        return className.startsWith("org.tamanoir.service.")
+                || className.startsWith("org.tamanoir.anep.")
+                || className.startsWith("org.tamanoir.nodeos.");
     }
 
     /** Defines no more classes, and gives the memory of the jar free. */

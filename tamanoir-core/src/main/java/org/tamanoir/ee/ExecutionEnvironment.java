@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
@@ -50,6 +51,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Incidents incidents = new Incidents(failures);
     private volatile Duration stuckTimeout = Duration.ofSeconds(30);
     private @Nullable Watchdog watchdog;
+    private volatile NodeOs levels = NodeOs.NONE;
     private final MissingServices missing;
     private final InstanceMaker maker;
     private final UdpServices udp;
@@ -75,6 +77,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Asks this source for services that the catalog lacks. Before {@link #start}. */
     public void fetchFrom(ServiceSource source) {
         missing.from(source);
+    }
+
+    /** Hands packets to these levels below the JVM, which stay the caller's to close, after {@link #stop}. Before {@link #start}. */
+    public void levels(NodeOs levels) {
+        this.levels = levels;
+    }
+
+    /** The levels below the JVM. */
+    public NodeOs levels() {
+        return levels;
     }
 
     /**

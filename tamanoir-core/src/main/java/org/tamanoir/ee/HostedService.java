@@ -9,6 +9,10 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
@@ -337,6 +341,16 @@ abstract class HostedService implements ServiceHost {
     @Override
     public final void dropping(String reason) {
         dropReasons.get(reason).add(1);
+    }
+
+    @Override
+    public final Offload offload(Flow flow, Policy policy) throws LevelException {
+        throw new LevelException("no level below the JVM");
+    }
+
+    @Override
+    public final void droppedBelow(String reason, long packets) {
+        dropReasons.get(reason).add(packets);
     }
 
     @Override

@@ -5,6 +5,11 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
 
 /**
  * A program that a node runs on packets in transit. Users extend this class and write {@link #process}; one class
@@ -81,6 +86,41 @@ public abstract class Service extends Thread {
      */
     protected final void emit(Packet packet) {
         host().emit(packet);
+    }
+
+    // ---- levels below the Java virtual machine ----------------------------------------------------------------
+
+    /**
+     * What a level below can do in place of {@link #process}, octet for octet; asked after {@link #init}. The node places
+     * services by it that an operator wants on another level.
+     *
+     * @return null, the default, if nothing can
+     */
+    public @Nullable Policy policy() {
+        return null;
+    }
+
+    /**
+     * What levels below have done under this instance's policies since the last call, for the service's own counters:
+     * called between packets, at least twice a second while it grows, and once before {@link #close}.
+     *
+     * @param since counts of now less those of the last call; smallest and largest are of now
+     */
+    public void counted(LevelCounters since) {}
+
+    /**
+     * Has a level below handle packets of this service from now on, as far as the policy says; what goes up still
+     * comes here. At most 64 at once; they end with the instance.
+     *
+     * @throws LevelException why no level can; the packets come here as before
+     */
+    protected final Offload offload(Flow flow, Policy policy) throws LevelException {
+        return host().offload(flow, policy);
+    }
+
+    /** Counts packets that a level below has dropped for this reason; see {@link #drop}. */
+    protected final void droppedBelow(String reason, long packets) {
+        host().droppedBelow(reason, packets);
     }
 
     // ---- time, counters, context ----------------------------------------------------------------------------

@@ -3,6 +3,10 @@ package org.tamanoir.service;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
 
 /**
  * The execution environment as a service instance sees it. Services use the methods of {@link Service}; this is
@@ -26,6 +30,12 @@ public interface ServiceHost {
 
     /** Counts the service's own reason for the drop that follows. */
     void dropping(String reason);
+
+    /** See {@link Service#offload}. */
+    Offload offload(Flow flow, Policy policy) throws LevelException;
+
+    /** Counts drops of a level below for the service's own reason. */
+    void droppedBelow(String reason, long packets);
 
     /** Runs {@code task} on the service's thread after {@code delay}. */
     void schedule(Duration delay, Runnable task);

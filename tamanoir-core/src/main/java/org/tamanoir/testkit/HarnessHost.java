@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceHost;
@@ -244,6 +248,18 @@ final class HarnessHost implements ServiceHost {
     public void dropping(String reason) {
         requireThread("drop");
         dropReason = reason;
+    }
+
+    @Override
+    public Offload offload(Flow flow, Policy policy) throws LevelException {
+        throw new LevelException("no level below the JVM: a harness runs services in the JVM alone");
+    }
+
+    @Override
+    public void droppedBelow(String reason, long packets) {
+        for (long packet = 0; packet < packets; packet++) {
+            dropping(reason);
+        }
     }
 
     @Override

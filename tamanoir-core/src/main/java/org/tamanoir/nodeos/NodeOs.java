@@ -1,0 +1,66 @@
+package org.tamanoir.nodeos;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The levels below the Java virtual machine, for one node. They look at packets that cross the host to the node's
+ * ports ("in transit": their IP destination is another host) or are addressed to it. Packets of services without a
+ * policy go up to the node, with their own source and destination.
+ *
+ * <p>Thread contract: any thread; {@link #attach} and {@link #close} once each.
+ */
+public interface NodeOs extends AutoCloseable {
+    /** No level but the Java virtual machine. */
+    NodeOs NONE = new NoLevels();
+
+    /** All four levels, in their order: those that are there, and why the others are not. */
+    List<LevelStatus> levels();
+
+    /**
+     * Begins to look at packets.
+     *
+     * @param udp where the node receives datagrams, with real ports
+     * @param tcp where it accepts streams, without TLS
+     * @param typeId Tamanoir's ANEP Type ID
+     * @throws LevelException if not even one configured level can; nothing is left behind then
+     */
+    void attach(List<InetSocketAddress> udp, List<InetSocketAddress> tcp, int typeId) throws LevelException;
+
+    /**
+     * Upper bits of the mark (SO_MARK) of datagrams that come up from this node's levels; the lower 16 bits are a
+     * policy's slot, or 0. The mask is {@link #UP_MASK}. 0 when nothing comes up.
+     */
+    int upMark();
+
+    /** Bits of a mark that {@link #upMark} is compared with. */
+    int UP_MASK = 0xFFF0_0000;
+
+    /** Bits of a mark that are the slot. */
+    int SLOT_MASK = 0xFFFF;
+
+    /**
+     * Says that packets which came up with this slot have left the node or ended in it. Called once a batch and thread;
+     * cheap.
+     */
+    void settled(int slot, long packets);
+
+    /**
+     * Puts a policy to work.
+     *
+     * @param serviceKey whose packets; for TCP only who asks
+     * @param levels where it may: the first in the order xdp, tc, module that is there, enabled, and can do it
+     * @param isOrdered whether packets of the flow may be on their way up now, which none is to overtake
+     * @throws LevelException with the reason of each level that may and cannot; or because the flow has a policy
+     */
+    Offload offload(long serviceKey, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
+            throws LevelException;
+
+    /** All policies at work. */
+    List<Offload> offloads();
+
+    /** Takes everything away that it has put into the kernel. Idempotent. */
+    @Override
+    void close();
+}
