@@ -37,6 +37,11 @@ final class NoLevels implements NodeOs {
     }
 
     @Override
+    public void lost(long packets) {
+        // Nothing comes up.
+    }
+
+    @Override
     public Offload offload(long serviceKey, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
             throws LevelException {
         throw new LevelException("no level below the JVM: " + OFF);

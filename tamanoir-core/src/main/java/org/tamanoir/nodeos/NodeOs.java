@@ -46,6 +46,9 @@ public interface NodeOs extends AutoCloseable {
      */
     void settled(int slot, long packets);
 
+    /** Says that the node's sockets overflowed by so many datagrams more, which may have come up and never settle. */
+    void lost(long packets);
+
     /**
      * Puts a policy to work.
      *
