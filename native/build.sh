@@ -8,8 +8,7 @@
 # A tool that the host lacks leaves its part out with a line that begins with SKIPPED and names the Debian package; a
 # tool that is there and fails fails the build. What has not changed since the last time is not built again.
 #
-# KDIR=FOLDER   headers of the kernel that the module is for; else those of the running kernel, else the newest of
-#               Debian's that are installed
+# KDIR=FOLDER   headers of the kernel that the module is for; else see native/headers
 set -euo pipefail
 
 [[ $# == 1 ]] || { echo "usage: native/build.sh OUT_DIR" >&2; exit 2; }
@@ -66,26 +65,11 @@ build_bpf() {
     done
 }
 
-kernel_headers() {
-    local folder
-    if [[ -n ${KDIR:-} ]]; then
-        echo "$KDIR"
-    elif [[ -d /lib/modules/$(uname -r)/build ]]; then
-        echo "/lib/modules/$(uname -r)/build"
-    else
-        # Not -cloud- and -rt-: drivers or modules that tests need are not in these.
-        for folder in /usr/src/linux-headers-*-amd64; do
-            [[ $folder == *-cloud-* || $folder == *-rt-* ]] || echo "$folder"
-        done | sort -V | tail -n 1
-    fi
-}
-
 build_module() {
     local sources=(module/* include/*) headers
     [[ -e module/Makefile || -e module/Kbuild ]] || return 0
-    headers=$(kernel_headers)
+    headers=$(./headers)
     [[ -n $headers ]] || { skipped "no kernel headers" "the module is not built" linux-headers-amd64; return 0; }
-    [[ -e $headers/Makefile ]] || { echo "native: KDIR=$headers: holds no kernel headers" >&2; return 1; }
     has make || { skipped "no make" "the module is not built" make; return 0; }
 
     # The kernel's build writes beside the sources.
