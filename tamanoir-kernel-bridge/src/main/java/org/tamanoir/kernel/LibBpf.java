@@ -122,7 +122,7 @@ final class LibBpf {
             }
             if (result < 0) {
                 throw new LevelException("the kernel refused BPF object " + name + ": "
-                        + (result == -BpfLibC.EPERM
+                        + (result == -LibC.EPERM
                                 ? "needs CAP_BPF and CAP_NET_ADMIN: run as root or give both to the node"
                                 : lastWords(BpfLibC.error(result))));
             }
