@@ -129,7 +129,7 @@ final class Arrival {
     }
 
     boolean isIpv4() {
-        return toHigh == 0 && toLow >>> 32 == 0xFFFF;
+        return HostAddresses.isIpv4(toHigh, toLow);
     }
 
     /** The sender. Allocates. */

@@ -297,7 +297,7 @@ final class Departures {
     }
 
     /** The way of datagrams in transit. */
-    TransitDeparture inTransit(UpPath up) {
+    TransitDeparture transit(UpPath up) {
         TransitDeparture known = transit;
         if (known == null) {
             known = new TransitDeparture(up, traffic);

@@ -101,11 +101,23 @@ final class HostAddresses {
 
     /** Unspecified, loopback, link-local, multicast and reserved addresses. */
     private static boolean isNeverInTransit(long high, long low) {
-        if (high == 0 && low >>> 32 == 0xFFFF) {
-            int first = (int) low >>> 24;
-            return first == 0 || first == 127 || first >= 224 || (int) low >>> 16 == 0xA9FE;
+        if (isOfOneLink(high, low)) {
+            return true;
         }
-        return (high == 0 && low >>> 1 == 0) || high >>> 56 == 0xFF || high >>> 54 == 0xFE80 >>> 6;
+        if (isIpv4(high, low)) {
+            int first = (int) low >>> 24;
+            return first == 0 || first == 127 || first >= 224;
+        }
+        return (high == 0 && low >>> 1 == 0) || high >>> 56 == 0xFF;
+    }
+
+    /** Whether an address means something on its link alone: fe80::/10, 169.254.0.0/16. */
+    static boolean isOfOneLink(long high, long low) {
+        return isIpv4(high, low) ? (int) low >>> 16 == 0xA9FE : high >>> 54 == 0xFE80 >>> 6;
+    }
+
+    static boolean isIpv4(long high, long low) {
+        return high == 0 && low >>> 32 == 0xFFFF;
     }
 
     /** The same of an address that the JDK gave. */

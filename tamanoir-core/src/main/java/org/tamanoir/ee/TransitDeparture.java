@@ -41,6 +41,9 @@ final class TransitDeparture {
         if (hopsLeft <= 1) {
             return DropReason.HOP_BUDGET;
         }
+        if (HostAddresses.isOfOneLink(arrival.high(), arrival.low())) {
+            return DropReason.NO_ROUTE; // No router sends on what comes from there: RFC 4291, 2.5.6, and RFC 3927, 2.7.
+        }
         packet.seal();
         sender(arrival)
                 .from(arrival.high(), arrival.low(), arrival.port())

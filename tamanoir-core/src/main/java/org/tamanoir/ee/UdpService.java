@@ -349,7 +349,7 @@ final class UdpService extends ServiceInstance {
     @Override
     void reply(Packet packet) {
         if (up != null && arrival.isInTransit()) {
-            departures.inTransit(up).answer(packet, arrival);
+            departures.transit(up).answer(packet, arrival);
             return;
         }
         departures
@@ -361,7 +361,7 @@ final class UdpService extends ServiceInstance {
     @Override
     @Nullable
     DropReason forwardInTransit(Packet packet) {
-        return up == null ? departures.depart(packet) : departures.inTransit(up).forward(packet, arrival);
+        return up == null ? departures.depart(packet) : departures.transit(up).forward(packet, arrival);
     }
 
     @Override

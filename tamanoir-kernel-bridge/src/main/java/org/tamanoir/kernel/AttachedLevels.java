@@ -64,18 +64,17 @@ final class AttachedLevels {
      *
      * @return whether there is one at least
      */
-    synchronized boolean attach(
-            LevelDrivers source, int instance, List<String> interfaces, ByteBuffer hook, ByteBuffer locals) {
+    synchronized boolean attach(int instance, List<String> interfaces, ByteBuffer hook, ByteBuffer locals) {
         if (isWanted(Level.XDP) || isWanted(Level.TC)) {
-            LevelDriver tc = attach(Level.TC, () -> source.tc(instance, interfaces), hook, locals);
+            TcDriver tc = attach(Level.TC, () -> new TcDriver(instance, interfaces), hook, locals);
             if (tc == null) {
                 reasons.putIfAbsent(Level.XDP, "needs tc: " + reasons.get(Level.TC));
             } else if (isWanted(Level.XDP)) {
-                attach(Level.XDP, () -> source.xdp(instance, interfaces, tc), hook, locals);
+                attach(Level.XDP, () -> new XdpDriver(instance, interfaces, tc), hook, locals);
             }
         }
         if (isWanted(Level.MODULE)) {
-            attach(Level.MODULE, source::module, hook, locals);
+            attach(Level.MODULE, ModuleDriver::open, hook, locals);
         }
         if (drivers.keySet().stream().allMatch(reasons::containsKey)) {
             close();
@@ -87,12 +86,13 @@ final class AttachedLevels {
         return !reasons.containsKey(level);
     }
 
-    private interface Opening {
-        LevelDriver open() throws LevelException;
+    private interface Opening<D extends LevelDriver> {
+        D open() throws LevelException;
     }
 
-    private @Nullable LevelDriver attach(Level level, Opening opening, ByteBuffer hook, ByteBuffer locals) {
-        LevelDriver driver = null;
+    private <D extends LevelDriver> @Nullable D attach(
+            Level level, Opening<D> opening, ByteBuffer hook, ByteBuffer locals) {
+        D driver = null;
         try {
             driver = opening.open();
             driver.locals(locals);

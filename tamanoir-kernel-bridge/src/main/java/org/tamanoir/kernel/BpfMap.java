@@ -50,7 +50,7 @@ record BpfMap(String name, int fd, int keyOctets, int valueOctets) {
         try (Memory memory = new Memory(keyOctets)) {
             fill(memory, 0, key, keyOctets);
             int result = LibBpf.bpf_map_delete_elem(fd, Pointer.nativeValue(memory));
-            if (result < 0 && result != -BpfLibC.ENOENT) {
+            if (result < 0 && result != -LibC.ENOENT) {
                 throw new LevelException("BPF map " + name + ": " + BpfLibC.error(result));
             }
         }
@@ -62,12 +62,11 @@ record BpfMap(String name, int fd, int keyOctets, int valueOctets) {
     }
 
     private void fill(Memory memory, int offset, ByteBuffer from, int octets) {
-        if (from.remaining() != octets) {
-            throw new IllegalArgumentException(
-                    from.remaining() + " octets for BPF map " + name + ": must be " + octets);
+        if (from.capacity() != octets) {
+            throw new IllegalArgumentException(from.capacity() + " octets for BPF map " + name + ": must be " + octets);
         }
         byte[] copy = new byte[octets];
-        from.duplicate().get(copy);
+        from.get(0, copy);
         memory.write(offset, copy, 0, octets);
     }
 }

@@ -42,15 +42,16 @@ final class BpfObject implements AutoCloseable {
 
     /** Loads these octets. */
     static BpfObject load(String name, byte[] elf, Map<String, Integer> shared) throws LevelException {
-        if (LibBpf.whyNot() instanceof String reason) {
-            throw new LevelException(reason);
+        String whyNot = LibBpf.whyNot();
+        if (whyNot != null) {
+            throw new LevelException(whyNot);
         }
         return new BpfObject(name, LibBpf.load(name, elf, object -> {
             for (Map.Entry<String, Integer> map : shared.entrySet()) {
                 int result = LibBpf.bpf_map__reuse_fd(find(name, object, map.getKey()), map.getValue());
                 if (result < 0) {
-                    throw new LevelException("BPF object " + name + " cannot share map " + map.getKey() + ": "
-                            + BpfLibC.error(result));
+                    throw new LevelException(
+                            "BPF object " + name + " cannot share map " + map.getKey() + ": " + BpfLibC.error(result));
                 }
             }
         }));

@@ -18,8 +18,7 @@ import org.tamanoir.nodeos.LevelException;
  */
 final class BpfStates {
     private static final Cleaner CLEANER = Cleaner.create();
-    private static final VarHandle LONG =
-            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     /** struct tmn_state: seen, up, settled, zero. */
     static final int OCTETS = 32;
 
@@ -34,7 +33,7 @@ final class BpfStates {
         long octets = (long) slots * OCTETS;
         long address = BpfLibC.mmap(0, octets, BpfLibC.PROT_READ_WRITE, BpfLibC.MAP_SHARED, fd, 0);
         if (address == BpfLibC.MAP_FAILED) {
-            throw new LevelException("BPF map tmn_states cannot be mapped: " + BpfLibC.strerror(Native.getLastError()));
+            throw new LevelException("BPF map tmn_states cannot be mapped: " + LibC.strerror(Native.getLastError()));
         }
         memory = new Pointer(address).getByteBuffer(0, octets);
         CLEANER.register(this, () -> BpfLibC.munmap(address, octets));

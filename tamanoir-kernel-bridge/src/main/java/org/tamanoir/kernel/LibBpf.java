@@ -1,6 +1,7 @@
 package org.tamanoir.kernel;
 
 import com.sun.jna.Callback;
+import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Platform;
 import com.sun.jna.Pointer;
@@ -11,7 +12,7 @@ import org.tamanoir.nodeos.LevelException;
  * The functions of libbpf that loading, attaching and maps need, bound by JNA's direct mapping; pointers are plain longs.
  * All that return int return a negative errno on failure (libbpf 1.0 and later).
  *
- * <p>Thread contract: any thread; what libbpf says is caught for one {@link #load} at a time.
+ * <p>Thread contract: any thread.
  */
 final class LibBpf {
     /** The version whose functions are used. */
@@ -25,15 +26,17 @@ final class LibBpf {
     static final int TC_EGRESS = 2;
     static final int TC_REPLACE = 1;
 
-    private static final int MAX_LOG = 1 << 20;
+    private static final int MAX_LOG = 1 << 24;
     private static final int PRINT_WARNING = 0;
     private static final String LOG_BEGINS = "-- BEGIN PROG LOAD LOG --";
     private static final String LOG_ENDS = "-- END PROG LOAD LOG --";
 
-    private static final @Nullable String WHY_NOT = register();
-    private static final StringBuilder SAID = new StringBuilder();
+    /** What libbpf says on a thread that loads; else it is passed over. */
+    private static final ThreadLocal<@Nullable StringBuilder> SAID = new ThreadLocal<>();
     /** Held here so that it is not collected while libbpf knows its address. */
     private static final Print PRINT = LibBpf::print;
+
+    private static final @Nullable String WHY_NOT = register();
 
     private LibBpf() {}
 
@@ -44,6 +47,7 @@ final class LibBpf {
     private static @Nullable String register() {
         try {
             Native.register(LibBpf.class, LIBRARY);
+            libbpf_set_print(PRINT);
             return null;
         } catch (UnsatisfiedLinkError e) {
             return LIBRARY + " is missing: install libbpf 1.0 or later (package libbpf1)";
@@ -103,13 +107,14 @@ final class LibBpf {
      * @param prepare called between the two, for maps that are there already
      * @throws LevelException with the verifier's last words if the kernel refuses a program
      */
-    static synchronized long load(String name, byte[] elf, Preparation prepare) throws LevelException {
-        libbpf_set_print(PRINT);
-        SAID.setLength(0);
+    static long load(String name, byte[] elf, Preparation prepare) throws LevelException {
+        StringBuilder said = new StringBuilder();
+        SAID.set(said);
         try {
             long object = bpf_object__open_mem(elf, elf.length, 0);
             if (object == 0) {
-                throw new LevelException("BPF object " + name + " is not readable: " + lastWords("not an ELF file"));
+                throw new LevelException("BPF object " + name + " cannot be opened: "
+                        + lastWords(said.toString(), LibC.strerror(Native.getLastError())));
             }
             int result = -1;
             try {
@@ -122,14 +127,13 @@ final class LibBpf {
             }
             if (result < 0) {
                 throw new LevelException("the kernel refused BPF object " + name + ": "
-                        + (result == -BpfLibC.EPERM
+                        + (result == -LibC.EPERM
                                 ? "needs CAP_BPF and CAP_NET_ADMIN: run as root or give both to the node"
-                                : lastWords(BpfLibC.error(result))));
+                                : lastWords(said.toString(), BpfLibC.error(result))));
             }
             return object;
         } finally {
-            SAID.setLength(0);
-            libbpf_set_print(null);
+            SAID.remove();
         }
     }
 
@@ -139,19 +143,16 @@ final class LibBpf {
     }
 
     private static int print(int level, Pointer format, Pointer arguments) {
-        if (level == PRINT_WARNING && SAID.length() < MAX_LOG) {
-            try (com.sun.jna.Memory text = new com.sun.jna.Memory(MAX_LOG)) {
+        StringBuilder said = SAID.get();
+        if (said != null && level == PRINT_WARNING && said.length() < MAX_LOG) {
+            try (Memory text = new Memory(MAX_LOG)) {
                 int octets = BpfLibC.vsnprintf(Pointer.nativeValue(text), MAX_LOG, format, arguments);
                 if (octets > 0) {
-                    SAID.append(text.getString(0)).append('\n');
+                    said.append(text.getString(0)).append('\n');
                 }
             }
         }
         return 0;
-    }
-
-    private static String lastWords(String otherwise) {
-        return lastWords(SAID.toString(), otherwise);
     }
 
     /** The verifier's last line where there is one, else what libbpf said first. */

@@ -27,7 +27,7 @@ record TcHook(int ifindex, String name, int point) {
         try (Memory hook = hook(point);
                 Memory options = options(program, priority)) {
             int created = LibBpf.bpf_tc_hook_create(Pointer.nativeValue(hook));
-            if (created < 0 && created != -BpfLibC.EEXIST) {
+            if (created < 0 && created != -LibC.EEXIST) {
                 throw new LevelException("tc on " + name + ": the kernel refused clsact: " + BpfLibC.error(created)
                         + "; it needs CAP_NET_ADMIN and CONFIG_NET_CLS_ACT");
             }
@@ -53,7 +53,7 @@ record TcHook(int ifindex, String name, int point) {
     }
 
     /** Takes {@code clsact} away unless a filter is in it. */
-    void removeQdiscIfEmpty() {
+    void removeQdiscIfEmpty() throws NetlinkException {
         if (!TcFilters.areThere(ifindex)) {
             removeQdisc();
         }

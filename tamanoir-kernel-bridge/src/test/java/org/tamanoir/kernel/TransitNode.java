@@ -110,6 +110,21 @@ final class TransitNode implements AutoCloseable {
         return this;
     }
 
+    /** A service that sends its packets to another destination. */
+    TransitNode elsewhere(String name, InetSocketAddress destination) {
+        services.add(new ServiceDefinition(
+                name,
+                () -> new Service() {
+                    @Override
+                    public Verdict process(Packet packet) {
+                        return forwardTo(destination.getAddress(), destination.getPort());
+                    }
+                },
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP));
+        return this;
+    }
+
     static ServiceDefinition definition(String name, FailurePolicy policy, Function<Packet, Verdict> step) {
         return new ServiceDefinition(name, () -> new Scripted(step), ServiceConfig.EMPTY, policy);
     }
