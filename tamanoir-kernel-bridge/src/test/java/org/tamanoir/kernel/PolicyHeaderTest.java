@@ -19,8 +19,8 @@ class PolicyHeaderTest {
     void holdsForVectorsPoliciesAndRandomPackets() throws Exception {
         long seed = Long.getLong("tamanoir.seed", 19970701);
 
-        List<String> said = new SanitizedProgram(folder, "policy")
-                .run(List.of(), Long.toString(seed), Integer.toString(PACKETS));
+        List<String> said =
+                new SanitizedProgram(folder, "policy").run(List.of(), Long.toString(seed), Integer.toString(PACKETS));
 
         assertThat(said).containsExactly("policy: good, seed " + seed + ", " + PACKETS + " random packets");
     }
