@@ -466,8 +466,6 @@ static void random_policy(struct tmn_policy *policy)
 	policy->rule_count = (uint8_t)below(TMN_MAX_RULES + 1);
 }
 
-#ifndef TMN_FUZZ
-
 static void test_random(long rounds)
 {
 	uint8_t octets[MOST_OCTETS];
@@ -483,12 +481,8 @@ static void test_random(long rounds)
 	round_number = -1;
 }
 
-int main(int words, char **word)
+static void test_all(long rounds)
 {
-	long rounds = words > 2 ? atol(word[2]) : 300000;
-
-	if (words > 1)
-		seed = strtoull(word[1], NULL, 0);
 	test_vectors();
 	test_fields();
 	test_bounds();
@@ -496,23 +490,40 @@ int main(int words, char **word)
 	test_rules();
 	test_marks();
 	test_random(rounds);
+}
+
+#ifndef TMN_FUZZ
+
+int main(int words, char **word)
+{
+	long rounds = words > 2 ? atol(word[2]) : 300000;
+
+	if (words > 1)
+		seed = strtoull(word[1], NULL, 0);
+	test_all(rounds);
 	printf("policy: good, seed %llu, %ld random packets\n", (unsigned long long)seed, rounds);
 	return 0;
 }
 
 #else
 
+int LLVMFuzzerInitialize(int *words, char ***word);
 int LLVMFuzzerTestOneInput(const uint8_t *octets, size_t count);
+
+int LLVMFuzzerInitialize(int *words, char ***word)
+{
+	(void)words;
+	(void)word;
+	test_all(1000);
+	return 0;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *octets, size_t count)
 {
-	static struct tmn_policy policy;
+	struct tmn_policy policy;
 
-	(void)damage;
-	(void)random_packet;
-	(void)vectors;
-	if (!round_number++)
-		random_policy(&policy);
+	state = count;
+	random_policy(&policy);
 	if (count <= MOST_OCTETS)
 		examine(octets, count, &policy);
 	return 0;
