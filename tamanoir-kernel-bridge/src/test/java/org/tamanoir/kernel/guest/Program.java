@@ -15,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A program that takes commands a line and answers a line. One test thread asks; one of its own reads what it says, up
@@ -94,6 +95,21 @@ final class Program implements AutoCloseable {
             return String.valueOf(line);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** The last of the lines that are there, or null if none comes in a while or the thread is interrupted. */
+    @Nullable
+    String latest() {
+        try {
+            String line = lines.poll(100, TimeUnit.MILLISECONDS);
+            for (String later = line; later != null; later = lines.poll()) {
+                line = later;
+            }
+            return line;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
         }
     }
 
