@@ -165,6 +165,22 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return instances.retire(definition, deadline);
     }
 
+    /**
+     * Has a service handled where its {@link ServiceDefinition#placement} wants it: makes its instance for UDP if there is
+     * none yet. Returns at once; the placement tells what came of it. After {@link #start}.
+     */
+    public void place(ServiceDefinition definition) {
+        UdpSocket socket;
+        synchronized (this) {
+            socket = udpSockets.isEmpty() ? null : udpSockets.get(0);
+        }
+        if (socket == null) {
+            definition.placement().failed(definition.label(), "the node receives no UDP packets");
+        } else {
+            udp.place(definition, socket);
+        }
+    }
+
     // ---- life ------------------------------------------------------------------------------------------------------
 
     /**

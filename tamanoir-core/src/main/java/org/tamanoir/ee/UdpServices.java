@@ -225,6 +225,7 @@ final class UdpServices {
     }
 
     private void begin(Wait wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {
+        definition.placement().disturb();
         UdpService instance = running.get(definition);
         if (instance == null && service != null && !closed) {
             instance = start(definition, service, arrival);
@@ -251,6 +252,36 @@ final class UdpServices {
         }
         failures.put(definition, System.nanoTime());
         return null;
+    }
+
+    /**
+     * Sees to it that a service is handled where its placement says: has its instance look, or makes that without
+     * waiting for a packet.
+     */
+    void place(ServiceDefinition definition, UdpSocket arrival) {
+        UdpService known = running.get(definition);
+        if (known != null) {
+            known.placeAgain();
+        } else {
+            maker.make(definition, (service, failure) -> place(definition, arrival, service, failure));
+        }
+    }
+
+    private synchronized void place(
+            ServiceDefinition definition, UdpSocket arrival, @Nullable Service service, @Nullable Throwable failure) {
+        UdpService known = running.get(definition);
+        if (known != null) {
+            known.placeAgain(); // A packet has come meanwhile.
+        } else if (failure != null) {
+            environment.incidents().failed(definition, "its constructor", failure, "not placed");
+            definition.placement().failed(definition.label(), "its constructor failed: " + failure);
+        } else if (service != null && !closed && environment.services().has(definition)) {
+            if (start(definition, service, arrival) == null) {
+                definition.placement().failed(definition.label(), "its instance could not be started");
+            }
+        } else {
+            definition.placement().failed(definition.label(), "the service is being taken away");
+        }
     }
 
     /** Later packets of this key go to the instance behind those that were held. */
