@@ -59,6 +59,33 @@ public final class Plot {
         return ChartEncoder.getBytes(chart, "png");
     }
 
+    /**
+     * A point for each packet, 1 to {@code packets}, on a logarithmic axis; series have a value or NaN for each.
+     */
+    public static byte[] points(
+            String title, String xAxis, String yAxis, int packets, Map<String, List<Double>> series) throws IOException {
+        XYChart chart = xy(title, xAxis, yAxis);
+        chart.getStyler().setDefaultSeriesRenderStyle(XYSeries.XYSeriesRenderStyle.Scatter);
+        chart.getStyler().setMarkerSize(4);
+        chart.getStyler().setYAxisLogarithmic(true);
+        chart.getStyler().setXAxisDecimalPattern("#,##0");
+        chart.getStyler().setLegendPosition(LegendPosition.OutsideS);
+        series.forEach((name, values) -> {
+            List<Double> x = new ArrayList<>();
+            List<Double> y = new ArrayList<>();
+            for (int i = 0; i < packets; i++) {
+                if (!values.get(i).isNaN()) {
+                    x.add(i + 1.0);
+                    y.add(values.get(i));
+                }
+            }
+            if (!x.isEmpty()) {
+                chart.addSeries(name, x, y).setMarker(SeriesMarkers.CIRCLE);
+            }
+        });
+        return ChartEncoder.getBytes(chart, "png");
+    }
+
     /** Groups of bars. */
     public static byte[] bars(String title, String yAxis, List<String> groups, Map<String, List<Double>> series)
             throws IOException {
