@@ -13,6 +13,7 @@ public final class Load {
 
     /** Whom packets ask for. */
     public static final String SERVICE = "org.tamanoir.services.Monitor";
+
     private static final int HOP_BUDGET = 16;
 
     private Load() {}

@@ -130,7 +130,9 @@ public final class UdpCalls {
     private static byte[] address(InetSocketAddress of) {
         ByteBuffer address = ByteBuffer.allocate(SOCKADDR_IN_OCTETS);
         address.order(ByteOrder.nativeOrder()).putShort((short) AF_INET);
-        address.order(ByteOrder.BIG_ENDIAN).putShort((short) of.getPort()).put(of.getAddress().getAddress());
+        address.order(ByteOrder.BIG_ENDIAN)
+                .putShort((short) of.getPort())
+                .put(of.getAddress().getAddress());
         return address.array();
     }
 }

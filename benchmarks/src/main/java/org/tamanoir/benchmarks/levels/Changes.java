@@ -45,10 +45,11 @@ final class Changes {
 
     static void run(Settings settings, Section section) throws IOException {
         int packets = settings.scaled(PACKETS, 2000);
-        section.say(("%,d packets of %d octets, %,d a second, which a level marks, while the mark is changed again and again by "
-                        + "the port that services use. What a packet shows that left, and the time at which it came, tell how "
-                        + "long after the beginning of a call the last packet was handled by the old policy.")
-                .formatted(packets, OCTETS, PACKETS_PER_SECOND));
+        section.say(
+                ("%,d packets of %d octets, %,d a second, which a level marks, while the mark is changed again and again by "
+                                + "the port that services use. What a packet shows that left, and the time at which it came, tell how "
+                                + "long after the beginning of a call the last packet was handled by the old policy.")
+                        .formatted(packets, OCTETS, PACKETS_PER_SECOND));
         StringBuilder csv = new StringBuilder("level,change,call us,effect us\n");
         for (Level level : settings.below()) {
             List<Change> changes = new ArrayList<>();
@@ -69,7 +70,9 @@ final class Changes {
                     middleAndLargest(effects));
             section.find(level.label() + ", duration of the call, µs: median, largest", "–", middleAndLargest(calls));
             section.find(
-                    level.label() + ", of " + outcome.sent() + " packets meanwhile", "nothing lost asked", outcome.faults());
+                    level.label() + ", of " + outcome.sent() + " packets meanwhile",
+                    "nothing lost asked",
+                    outcome.faults());
         }
         section.csv("", csv.toString());
     }
@@ -100,7 +103,7 @@ final class Changes {
             changer.terminate(5000);
             return outcome;
         } catch (ExecutionException e) {
-            throw new IOException(String.valueOf(e.getCause().getMessage()), e);
+            throw Namespace.failed(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);

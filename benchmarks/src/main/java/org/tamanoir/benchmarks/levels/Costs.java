@@ -27,12 +27,13 @@ final class Costs {
 
     static void run(Settings settings, Section section) throws IOException {
         int millis = settings.scaled(FLOOD_MILLIS, 50);
-        section.say(("Datagrams of %d octets as fast as one sender goes, %d ms at a time, %d rounds in which levels take turns; "
-                        + "counted where they leave the router, the programs that write down times ask for no packet "
-                        + "meanwhile. The run time of BPF programs is the kernel's own statistics, of a flood of its own, and "
-                        + "includes reading the clock twice. Client, router and their interfaces share the sender's "
-                        + "processor: the rates are of all that together.")
-                .formatted(OCTETS, millis, ROUNDS));
+        section.say(
+                ("Datagrams of %d octets as fast as one sender goes, %d ms at a time, %d rounds in which levels take turns; "
+                                + "counted where they leave the router, the programs that write down times ask for no packet "
+                                + "meanwhile. The run time of BPF programs is the kernel's own statistics, of a flood of its own, and "
+                                + "includes reading the clock twice. Client, router and their interfaces share the sender's "
+                                + "processor: the rates are of all that together.")
+                        .formatted(OCTETS, millis, ROUNDS));
         Lab lab = settings.lab();
         lab.wakeUp();
         Map<String, List<Double>> rates = new LinkedHashMap<>();
@@ -86,7 +87,9 @@ final class Costs {
                     ? each.path("xdp").path("prog")
                     : each.path("options").path("prog");
             String name = each.path("options").path("bpf_name").asString("");
-            if (program.has("id") && !name.startsWith("seg_") && !program.path("name").asString("").startsWith("seg_")) {
+            if (program.has("id")
+                    && !name.startsWith("seg_")
+                    && !program.path("name").asString("").startsWith("seg_")) {
                 return program.path("id").asInt();
             }
         }
@@ -95,7 +98,7 @@ final class Costs {
 
     private static void describe(Section section, Map<String, List<Double>> rates, Map<Level, RunTime> runTimes)
             throws IOException {
-        double plain = Numbers.median(rates.get(FORWARDED));
+        double plain = Numbers.median(rates.getOrDefault(FORWARDED, List.of(Double.NaN)));
         List<List<String>> rows = new ArrayList<>();
         StringBuilder csv = new StringBuilder("level,round,packets per second\n");
         List<Double> bars = new ArrayList<>();
@@ -107,7 +110,9 @@ final class Costs {
                     name,
                     String.format(Locale.ROOT, "%,.0f", median),
                     String.format(Locale.ROOT, "%.2f", median / plain),
-                    runTime == null ? "–" : String.format(Locale.ROOT, "%.0f", (double) runTime.ns() / runTime.count())));
+                    runTime == null
+                            ? "–"
+                            : String.format(Locale.ROOT, "%.0f", (double) runTime.ns() / runTime.count())));
             for (int i = 0; i < each.size(); i++) {
                 csv.append(String.format(Locale.ROOT, "%s,%d,%.0f%n", name, i + 1, each.get(i)));
             }
@@ -122,14 +127,21 @@ final class Costs {
                         name + ", run time of the program for a packet",
                         "≤ 100 ns asked",
                         String.format(
-                                Locale.ROOT, "%.0f ns (%,d packets)", (double) runTime.ns() / runTime.count(), runTime.count()));
+                                Locale.ROOT,
+                                "%.0f ns (%,d packets)",
+                                (double) runTime.ns() / runTime.count(),
+                                runTime.count()));
             }
         });
         section.table(
                 List.of("level", "packets a second, median", "of those without a node", "run time, ns a packet"), rows);
         section.plot(
                 "",
-                Plot.bars(section.title(), "thousand packets a second", List.copyOf(rates.keySet()), Map.of("forwarded", bars)));
+                Plot.bars(
+                        section.title(),
+                        "thousand packets a second",
+                        List.copyOf(rates.keySet()),
+                        Map.of("forwarded", bars)));
         section.csv("", csv.toString());
     }
 

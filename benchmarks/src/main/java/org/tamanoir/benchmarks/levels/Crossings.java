@@ -99,9 +99,9 @@ record Crossings(long[] ns) {
 
     /** In microseconds. */
     Summary summary() {
-        long[] sorted = Arrays.stream(ns).filter(each -> each != UNSEEN).sorted().toArray();
-        return new Summary(
-                sorted.length, us(sorted, 0.50), us(sorted, 0.95), us(sorted, 0.99), us(sorted, 1.0));
+        long[] sorted =
+                Arrays.stream(ns).filter(each -> each != UNSEEN).sorted().toArray();
+        return new Summary(sorted.length, us(sorted, 0.50), us(sorted, 0.95), us(sorted, 0.99), us(sorted, 1.0));
     }
 
     /** The smallest value that at least this share of all does not exceed; NaN of none. */

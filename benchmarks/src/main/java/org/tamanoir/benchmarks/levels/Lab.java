@@ -36,7 +36,13 @@ final class Lab implements AutoCloseable {
         try {
             started = new Processes();
             attached = new SegmentLog(network);
-            sink = started.load(network.server().inside(List.of()), "level-sink", "--on", text(Network.sink()));
+            sink = started.load(
+                    network.server().inside(List.of()),
+                    "level-sink",
+                    "--on",
+                    text(Network.sink()),
+                    "--late-on",
+                    text(Network.lateSink()));
             source = started.load(
                     network.client().inside(List.of()),
                     "level-source",
@@ -121,7 +127,8 @@ final class Lab implements AutoCloseable {
      * @param marked of those
      * @param malformed packets at the sink beside them
      */
-    record Outcome(Flow flow, long sent, long ns, long arrived, long different, long late, long marked, long malformed) {
+    record Outcome(
+            Flow flow, long sent, long ns, long arrived, long different, long late, long marked, long malformed) {
         long lost() {
             return sent - different;
         }

@@ -24,9 +24,10 @@ import picocli.CommandLine.Spec;
         name = "levels",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
-        description = "Runs the experiments on levels below the JVM between network namespaces that it makes and removes, "
-                + "and writes a page of Markdown with plots (PNG), data (CSV) and the paper's figures beside ours. Needs "
-                + "Linux, root, iproute2, ethtool and libbpf. Exit code 1: an experiment failed or cannot run here.")
+        description =
+                "Runs the experiments on levels below the JVM between network namespaces that it makes and removes, "
+                        + "and writes a page of Markdown with plots (PNG), data (CSV) and the paper's figures beside ours. Needs "
+                        + "Linux, root, iproute2, ethtool and libbpf. Exit code 1: an experiment failed or cannot run here.")
 public final class LevelExperiments implements Callable<Integer> {
     private static final double MAX_SECONDS = 600;
     private static final Path MODULE = Path.of("/sys/module/tamanoir");
@@ -63,7 +64,8 @@ public final class LevelExperiments implements Callable<Integer> {
     @Option(
             names = "--levels",
             split = ",",
-            description = "Levels to compare: module, tc, xdp, jvm. Default: tc, xdp and jvm, and module where it is loaded.")
+            description =
+                    "Levels to compare: module, tc, xdp, jvm. Default: tc, xdp and jvm, and module where it is loaded.")
     private List<String> levels = List.of();
 
     @Option(names = "--node", description = "Jar of the node.", paramLabel = "JAR")

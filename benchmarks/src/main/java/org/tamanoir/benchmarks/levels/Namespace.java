@@ -49,13 +49,19 @@ record Namespace(String name) {
         try {
             return result.get(CALL_TIMEOUT_S, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
-            throw new IOException(String.valueOf(e.getCause().getMessage()), e.getCause());
+            throw failed(e);
         } catch (TimeoutException e) {
             throw new IOException("a call in " + name + " did not return in " + CALL_TIMEOUT_S + " s", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
         }
+    }
+
+    /** What made a task fail, in one line. */
+    static IOException failed(ExecutionException e) {
+        Throwable cause = e.getCause() == null ? e : e.getCause();
+        return new IOException(cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause);
     }
 
     /** Runs a short command in it. */

@@ -34,6 +34,8 @@ final class Network implements AutoCloseable {
 
     private static final String DOWN = "down0";
     private static final String SERVER_ADDRESS = "10.77.2.1";
+    /** Of the server too, where acknowledgements are delayed. */
+    private static final String LATE_ADDRESS = "10.77.2.3";
     /** An address of the server where packets end without a word, for floods. */
     private static final String VOID_ADDRESS = "10.77.3.1";
 
@@ -98,6 +100,7 @@ final class Network implements AutoCloseable {
         }
         join(client, UP, "10.77.1.1/24", router, FROM, "10.77.1.2/24");
         join(router, TO, "10.77.2.2/24", server, DOWN, SERVER_ADDRESS + "/24");
+        server.run("ip address add " + LATE_ADDRESS + "/24 dev " + DOWN);
         client.run("ip route add default via 10.77.1.2");
         server.run("ip route add default via 10.77.2.2");
         router.run("ip route add 10.77.3.0/24 via " + SERVER_ADDRESS);
@@ -147,6 +150,11 @@ final class Network implements AutoCloseable {
         return new InetSocketAddress(SERVER_ADDRESS, PORT);
     }
 
+    /** Of the sink for TCP that delays acknowledgements. */
+    static InetSocketAddress lateSink() {
+        return new InetSocketAddress(LATE_ADDRESS, PORT);
+    }
+
     /** Behind the router like the sink, and nobody is there. */
     static InetSocketAddress nobody() {
         return new InetSocketAddress(VOID_ADDRESS, PORT);
@@ -175,7 +183,8 @@ final class Network implements AutoCloseable {
             String name = line.split(" ")[0];
             if (name.matches(PREFIX + "[0-9]+-[crs]")) {
                 long pid = Long.parseLong(name.substring(PREFIX.length(), name.length() - 2));
-                if (ProcessHandle.of(pid).isEmpty() || pid == ProcessHandle.current().pid()) {
+                if (ProcessHandle.of(pid).isEmpty()
+                        || pid == ProcessHandle.current().pid()) {
                     Shell.run(List.of("ip", "netns", "delete", name));
                 }
             }

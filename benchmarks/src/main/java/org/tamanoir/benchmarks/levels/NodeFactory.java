@@ -51,8 +51,7 @@ record NodeFactory(String java, Path jar) {
                         config: {offload: "%6$s"}
                     admin:
                       listen: 127.0.0.1:%7$d
-                    """
-                    .formatted(
+                    """.formatted(
                             Network.PORT,
                             Network.sink().getAddress().getHostAddress(),
                             Network.FROM,

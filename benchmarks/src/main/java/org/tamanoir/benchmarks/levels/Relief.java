@@ -24,11 +24,12 @@ final class Relief {
 
     static void run(Settings settings, Section section) throws IOException {
         int packets = settings.scaled(PACKETS, 2000);
-        section.say(("%,d packets of %d octets, %,d a second, through Monitor, all in the JVM and with \"offload: first %d\": "
-                        + "processor time of the node's process from the first packet to the last, by its CPU clock, which "
-                        + "includes compiler and collector. Each node has seen %,d packets before, so its code is warm; with "
-                        + "the offload the first %4$d are among those.")
-                .formatted(packets, OCTETS, PACKETS_PER_SECOND, FIRST, settings.scaled(20_000, 200)));
+        section.say(
+                ("%,d packets of %d octets, %,d a second, through Monitor, all in the JVM and with \"offload: first %d\": "
+                                + "processor time of the node's process from the first packet to the last, by its CPU clock, which "
+                                + "includes compiler and collector. Each node has seen %,d packets before, so its code is warm; with "
+                                + "the offload the first %4$d are among those.")
+                        .formatted(packets, OCTETS, PACKETS_PER_SECOND, FIRST, settings.scaled(20_000, 200)));
         List<String> names = new ArrayList<>();
         List<Double> bars = new ArrayList<>();
         StringBuilder csv = new StringBuilder("level,packets,node cpu ns,lost,late\n");

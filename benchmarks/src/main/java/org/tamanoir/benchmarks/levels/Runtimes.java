@@ -32,9 +32,10 @@ final class Runtimes {
 
     static void run(Settings settings, Section section) throws IOException {
         int packets = settings.scaled(PACKETS, SKIPPED + 40);
-        section.say(("Monitor in the JVM on several runtimes: %,d UDP packets of each size, %,d a second, after a warm-up; "
-                        + "processor time is that of the node's process.")
-                .formatted(packets, PACKETS_PER_SECOND));
+        section.say(
+                ("Monitor in the JVM on several runtimes: %,d UDP packets of each size, %,d a second, after a warm-up; "
+                                + "processor time is that of the node's process.")
+                        .formatted(packets, PACKETS_PER_SECOND));
         List<String> head = new ArrayList<>(List.of("runtime"));
         SIZES.forEach(octets -> head.add(String.format(Locale.ROOT, "%,d octets: p50 · p95 · p99 · max, µs", octets)));
         head.add("CPU µs a packet of 1,400 octets");
@@ -94,7 +95,8 @@ final class Runtimes {
         all.add(new Runtime(own + ", C2", nodes.java(), List.of()));
         all.add(new Runtime(own + ", C1 alone", nodes.java(), List.of("-XX:TieredStopAtLevel=1")));
         all.add(new Runtime(own + ", interpreter", nodes.java(), List.of("-Xint")));
-        other().ifPresent(java -> all.add(new Runtime("Java 25, C2", java, List.of("--enable-native-access=ALL-UNNAMED"))));
+        other().ifPresent(java ->
+                all.add(new Runtime("Java 25, C2", java, List.of("--enable-native-access=ALL-UNNAMED"))));
         return all;
     }
 

@@ -1,8 +1,14 @@
 package org.tamanoir.benchmarks.levels;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.util.BitSet;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import jdk.net.ExtendedSocketOptions;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.benchmarks.Control;
 import org.tamanoir.client.AnepReceiver;
@@ -12,7 +18,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Takes the packets of a flow, over UDP and TCP, and checks their sequence numbers. Questions:
+ * Takes the packets of a flow, over UDP and TCP, and checks their sequence numbers; at another address it takes streams
+ * and acknowledges them late. Questions:
  *
  * <pre>
  *   clear     → 0
@@ -21,10 +28,14 @@ import picocli.CommandLine.Option;
  */
 @Command(name = "level-sink", hidden = true, description = "Takes flows of packets.")
 public final class Sink implements Callable<Integer> {
+    private static final long LATE_POLL_NS = 200_000;
     private static final int MAX_SEQUENCE = 1 << 22;
 
     @Option(names = "--on", required = true)
     private String on = "";
+
+    @Option(names = "--late-on", required = true)
+    private String lateOn = "";
 
     private Counts counts = new Counts();
     private long malformedBefore;
@@ -70,12 +81,21 @@ public final class Sink implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        try (AnepReceiver receiver = AnepReceiver.on(Source.address(on)).tcp().udp().start(() -> new PacketHandler() {
-            @Override
-            public void packet(Packet packet, Peer peer) {
-                counts().add(packet);
-            }
-        })) {
+        InetSocketAddress late = Source.address(lateOn);
+        ServerSocketChannel listener = ServerSocketChannel.open().bind(late);
+        Thread thread = new Thread(() -> takeLate(listener), "late");
+        thread.setDaemon(true);
+        thread.start();
+        try (listener;
+                AnepReceiver receiver = AnepReceiver.on(Source.address(on))
+                        .tcp()
+                        .udp()
+                        .start(() -> new PacketHandler() {
+                            @Override
+                            public void packet(Packet packet, Peer peer) {
+                                counts().add(packet);
+                            }
+                        })) {
             Control.serve("", words -> switch (words[0]) {
                 case "clear" -> {
                     clear();
@@ -87,6 +107,28 @@ public final class Sink implements Callable<Integer> {
             });
         }
         return 0;
+    }
+
+    /** Takes streams, one after another, and has their acknowledgements delayed; nothing is counted. */
+    private static void takeLate(ServerSocketChannel listener) {
+        ByteBuffer octets = ByteBuffer.allocateDirect(1 << 16);
+        while (listener.isOpen()) {
+            try (SocketChannel stream = listener.accept()) {
+                stream.configureBlocking(false);
+                int read;
+                do {
+                    // Else Linux acknowledges at once what was read, while nothing is sent back; it holds until the next
+                    // late acknowledgement, so it is said again and again.
+                    stream.setOption(ExtendedSocketOptions.TCP_QUICKACK, false);
+                    read = stream.read(octets.clear());
+                    if (read == 0) {
+                        LockSupport.parkNanos(LATE_POLL_NS);
+                    }
+                } while (read >= 0);
+            } catch (IOException e) {
+                // The next stream.
+            }
+        }
     }
 
     private static long malformed(AnepReceiver receiver) {

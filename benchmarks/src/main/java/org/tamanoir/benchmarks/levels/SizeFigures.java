@@ -2,6 +2,7 @@ package org.tamanoir.benchmarks.levels;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -17,7 +18,8 @@ import org.tamanoir.nodeos.Level;
 
 /** Crossing time of a packet against its size, at every level and forwarded without a node. */
 final class SizeFigures {
-    private static final List<Integer> SIZES = List.of(64, 200, 512, 1024, 1400, 2048, 4096, 8192, 16_384, 32_768, 65_000);
+    private static final List<Integer> SIZES =
+            List.of(64, 200, 512, 1024, 1400, 2048, 4096, 8192, 16_384, 32_768, 65_000);
     private static final String FORWARDED = "no node";
     private static final String PAPER_KERNEL = "paper: kernel";
     private static final double PAPER_KERNEL_US = 7;
@@ -36,12 +38,13 @@ final class SizeFigures {
     private record Cell(int octets, String level, Summary crossing, Summary fromSender, Outcome outcome) {}
 
     static void udp(Settings settings, Section section) throws IOException {
-        section.say(("%,d packets of each size, one by one, %,d a second at most; Monitor marks, counts and forwards each at "
-                        + "the level named, all in the same run. Crossing time: from a tc program at the router's interface "
-                        + "to the client to one at that to the server; a second table begins at the client's interface, since "
-                        + "XDP has handled a packet before tc sees it. \"%s\" is the router without any program or node. "
-                        + "Interfaces take packets of 65,535 octets, so none is cut.")
-                .formatted(settings.scaled(PACKETS, 60), PACKETS_PER_SECOND, FORWARDED));
+        section.say(
+                ("%,d packets of each size, one by one, %,d a second at most; Monitor marks, counts and forwards each at "
+                                + "the level named, all in the same run. Crossing time: from a tc program at the router's interface "
+                                + "to the client to one at that to the server; a second table begins at the client's interface, since "
+                                + "XDP has handled a packet before tc sees it. \"%s\" is the router without any program or node. "
+                                + "Interfaces take packets of 65,535 octets, so none is cut.")
+                        .formatted(settings.scaled(PACKETS, 60), PACKETS_PER_SECOND, FORWARDED));
         List<Cell> cells = measure(settings, false);
         describe(settings, section, cells);
         for (Cell cell : cells) {
@@ -55,10 +58,11 @@ final class SizeFigures {
     }
 
     static void tcp(Settings settings, Section section) throws IOException {
-        section.say(("The same over one TCP connection with TCP_NODELAY. A packet has passed an interface when its last octet "
-                        + "has. Levels below steer TCP by connection, when it begins, and pass these on; in the JVM the node "
-                        + "ends the connection and makes one of its own. \"%s\" is the router without any program or node.")
-                .formatted(FORWARDED));
+        section.say(
+                ("The same over one TCP connection with TCP_NODELAY. A packet has passed an interface when its last octet "
+                                + "has. Levels below steer TCP by connection, when it begins, and pass these on; in the JVM the node "
+                                + "ends the connection and makes one of its own. \"%s\" is the router without any program or node.")
+                        .formatted(FORWARDED));
         List<Cell> cells = measure(settings, true);
         describe(settings, section, cells);
         for (Cell cell : cells) {
@@ -142,8 +146,6 @@ final class SizeFigures {
         List<List<String>> rows = new ArrayList<>();
         List<List<String>> rowsFromSender = new ArrayList<>();
         Map<String, List<Double>> curves = new LinkedHashMap<>();
-        levels.forEach(level -> curves.put(level, new ArrayList<>()));
-        curves.put(PAPER_KERNEL, new ArrayList<>());
         StringBuilder csv =
                 new StringBuilder("octets,level,packets,p50 us,p95 us,p99 us,max us,p50 from client us,lost,late\n");
         for (int octets : SIZES) {
@@ -154,7 +156,8 @@ final class SizeFigures {
                     Summary crossing = cell.crossing;
                     row.add(text(crossing));
                     rowFromSender.add(us(cell.fromSender.p50()));
-                    curves.get(cell.level).add(crossing.p50());
+                    curves.computeIfAbsent(cell.level, unused -> new ArrayList<>())
+                            .add(crossing.p50());
                     csv.append(String.format(
                             Locale.ROOT,
                             "%d,%s,%d,%.2f,%.2f,%.2f,%.2f,%.2f,%d,%d%n",
@@ -170,18 +173,19 @@ final class SizeFigures {
                             cell.outcome.late()));
                 }
             }
-            curves.get(PAPER_KERNEL).add(PAPER_KERNEL_US);
+
             rows.add(row);
             rowsFromSender.add(rowFromSender);
         }
+        curves.put(PAPER_KERNEL, Collections.nCopies(SIZES.size(), PAPER_KERNEL_US));
         section.table(head, rows);
         section.table(headFromSender, rowsFromSender);
         List<Double> sizes = SIZES.stream().map(Integer::doubleValue).toList();
-        section.plot(
-                "", Plot.logarithmic(section.title(), "octets", "crossing time, p50, µs", sizes, curves, 1));
+        section.plot("", Plot.logarithmic(section.title(), "octets", "crossing time, p50, µs", sizes, curves, 1));
         section.csv("", csv.toString());
         section.find(
-                "lost and late packets of " + cells.stream().mapToLong(cell -> cell.outcome.sent()).sum(),
+                "lost and late packets of "
+                        + cells.stream().mapToLong(cell -> cell.outcome.sent()).sum(),
                 "–",
                 cells.stream().mapToLong(cell -> cell.outcome.lost()).sum() + " and "
                         + cells.stream().mapToLong(cell -> cell.outcome.late()).sum());

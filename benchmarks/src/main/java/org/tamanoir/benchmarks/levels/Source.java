@@ -52,11 +52,12 @@ public final class Source implements Callable<Integer> {
             udp.connect(address(to));
             Control.serve("", words -> switch (words[0]) {
                 case "udp" -> paced(udp, number(words[1]), number(words[2]), number(words[3]));
-                case "tcp" -> tcp(
-                        address(words.length > 4 ? words[4] : to),
-                        number(words[1]),
-                        number(words[2]),
-                        number(words[3]));
+                case "tcp" ->
+                    tcp(
+                            address(words.length > 4 ? words[4] : to),
+                            number(words[1]),
+                            number(words[2]),
+                            number(words[3]));
                 case "flood" -> flood(number(words[1]), number(words[2]));
                 default -> throw new IOException("no answer to '" + words[0] + "': known are udp, tcp, flood");
             });

@@ -23,11 +23,12 @@ final class SwitchFigures {
     private SwitchFigures() {}
 
     static void everySecond(Settings settings, Section section) throws IOException {
-        section.say(("Monitor asks, when it starts, that every second packet come up to it (\"offload: every 2\") and a level "
-                        + "below handle the others: %,d packets of %d octets, %,d a second. The level's own counters say how "
-                        + "many went up; the sequence numbers at the sink say what was lost. Packets that go up are overtaken "
-                        + "only if the next comes before they are through.")
-                .formatted(PACKETS, OCTETS, PACKETS_PER_SECOND));
+        section.say(
+                ("Monitor asks, when it starts, that every second packet come up to it (\"offload: every 2\") and a level "
+                                + "below handle the others: %,d packets of %d octets, %,d a second. The level's own counters say how "
+                                + "many went up; the sequence numbers at the sink say what was lost. Packets that go up are overtaken "
+                                + "only if the next comes before they are through.")
+                        .formatted(PACKETS, OCTETS, PACKETS_PER_SECOND));
         for (Level level : settings.splitting()) {
             try (RouterNode node = settings.nodes().start(settings.lab(), new Work(level, "every 2"))) {
                 Outcome outcome = settings.lab().run(Flow.udp(OCTETS, PACKETS, PACKETS_PER_SECOND));
@@ -57,10 +58,11 @@ final class SwitchFigures {
     }
 
     static void firstUp(Settings settings, Section section) throws IOException {
-        section.say(("Monitor asks that the first %d packets come up to it (\"offload: first %1$d\") and a level below handle "
-                        + "all later ones; it is the node's first stream, so its code is cold: %,d packets of %d octets, %,d a "
-                        + "second.")
-                .formatted(FIRST, PACKETS, OCTETS, PACKETS_PER_SECOND));
+        section.say(
+                ("Monitor asks that the first %d packets come up to it (\"offload: first %1$d\") and a level below handle "
+                                + "all later ones; it is the node's first stream, so its code is cold: %,d packets of %d octets, %,d a "
+                                + "second.")
+                        .formatted(FIRST, PACKETS, OCTETS, PACKETS_PER_SECOND));
         for (Level level : settings.splitting()) {
             try (RouterNode node = settings.nodes().start(settings.lab(), new Work(level, "first " + FIRST))) {
                 Outcome outcome = settings.lab().run(Flow.udp(OCTETS, PACKETS, PACKETS_PER_SECOND));
@@ -86,8 +88,13 @@ final class SwitchFigures {
                         values(crossings, FIRST - 2, 1, FIRST + 3).stream()
                                         .filter(value -> !value.isNaN())
                                         .map(SizeFigures::us)
-                                        .toList() + " µs");
-                show(section, name, Map.of("handled by the JVM, then by " + name, values(crossings, 0, 1, PACKETS)), crossings);
+                                        .toList()
+                                + " µs");
+                show(
+                        section,
+                        name,
+                        Map.of("handled by the JVM, then by " + name, values(crossings, 0, 1, PACKETS)),
+                        crossings);
             }
         }
     }
@@ -110,7 +117,8 @@ final class SwitchFigures {
         StringBuilder csv = new StringBuilder("packet,crossing time us\n");
         for (int i = 0; i < crossings.ns().length; i++) {
             if (crossings.ns()[i] != Crossings.UNSEEN) {
-                csv.append(String.format(Locale.ROOT, "%d,%.2f%n", i + 1, crossings.ns()[i] / 1e3));
+                csv.append(
+                        String.format(Locale.ROOT, "%d,%.2f%n", i + 1, crossings.ns()[i] / 1e3));
             }
         }
         section.csv("-" + level, csv.toString());

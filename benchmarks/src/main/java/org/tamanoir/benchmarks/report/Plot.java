@@ -62,8 +62,8 @@ public final class Plot {
     /**
      * A point for each packet, 1 to {@code packets}, on a logarithmic axis; series have a value or NaN for each.
      */
-    public static byte[] points(
-            String title, String xAxis, String yAxis, int packets, Map<String, List<Double>> series) throws IOException {
+    public static byte[] points(String title, String xAxis, String yAxis, int packets, Map<String, List<Double>> series)
+            throws IOException {
         XYChart chart = xy(title, xAxis, yAxis);
         chart.getStyler().setDefaultSeriesRenderStyle(XYSeries.XYSeriesRenderStyle.Scatter);
         chart.getStyler().setMarkerSize(4);
