@@ -20,10 +20,10 @@ final class LibC {
     static final int SOCK_RAW = 3;
     static final int SOCK_CLOEXEC = 0x80000;
     static final int SOL_SOCKET = 1;
-    static final int SO_RCVBUF = 8;
     static final int SO_RCVTIMEO = 20;
     static final int SO_SNDTIMEO = 21;
     static final int SOL_NETLINK = 270;
+    static final int NETLINK_NO_ENOBUFS = 5;
     static final int NETLINK_CAP_ACK = 10;
     static final int NETLINK_EXT_ACK = 11;
     static final int MSG_DONTWAIT = 0x40;
@@ -31,10 +31,12 @@ final class LibC {
 
     static final int EPERM = 1;
     static final int ENOENT = 2;
+    static final int ESRCH = 3;
     static final int EINTR = 4;
     static final int EAGAIN = 11;
     static final int EEXIST = 17;
-    static final int EADDRINUSE = 98;
+    static final int EOPNOTSUPP = 95;
+    static final int EAFNOSUPPORT = 97;
 
     static {
         Native.register(LibC.class, Platform.C_LIBRARY_NAME);
@@ -50,7 +52,7 @@ final class LibC {
 
     static native int setsockopt(int fd, int level, int option, long value, int octets);
 
-    static native long send(int fd, long data, long octets, int flags);
+    static native long send(int fd, byte[] data, long octets, int flags);
 
     static native long recv(int fd, long data, long octets, int flags);
 

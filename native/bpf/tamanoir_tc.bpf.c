@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/*
+ * The traffic-control level: what policies say, at the ingress of the node's interfaces. A packet
+ * that goes on or up is left to later filters and to routing; one that is not the node's is not
+ * touched.
+ */
+#define TMN_LEVEL TMN_LEVEL_TC
+#define tmn_load(ctx, offset, to, octets) \
+	bpf_skb_load_bytes((struct __sk_buff *)(ctx), offset, to, octets)
+
+#include "tamanoir_bpf.h"
+#include <linux/pkt_cls.h>
+
+#define TMN_ON TC_ACT_UNSPEC
+#define TMN_HEADERS_OCTETS (ETH_HLEN + 60 + sizeof(struct tcphdr)) /* longest that is read in place */
+#define TMN_CSUM_IPV6 (1ull << 7) /* BPF_F_IPV6, kernel 6.16: a difference in an IPv6 header */
+#define TMN_AF_INET 2
+#define TMN_AF_INET6 10
+
+/* ---- up -------------------------------------------------------------------------------------- */
+
+TMN_INLINE __u32 tmn_tuple(struct bpf_sock_tuple *tuple, const struct tmn_datagram *datagram)
+{
+	if (datagram->is_ipv6) {
+		__builtin_memcpy(tuple->ipv6.saddr, datagram->source, sizeof(tuple->ipv6.saddr));
+		__builtin_memcpy(tuple->ipv6.daddr, datagram->destination,
+				 sizeof(tuple->ipv6.daddr));
+		tuple->ipv6.sport = datagram->source_port;
+		tuple->ipv6.dport = datagram->destination_port;
+		return sizeof(tuple->ipv6);
+	}
+	tuple->ipv4.saddr = datagram->source[3];
+	tuple->ipv4.daddr = datagram->destination[3];
+	tuple->ipv4.sport = datagram->source_port;
+	tuple->ipv4.dport = datagram->destination_port;
+	return sizeof(tuple->ipv4);
+}
+
+/* Whether a socket takes what is sent up; without, the packets of a dead node would end here. */
+static __noinline int tmn_is_awaited(struct __sk_buff *skb, const struct tmn_datagram *datagram)
+{
+	struct bpf_sock_tuple tuple = {};
+	struct bpf_sock *sk;
+
+	if (tmn_tuple(&tuple, datagram) == sizeof(tuple.ipv6))
+		sk = bpf_sk_lookup_udp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
+	else
+		sk = bpf_sk_lookup_udp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
+	if (!sk)
+		return 0;
+	bpf_sk_release(sk);
+	return 1;
+}
+
+/* Whether it goes up, and then all that has to be said about it. */
+TMN_INLINE int tmn_up(struct __sk_buff *skb, const struct tmn_hook *hook,
+		      const struct tmn_datagram *datagram, __u32 slot, __u32 datagrams)
+{
+	if (!tmn_is_awaited(skb, datagram)) {
+		tmn_count(TMN_MET_ABSENT, datagrams);
+		return 0;
+	}
+	skb->mark = hook->mark | slot;
+	return 1;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/*
+ * Writes the mark. With a checksum of ANEP's own the packet's sum does not change, and UDP's
+ * checksum stays right; without, and without UDP's too, only a sum that the interface took does.
+ */
+TMN_INLINE int tmn_mark(struct __sk_buff *skb, const struct tmn_policy *policy,
+			const struct tmn_scratch *scratch, const struct tmn_datagram *datagram)
+{
+	__u32 at = datagram->transport_at + sizeof(struct udphdr);
+	__u32 checksum_at = datagram->transport_at + offsetof(struct udphdr, check);
+	struct tmn_written written;
+	struct tmn_place place;
+	int result = 0;
+
+	tmn_mark_place(&place, policy, &scratch->packet);
+	if (!place.words)
+		return 0;
+	if (!tmn_write(&written, &place, scratch))
+		return 1;
+	if (scratch->packet.checksum_at) {
+		result |= bpf_skb_store_bytes(skb, at + scratch->packet.checksum_at,
+					      &written.checksum, sizeof(written.checksum), 0);
+	} else {
+		result |= bpf_l4_csum_replace(skb, checksum_at, written.before[0],
+					      written.after[0],
+					      BPF_F_MARK_MANGLED_0 | sizeof(__u16));
+		if (place.words == 2)
+			result |= bpf_l4_csum_replace(skb, checksum_at, written.before[1],
+						      written.after[1],
+						      BPF_F_MARK_MANGLED_0 | sizeof(__u16));
+	}
+	if (place.words == 2)
+		result |= bpf_skb_store_bytes(skb, at + place.at, written.after, 4, 0);
+	else
+		result |= bpf_skb_store_bytes(skb, at + place.at, written.after, 2, 0);
+	return !result;
+}
+
+/* ---- fates ----------------------------------------------------------------------------------- */
+
+/* Rewrites the destination: the checksums follow, those that are yet to be computed too. */
+static __noinline int tmn_fate_to(struct __sk_buff *skb, const struct tmn_policy *policy,
+				  const struct tmn_datagram *datagram)
+{
+	__u64 flags = BPF_F_MARK_MANGLED_0;
+	__u32 checksum_at, address_at, port_at;
+	__u32 to[4];
+	__s64 sum;
+
+	checksum_at = datagram->transport_at + offsetof(struct udphdr, check);
+	port_at = datagram->transport_at + offsetof(struct udphdr, dest);
+	__builtin_memcpy(to, policy->to_address, sizeof(to));
+	sum = bpf_csum_diff((__be32 *)datagram->destination, sizeof(to), to, sizeof(to), 0);
+	if (datagram->is_ipv6) {
+		address_at = ETH_HLEN + offsetof(struct ipv6hdr, daddr);
+		if (bpf_l4_csum_replace(skb, checksum_at, 0, sum,
+					flags | BPF_F_PSEUDO_HDR | TMN_CSUM_IPV6))
+			bpf_l4_csum_replace(skb, checksum_at, 0, sum, flags | BPF_F_PSEUDO_HDR);
+		bpf_skb_store_bytes(skb, address_at, to, sizeof(to), 0);
+	} else {
+		address_at = ETH_HLEN + offsetof(struct iphdr, daddr);
+		bpf_l4_csum_replace(skb, checksum_at, 0, sum, flags | BPF_F_PSEUDO_HDR);
+		bpf_l3_csum_replace(skb, ETH_HLEN + offsetof(struct iphdr, check), 0, sum, 0);
+		bpf_skb_store_bytes(skb, address_at, &to[3], sizeof(to[3]), 0);
+	}
+	if (policy->to_port && policy->to_port != datagram->destination_port) {
+		__be16 port = policy->to_port;
+
+		bpf_l4_csum_replace(skb, checksum_at, datagram->destination_port, port,
+				    flags | sizeof(port));
+		bpf_skb_store_bytes(skb, port_at, &port, sizeof(port), 0);
+	}
+	return TMN_ON;
+}
+
+/* One hop less to live. */
+TMN_INLINE int tmn_spend_hop(struct __sk_buff *skb, const struct tmn_datagram *datagram)
+{
+	__u8 hops = (__u8)(datagram->hops - 1);
+
+	if (datagram->is_ipv6)
+		return bpf_skb_store_bytes(skb, ETH_HLEN + offsetof(struct ipv6hdr, hop_limit),
+					   &hops, sizeof(hops), BPF_F_RECOMPUTE_CSUM);
+	/* The two octets that hold it, so that the sum sees the difference in its place. */
+	if (bpf_l3_csum_replace(skb, ETH_HLEN + offsetof(struct iphdr, check),
+				bpf_htons((__u16)(datagram->hops << 8)),
+				bpf_htons((__u16)(hops << 8)), sizeof(__u16)))
+		return -1;
+	return bpf_skb_store_bytes(skb, ETH_HLEN + offsetof(struct iphdr, ttl), &hops,
+				   sizeof(hops), 0);
+}
+
+/* Out through another interface; by the kernel's routing where that cannot be. */
+static __noinline int tmn_fate_redirect(struct __sk_buff *skb, const struct tmn_policy *policy,
+					const struct tmn_datagram *datagram)
+{
+	struct bpf_redir_neigh hop = {};
+	struct bpf_fib_lookup route = {};
+	long result;
+
+	if (datagram->hops <= 1)
+		return TMN_ON;
+	route.l4_protocol = IPPROTO_UDP;
+	route.ifindex = policy->ifindex;
+	if (datagram->is_ipv6) {
+		route.family = TMN_AF_INET6;
+		__builtin_memcpy(route.ipv6_src, datagram->source, sizeof(route.ipv6_src));
+		__builtin_memcpy(route.ipv6_dst, datagram->destination, sizeof(route.ipv6_dst));
+	} else {
+		route.family = TMN_AF_INET;
+		route.ipv4_src = datagram->source[3];
+		route.ipv4_dst = datagram->destination[3];
+	}
+	result = bpf_fib_lookup(skb, &route, sizeof(route), BPF_FIB_LOOKUP_OUTPUT);
+	if (result != BPF_FIB_LKUP_RET_SUCCESS && result != BPF_FIB_LKUP_RET_NO_NEIGH)
+		return TMN_ON;
+	if (route.ifindex != policy->ifindex || tmn_spend_hop(skb, datagram))
+		return TMN_ON;
+	hop.nh_family = route.family;
+	__builtin_memcpy(hop.ipv6_nh, route.ipv6_dst, sizeof(hop.ipv6_nh));
+	return bpf_redirect_neigh(route.ifindex, &hop, sizeof(hop), 0);
+}
+
+/* ---- datagrams ------------------------------------------------------------------------------- */
+
+/* Whether the policy's state says that packets have to go up. */
+TMN_INLINE int tmn_state_up(const struct tmn_policy *policy, struct tmn_state *state,
+			    __u32 datagrams, __u8 protocol)
+{
+	__u64 seen = 0, settled, up;
+
+	if (tmn_share_counts(policy))
+		seen = __sync_fetch_and_add(&state->seen, datagrams) + datagrams;
+	if (tmn_share_up(policy, seen))
+		return 1;
+	if (!tmn_is_gated(policy, protocol))
+		return 0;
+	settled = *(volatile __u64 *)&state->settled;
+	up = *(volatile __u64 *)&state->up;
+	return tmn_gate_up(policy, up, settled);
+}
+
+/* Sends packets up under a policy. */
+TMN_INLINE int tmn_obey_up(struct __sk_buff *skb, const struct tmn_hook *hook,
+			   const struct tmn_datagram *datagram, struct tmn_state *state,
+			   struct tmn_counters *counters, __u32 slot, __u32 datagrams)
+{
+	/* Before the packet can settle. */
+	__sync_fetch_and_add(&state->up, datagrams);
+	if (!tmn_up(skb, hook, datagram, slot, datagrams)) {
+		__sync_fetch_and_sub(&state->up, datagrams);
+		return TMN_ON;
+	}
+	counters->packets += datagrams;
+	counters->up += datagrams;
+	return TMN_ON;
+}
+
+/*
+ * Does what the policy says.
+ *
+ * @param has_to whether the level cannot handle the packet, so that it goes up
+ */
+TMN_INLINE int tmn_obey(struct __sk_buff *skb, struct tmn_scratch *scratch,
+			const struct tmn_hook *hook, const struct tmn_datagram *datagram,
+			const struct tmn_policy *policy, __u32 datagrams, int has_to)
+{
+	__u32 slot = policy->slot;
+	struct tmn_counters *counters = bpf_map_lookup_elem(&tmn_counts, &slot);
+	struct tmn_state *state = bpf_map_lookup_elem(&tmn_states, &slot);
+	__u32 rule;
+
+	if (!counters || !state)
+		return TMN_ON;
+	if (policy->share != TMN_SHARE_NONE || policy->ordered)
+		has_to |= tmn_state_up(policy, state, datagrams, IPPROTO_UDP);
+	if (!has_to && policy->fate == TMN_FATE_ON)
+		has_to = tmn_is_local(datagram);
+	if (has_to)
+		return tmn_obey_up(skb, hook, datagram, state, counters, slot, datagrams);
+	counters->packets++;
+	tmn_count_octets(counters, scratch->packet.octets);
+	rule = policy->rule_count ? tmn_rules_end(policy, &scratch->packet) : TMN_RULES_PASS;
+	if (rule <= TMN_MAX_RULES)
+		counters->rules[rule]++;
+	if (rule <= TMN_MAX_RULES || policy->fate == TMN_FATE_DROP) {
+		counters->dropped++;
+		return TC_ACT_SHOT;
+	}
+	counters->on++;
+	if (policy->mark != TMN_MARK_NONE) {
+		if (tmn_mark(skb, policy, scratch, datagram))
+			counters->marked++;
+		else
+			counters->unmarked++;
+	}
+	if (policy->fate == TMN_FATE_TO)
+		return tmn_fate_to(skb, policy, datagram);
+	if (policy->fate == TMN_FATE_REDIRECT)
+		return tmn_fate_redirect(skb, policy, datagram);
+	return TMN_ON;
+}
+
+/* Whether XDP, in front of this, left a packet to go up. */
+TMN_INLINE int tmn_is_lifted(struct __sk_buff *skb)
+{
+	void *data = (void *)(long)skb->data;
+	__u32 *meta = (void *)(long)skb->data_meta;
+
+	return (void *)(meta + 1) <= data && *meta == TMN_META_UP;
+}
+
+TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
+		       struct tmn_scratch *scratch, const struct tmn_datagram *datagram,
+		       __u32 octets)
+{
+	__u32 at = datagram->transport_at + sizeof(struct udphdr);
+	__u32 datagrams = skb->gso_segs > 1 ? skb->gso_segs : 1;
+	struct tmn_policy *policy;
+	__u32 met;
+	int has_to;
+
+	tmn_count(TMN_MET_SEEN, datagrams);
+	met = tmn_read(skb, scratch, hook, at, octets);
+	if (met != TMN_OK && met != TMN_MET_TRAILER && met != TMN_MET_COMPLEX) {
+		tmn_count(met, datagrams);
+		return TMN_ON;
+	}
+	if (datagrams > 1)
+		met = TMN_MET_AGGREGATED;
+	has_to = met != TMN_OK;
+	tmn_flow_of(&scratch->flow, &scratch->packet, datagram->source, datagram->destination,
+		    IPPROTO_UDP);
+	policy = tmn_find(scratch, scratch->packet.stream_at);
+	if (!policy) {
+		tmn_count(has_to ? met : TMN_MET_NO_POLICY, datagrams);
+		if (has_to || hook->unknown_up)
+			tmn_up(skb, hook, datagram, 0, datagrams);
+		return TMN_ON;
+	}
+	if (policy->level == TMN_LEVEL_XDP && tmn_is_lifted(skb))
+		has_to = 1;
+	if (policy->level != TMN_LEVEL_TC && !(policy->level == TMN_LEVEL_XDP && has_to)) {
+		tmn_count(TMN_MET_OTHER_LEVEL, datagrams);
+		return TMN_ON;
+	}
+	tmn_count(met != TMN_OK ? met : TMN_MET_POLICY, datagrams);
+	return tmn_obey(skb, scratch, hook, datagram, policy, datagrams, has_to);
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+/*
+ * Whether a connection's own socket is on this host.
+ *
+ * @param is_awaited set to whether one listens for it
+ */
+TMN_INLINE int tmn_is_connected(struct __sk_buff *skb, const struct tmn_datagram *segment,
+				int begins, int *is_awaited)
+{
+	struct bpf_sock_tuple tuple = {};
+	struct bpf_sock *sk;
+	__u32 state;
+
+	if (tmn_tuple(&tuple, segment) == sizeof(tuple.ipv6))
+		sk = bpf_skc_lookup_tcp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
+	else
+		sk = bpf_skc_lookup_tcp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
+	if (!sk)
+		return 0;
+	state = sk->state;
+	bpf_sk_release(sk);
+	*is_awaited = state == BPF_TCP_LISTEN || state == BPF_TCP_TIME_WAIT;
+	return state != BPF_TCP_LISTEN && !(begins && state == BPF_TCP_TIME_WAIT);
+}
+
+/* A connection begins: its policy decides. */
+TMN_INLINE int tmn_connection(struct __sk_buff *skb, const struct tmn_hook *hook,
+			      struct tmn_scratch *scratch, const struct tmn_datagram *segment)
+{
+	struct tmn_counters *counters;
+	struct tmn_policy *policy;
+	struct tmn_state *state;
+	__u32 slot;
+
+	scratch->packet.service[0] = 0;
+	scratch->packet.service[1] = 0;
+	scratch->packet.raw_stream = 0;
+	tmn_flow_of(&scratch->flow, &scratch->packet, segment->source, segment->destination,
+		    IPPROTO_TCP);
+	policy = tmn_find(scratch, 0);
+	if (!policy) {
+		tmn_count(TMN_MET_NO_POLICY, 1);
+		if (hook->unknown_up)
+			skb->mark = hook->mark;
+		return TMN_ON;
+	}
+	if (policy->level != TMN_LEVEL_TC) {
+		tmn_count(TMN_MET_OTHER_LEVEL, 1);
+		return TMN_ON;
+	}
+	tmn_count(TMN_MET_POLICY, 1);
+	slot = policy->slot;
+	counters = bpf_map_lookup_elem(&tmn_counts, &slot);
+	state = bpf_map_lookup_elem(&tmn_states, &slot);
+	if (!counters || !state)
+		return TMN_ON;
+	counters->packets++;
+	if (tmn_state_up(policy, state, 1, IPPROTO_TCP) ||
+	    (policy->fate == TMN_FATE_ON && tmn_is_local(segment))) {
+		counters->up++;
+		__sync_fetch_and_add(&state->up, 1);
+		skb->mark = hook->mark | slot;
+		return TMN_ON;
+	}
+	if (policy->fate == TMN_FATE_DROP) {
+		counters->dropped++;
+		return TC_ACT_SHOT;
+	}
+	counters->on++;
+	return TMN_ON;
+}
+
+TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_hook *hook,
+		       struct tmn_scratch *scratch, const struct tmn_datagram *segment, int begins)
+{
+	int is_awaited = 0;
+
+	if (tmn_is_connected(skb, segment, begins, &is_awaited)) {
+		skb->mark = hook->mark;
+		return TMN_ON;
+	}
+	if (!begins)
+		return TMN_ON;
+	tmn_count(TMN_MET_CONNECTIONS, 1);
+	if (!is_awaited) {
+		tmn_count(TMN_MET_ABSENT, 1);
+		return TMN_ON;
+	}
+	return tmn_connection(skb, hook, scratch, segment);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+SEC("tc")
+int tmn_tc(struct __sk_buff *skb)
+{
+	struct tmn_scratch *scratch;
+	struct tmn_datagram datagram;
+	struct tmn_hook *hook;
+	void *data, *end;
+	__u32 at, octets, zero = 0;
+	int length;
+
+	hook = bpf_map_lookup_elem(&tmn_hooks, &zero);
+	scratch = bpf_map_lookup_elem(&tmn_scratches, &zero);
+	if (!hook || !scratch || hook->abi != TMN_ABI_VERSION || skb->vlan_present)
+		return TMN_ON;
+	octets = skb->len < TMN_HEADERS_OCTETS ? skb->len : TMN_HEADERS_OCTETS;
+	data = (void *)(long)skb->data;
+	end = (void *)(long)skb->data_end;
+	if (data + octets > end) {
+		if (bpf_skb_pull_data(skb, octets))
+			return TMN_ON;
+		data = (void *)(long)skb->data;
+		end = (void *)(long)skb->data_end;
+	}
+	if (tmn_read_ip(&datagram, data, end))
+		return TMN_ON;
+	at = tmn_transport_at(&datagram);
+	if (datagram.protocol == IPPROTO_UDP) {
+		struct udphdr *udp = data + at;
+
+		if (datagram.is_fragment) {
+			tmn_count(TMN_MET_FRAGMENT, 1);
+			return TMN_ON;
+		}
+		if ((void *)(udp + 1) > end)
+			return TMN_ON;
+		if (!tmn_is_port(hook->udp, hook->udp_ports, udp->dest))
+			return TMN_ON;
+		length = tmn_datagram_octets(bpf_ntohs(udp->len), datagram.ip_octets);
+		if (length < 0)
+			return TMN_ON;
+		datagram.source_port = udp->source;
+		datagram.destination_port = udp->dest;
+		return tmn_udp(skb, hook, scratch, &datagram, length);
+	}
+	if (datagram.protocol == IPPROTO_TCP && !datagram.is_fragment) {
+		struct tcphdr *tcp = data + at;
+
+		if ((void *)(tcp + 1) > end)
+			return TMN_ON;
+		if (!tmn_is_port(hook->tcp, hook->tcp_ports, tcp->dest))
+			return TMN_ON;
+		datagram.source_port = tcp->source;
+		datagram.destination_port = tcp->dest;
+		return tmn_tcp(skb, hook, scratch, &datagram, tcp->syn && !tcp->ack);
+	}
+	return TMN_ON;
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

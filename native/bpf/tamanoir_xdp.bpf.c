@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/*
+ * The network-interface level: policies that send nothing up by a share. What all the same has to
+ * go up gets TMN_META_UP in front and passes to traffic control's program, which shares the maps.
+ * Writes into packets directly: checksums have to be there, as on all packets from a wire.
+ */
+#define TMN_LEVEL TMN_LEVEL_XDP
+#define tmn_load(ctx, offset, to, octets) \
+	bpf_xdp_load_bytes((struct xdp_md *)(ctx), offset, to, octets)
+
+#include "tamanoir_bpf.h"
+
+#define TMN_AF_INET 2
+#define TMN_AF_INET6 10
+
+/* ---- up -------------------------------------------------------------------------------------- */
+
+/* Tells traffic control to send it up. Where the driver has no room for that it goes on. */
+TMN_INLINE int tmn_lift(struct xdp_md *ctx)
+{
+	void *data;
+	__u32 *meta;
+
+	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(*meta)))
+		return XDP_PASS;
+	data = (void *)(long)ctx->data;
+	meta = (void *)(long)ctx->data_meta;
+	if ((void *)(meta + 1) <= data)
+		*meta = TMN_META_UP;
+	return XDP_PASS;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* Memory of the packet's linear part at an offset below 512, or NULL. */
+TMN_INLINE void *tmn_place_at(struct xdp_md *ctx, __u32 offset, __u32 octets)
+{
+	void *data = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	void *at;
+
+	TMN_OPAQUE(offset);
+	at = data + (offset & 511);
+	return at + octets <= end ? at : NULL;
+}
+
+/* UDP's checksum, where there is one, after a 16-bit word changed. */
+TMN_INLINE void tmn_udp_checksum(__u16 *checksum, __u16 before, __u16 after)
+{
+	__u16 updated;
+
+	if (!*checksum)
+		return;
+	updated = tmn_checksum_update(*checksum, before, after);
+	*checksum = updated ? updated : 0xffff;
+}
+
+TMN_INLINE int tmn_mark(struct xdp_md *ctx, const struct tmn_policy *policy,
+			const struct tmn_scratch *scratch, const struct tmn_datagram *datagram)
+{
+	__u32 at = datagram->transport_at + sizeof(struct udphdr);
+	__u32 checksum_at = datagram->transport_at + offsetof(struct udphdr, check);
+	__u16 *checksum, *own_checksum, *first, *second;
+	struct tmn_written written;
+	struct tmn_place place;
+
+	tmn_mark_place(&place, policy, &scratch->packet);
+	if (!place.words)
+		return 0;
+	if (!tmn_write(&written, &place, scratch))
+		return 1;
+	checksum = tmn_place_at(ctx, checksum_at, sizeof(*checksum));
+	own_checksum = tmn_place_at(ctx, at + scratch->packet.checksum_at, sizeof(*own_checksum));
+	first = tmn_place_at(ctx, at + place.at, sizeof(*first));
+	second = tmn_place_at(ctx, at + place.at + 2, sizeof(*second));
+	if (!checksum || !own_checksum || !first || (place.words == 2 && !second))
+		return 0;
+	if (scratch->packet.checksum_at) {
+		/* The packet's sum stays, and with it UDP's. */
+		*own_checksum = written.checksum;
+	} else {
+		tmn_udp_checksum(checksum, written.before[0], written.after[0]);
+		tmn_udp_checksum(checksum, written.before[1], written.after[1]);
+	}
+	*first = written.after[0];
+	if (place.words == 2 && second)
+		*second = written.after[1];
+	return 1;
+}
+
+/* ---- fates ----------------------------------------------------------------------------------- */
+
+/* Rewrites the destination. */
+TMN_INLINE int tmn_fate_to(struct xdp_md *ctx, const struct tmn_policy *policy,
+			   const struct tmn_datagram *datagram)
+{
+	__u32 at = datagram->is_ipv6 ? ETH_HLEN + offsetof(struct ipv6hdr, daddr) :
+				       ETH_HLEN + offsetof(struct iphdr, daddr) - 12;
+	__u32 from = datagram->is_ipv6 ? 0 : 6; /* IPv4's 16-bit words are the last two of eight */
+	struct udphdr *udp = tmn_place_at(ctx, datagram->transport_at, sizeof(*udp));
+	struct iphdr *ip = tmn_place_at(ctx, ETH_HLEN, sizeof(*ip));
+	const __u16 *to = (const __u16 *)policy->to_address;
+	__u16 *address = tmn_place_at(ctx, at, 16);
+	__u32 i;
+
+	if (!udp || !ip || !address)
+		return XDP_PASS;
+	for (i = 0; i < 8; i++) {
+		if (i < from)
+			continue;
+		tmn_udp_checksum(&udp->check, address[i], to[i]);
+		if (!datagram->is_ipv6)
+			ip->check = tmn_checksum_update(ip->check, address[i], to[i]);
+		address[i] = to[i];
+	}
+	if (policy->to_port) {
+		tmn_udp_checksum(&udp->check, udp->dest, policy->to_port);
+		udp->dest = policy->to_port;
+	}
+	return XDP_PASS;
+}
+
+/* Out through another interface; by the kernel's routing where that cannot be. */
+TMN_INLINE int tmn_fate_redirect(struct xdp_md *ctx, const struct tmn_policy *policy,
+				 const struct tmn_datagram *datagram)
+{
+	struct bpf_fib_lookup route = {};
+	struct ethhdr *link;
+	struct iphdr *ip;
+
+	if (datagram->hops <= 1)
+		return XDP_PASS;
+	route.l4_protocol = IPPROTO_UDP;
+	route.ifindex = policy->ifindex;
+	route.tot_len = datagram->ip_octets + datagram->transport_at - ETH_HLEN;
+	if (datagram->is_ipv6) {
+		route.family = TMN_AF_INET6;
+		__builtin_memcpy(route.ipv6_src, datagram->source, sizeof(route.ipv6_src));
+		__builtin_memcpy(route.ipv6_dst, datagram->destination, sizeof(route.ipv6_dst));
+	} else {
+		route.family = TMN_AF_INET;
+		route.ipv4_src = datagram->source[3];
+		route.ipv4_dst = datagram->destination[3];
+	}
+	if (bpf_fib_lookup(ctx, &route, sizeof(route), BPF_FIB_LOOKUP_OUTPUT) ||
+	    route.ifindex != policy->ifindex)
+		return XDP_PASS;
+	link = tmn_place_at(ctx, 0, sizeof(*link));
+	ip = tmn_place_at(ctx, ETH_HLEN, sizeof(*ip));
+	if (!link || !ip)
+		return XDP_PASS;
+	if (datagram->is_ipv6) {
+		((struct ipv6hdr *)ip)->hop_limit--;
+	} else {
+		ip->check = tmn_checksum_update(ip->check, bpf_htons((__u16)(ip->ttl << 8)),
+						bpf_htons((__u16)((ip->ttl - 1) << 8)));
+		ip->ttl--;
+	}
+	__builtin_memcpy(link->h_dest, route.dmac, ETH_ALEN);
+	__builtin_memcpy(link->h_source, route.smac, ETH_ALEN);
+	return bpf_redirect(route.ifindex, 0);
+}
+
+/* ---- datagrams ------------------------------------------------------------------------------- */
+
+/* Whether state says that the packet has to go up before the level may begin. */
+TMN_INLINE int tmn_is_held(const struct tmn_policy *policy)
+{
+	struct tmn_state *state;
+	__u64 settled, up;
+	__u32 slot = policy->slot;
+
+	if (policy->share != TMN_SHARE_NONE)
+		return 1;
+	if (!policy->ordered)
+		return 0;
+	state = bpf_map_lookup_elem(&tmn_states, &slot);
+	if (!state)
+		return 1;
+	settled = *(volatile __u64 *)&state->settled;
+	up = *(volatile __u64 *)&state->up;
+	return tmn_gate_up(policy, up, settled);
+}
+
+/* Does what the policy says. */
+TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
+			const struct tmn_datagram *datagram, const struct tmn_policy *policy)
+{
+	struct tmn_counters *counters;
+	__u32 slot = policy->slot;
+	__u32 rule;
+
+	counters = bpf_map_lookup_elem(&tmn_counts, &slot);
+	if (!counters)
+		return XDP_PASS;
+	if (tmn_is_held(policy) || (policy->fate == TMN_FATE_ON && tmn_is_local(datagram)))
+		return tmn_lift(ctx);
+	counters->packets++;
+	tmn_count_octets(counters, scratch->packet.octets);
+	rule = policy->rule_count ? tmn_rules_end(policy, &scratch->packet) : TMN_RULES_PASS;
+	if (rule <= TMN_MAX_RULES)
+		counters->rules[rule]++;
+	if (rule <= TMN_MAX_RULES || policy->fate == TMN_FATE_DROP) {
+		counters->dropped++;
+		return XDP_DROP;
+	}
+	counters->on++;
+	if (policy->mark != TMN_MARK_NONE) {
+		if (tmn_mark(ctx, policy, scratch, datagram))
+			counters->marked++;
+		else
+			counters->unmarked++;
+	}
+	if (policy->fate == TMN_FATE_TO)
+		return tmn_fate_to(ctx, policy, datagram);
+	if (policy->fate == TMN_FATE_REDIRECT)
+		return tmn_fate_redirect(ctx, policy, datagram);
+	return XDP_PASS;
+}
+
+TMN_INLINE int tmn_udp(struct xdp_md *ctx, const struct tmn_hook *hook,
+		       struct tmn_scratch *scratch, const struct tmn_datagram *datagram,
+		       __u32 octets)
+{
+	__u32 at = datagram->transport_at + sizeof(struct udphdr);
+	struct tmn_policy *policy;
+	__u32 met;
+
+	tmn_count(TMN_MET_SEEN, 1);
+	met = tmn_read(ctx, scratch, hook, at, octets);
+	if (met != TMN_OK) {
+		/* Traffic control's program finds the same, and sends up what is to go up. */
+		tmn_count(met, 1);
+		return XDP_PASS;
+	}
+	tmn_flow_of(&scratch->flow, &scratch->packet, datagram->source, datagram->destination,
+		    IPPROTO_UDP);
+	policy = tmn_find(scratch, scratch->packet.stream_at);
+	if (!policy) {
+		tmn_count(TMN_MET_NO_POLICY, 1);
+		return XDP_PASS;
+	}
+	if (policy->level != TMN_LEVEL_XDP) {
+		tmn_count(TMN_MET_OTHER_LEVEL, 1);
+		return XDP_PASS;
+	}
+	tmn_count(TMN_MET_POLICY, 1);
+	return tmn_obey(ctx, scratch, datagram, policy);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+SEC("xdp.frags")
+int tmn_xdp(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	struct tmn_scratch *scratch;
+	struct tmn_datagram datagram;
+	struct tmn_hook *hook;
+	struct udphdr *udp;
+	__u32 at, zero = 0;
+	int length;
+
+	hook = bpf_map_lookup_elem(&tmn_hooks, &zero);
+	scratch = bpf_map_lookup_elem(&tmn_scratches, &zero);
+	if (!hook || !scratch || hook->abi != TMN_ABI_VERSION)
+		return XDP_PASS;
+	if (tmn_read_ip(&datagram, data, end) || datagram.protocol != IPPROTO_UDP)
+		return XDP_PASS;
+	if (datagram.is_fragment) {
+		tmn_count(TMN_MET_FRAGMENT, 1);
+		return XDP_PASS;
+	}
+	at = tmn_transport_at(&datagram);
+	udp = data + at;
+	if ((void *)(udp + 1) > end || !tmn_is_port(hook->udp, hook->udp_ports, udp->dest))
+		return XDP_PASS;
+	length = tmn_datagram_octets(bpf_ntohs(udp->len), datagram.ip_octets);
+	if (length < 0)
+		return XDP_PASS;
+	return tmn_udp(ctx, hook, scratch, &datagram, length);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

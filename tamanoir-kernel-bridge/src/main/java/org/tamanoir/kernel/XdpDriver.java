@@ -1,0 +1,158 @@
+package org.tamanoir.kernel;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelException;
+
+/**
+ * The BPF program of the network interfaces (XDP), in front of traffic control's, with which it shares its maps and
+ * through which its packets go up. It is native where the driver can, else generic; the kernel takes it away when the
+ * process ends.
+ *
+ * <p>Thread contract: as {@link LevelDriver}; {@link #attach} in the network namespace of the interfaces.
+ */
+final class XdpDriver implements LevelDriver {
+    private static final String PROGRAM = "tmn_xdp";
+    private static final int EBUSY = 16;
+    /** struct bpf_link_create_opts: size 8, flags 4, and more that stays zero. */
+    private static final int OPTIONS_SIZE = 64;
+
+    private final List<Links> links;
+    private final List<Attached> attached = new ArrayList<>();
+    private final TcDriver tc;
+    private final BpfTables tables;
+    private final BpfObject object;
+    private final int program;
+
+    private record Attached(Links link, int fd, boolean isNative) {}
+
+    /**
+     * Loads the program; nothing calls it yet.
+     *
+     * @param instance as of the other
+     * @param interfaces by name
+     * @param tc whose maps it shares; it is attached before and closed after
+     * @throws LevelException if the host cannot run it
+     */
+    XdpDriver(int instance, List<String> interfaces, TcDriver tc) throws LevelException {
+        this.tc = tc;
+        tables = tc.tables();
+        links = Links.named(interfaces);
+        object = BpfObject.load("tamanoir_xdp.bpf.o", tables.descriptors());
+        try {
+            program = object.program(PROGRAM);
+        } catch (LevelException e) {
+            object.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public Level level() {
+        return Level.XDP;
+    }
+
+    @Override
+    public String detail() {
+        return "xdp on "
+                + (attached.isEmpty()
+                        ? links.stream().map(Links::name).collect(Collectors.joining(", "))
+                        : attached.stream()
+                                .map(at -> at.link.name() + (at.isNative ? " (native)" : " (generic)"))
+                                .collect(Collectors.joining(", ")));
+    }
+
+    @Override
+    public void attach(ByteBuffer hook) throws LevelException {
+        tables.hook(hook);
+        if (!attached.isEmpty()) {
+            return;
+        }
+        try {
+            for (Links link : links) {
+                int fd = link(link, LibBpf.XDP_NATIVE);
+                boolean isNative = fd >= 0;
+                if (!isNative) {
+                    fd = link(link, LibBpf.XDP_GENERIC);
+                }
+                if (fd < 0) {
+                    throw new LevelException("xdp on " + link.name() + ": "
+                            + (fd == -EBUSY
+                                    ? "another XDP program is there; take it away or leave the interface out"
+                                    : "the kernel refused the program: " + BpfLibC.error(fd)));
+                }
+                attached.add(new Attached(link, fd, isNative));
+            }
+        } catch (LevelException e) {
+            detach();
+            throw e;
+        }
+        tc.pins().pin(PROGRAM, program);
+    }
+
+    private int link(Links link, int mode) {
+        try (Memory options = new Memory(OPTIONS_SIZE)) {
+            options.clear();
+            options.setLong(0, OPTIONS_SIZE);
+            options.setInt(8, mode);
+            return LibBpf.bpf_link_create(program, link.index(), LibBpf.XDP_ATTACH, Pointer.nativeValue(options));
+        }
+    }
+
+    private void detach() {
+        attached.forEach(at -> LibC.close(at.fd));
+        attached.clear();
+        tc.pins().unpin(PROGRAM);
+    }
+
+    @Override
+    public void locals(ByteBuffer addresses) throws LevelException {
+        tables.locals(addresses);
+    }
+
+    @Override
+    public void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
+        tables.set(flow, policy);
+    }
+
+    @Override
+    public void remove(ByteBuffer flow) throws LevelException {
+        tables.remove(flow);
+    }
+
+    @Override
+    public void clear(int slot) throws LevelException {
+        tables.clear(slot);
+    }
+
+    @Override
+    public ByteBuffer counters(int slot) throws LevelException {
+        return tables.counters(slot);
+    }
+
+    @Override
+    public ByteBuffer state(int slot) {
+        return tables.state(slot);
+    }
+
+    @Override
+    public void settled(int slot, long packets) {
+        tables.settled(slot, packets);
+    }
+
+    @Override
+    public long[] met() throws LevelException {
+        return tables.met(Abi.LEVEL_XDP);
+    }
+
+    @Override
+    public void close() {
+        detach();
+        object.close();
+    }
+}
