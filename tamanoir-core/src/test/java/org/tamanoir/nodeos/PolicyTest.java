@@ -33,7 +33,10 @@ class PolicyTest {
                         List.of(Rule.all(false)),
                         true,
                         new Fate.Redirect("eth1")));
-        assertThat(policy.share(Share.NONE).mark(new Mark.None()).rules(List.of(), false).fate(new Fate.On()))
+        assertThat(policy.share(Share.NONE)
+                        .mark(new Mark.None())
+                        .rules(List.of(), false)
+                        .fate(new Fate.On()))
                 .isEqualTo(Policy.forward());
     }
 

@@ -25,6 +25,7 @@ record HostFacts(
         @Nullable String noModule) {
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String EFFECTIVE = "CapEff:";
+    private static final String PROGRAM = "bpf/tamanoir_tc.bpf.o";
     private static final int NET_ADMIN = 12;
     private static final int SYS_ADMIN = 21;
     private static final int BPF = 39;
@@ -37,8 +38,8 @@ record HostFacts(
         try {
             return new HostFacts(
                     null,
-                    capabilities(),
-                    BpfObject.whyNot(),
+                    readCapabilities(),
+                    bpfWhyNot(),
                     config.interfaces().stream()
                             .filter(name -> LibC.if_nametoindex(name) == 0)
                             .toList(),
@@ -52,7 +53,7 @@ record HostFacts(
         return new HostFacts(why, 0, why, List.of(), why);
     }
 
-    private static long capabilities() {
+    private static long readCapabilities() {
         try {
             for (String line : Files.readAllLines(STATUS)) {
                 if (line.startsWith(EFFECTIVE)) {
@@ -64,6 +65,16 @@ record HostFacts(
             return 0; // then the node has none that it knows of
         }
         return 0;
+    }
+
+    private static @Nullable String bpfWhyNot() {
+        String noLibrary = LibBpf.whyNot();
+        if (noLibrary != null) {
+            return noLibrary;
+        }
+        return HostFacts.class.getResource(PROGRAM) == null
+                ? "this build has no BPF programs: build it where clang and libbpf-dev are installed"
+                : null;
     }
 
     private static @Nullable String moduleWhyNot() {

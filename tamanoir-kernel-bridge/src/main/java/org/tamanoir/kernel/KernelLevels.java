@@ -80,8 +80,7 @@ final class KernelLevels implements NodeOs {
                     instance.number(),
                     config.interfaces(),
                     hook,
-                    AbiEncoder.addresses(
-                            locals.stream().limit(Abi.MAX_LOCALS).toList()));
+                    AbiEncoder.addresses(locals.stream().limit(Abi.MAX_LOCALS).toList()));
             if (!isAttached) {
                 throw new LevelException("no level can be used: " + levels.reasonsInOneLine());
             }

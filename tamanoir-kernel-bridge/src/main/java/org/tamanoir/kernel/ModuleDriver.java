@@ -52,7 +52,7 @@ final class ModuleDriver implements LevelDriver {
             throw new LevelException(
                     refused.errno() == LibC.ENOENT
                             ? "module tamanoir is not loaded: modprobe tamanoir, or insmod tamanoir.ko"
-                            : refused.getMessage(),
+                            : String.valueOf(refused.getMessage()),
                     refused);
         }
         try {
@@ -67,8 +67,7 @@ final class ModuleDriver implements LevelDriver {
     }
 
     private static String hello(GenericNetlink netlink) throws NetlinkException, LevelException {
-        List<ByteBuffer> answers =
-                netlink.call(netlink.request(Abi.C_HELLO).attribute(Abi.A_ABI, Abi.ABI_VERSION));
+        List<ByteBuffer> answers = netlink.call(netlink.request(Abi.C_HELLO).attribute(Abi.A_ABI, Abi.ABI_VERSION));
         ByteBuffer abi = first(answers, Abi.A_ABI, Integer.BYTES);
         checkVersion(abi == null ? 0 : abi.getInt(0));
         ByteBuffer version = first(answers, Abi.A_VERSION, 1);
@@ -77,8 +76,8 @@ final class ModuleDriver implements LevelDriver {
 
     static void checkVersion(int abi) throws LevelException {
         if (abi != Abi.ABI_VERSION) {
-            throw new LevelException("module tamanoir has ABI version " + abi + ", this node speaks "
-                    + Abi.ABI_VERSION + ": install the module of this version");
+            throw new LevelException("module tamanoir has ABI version " + abi + ", this node speaks " + Abi.ABI_VERSION
+                    + ": install the module of this version");
         }
     }
 
@@ -115,8 +114,8 @@ final class ModuleDriver implements LevelDriver {
     @Override
     public void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
         int slot = policy.getInt(Abi.PolicyStruct.SLOT);
-        boolean goesBySettled = policy.get(Abi.PolicyStruct.SHARE) == Abi.SHARE_FIRST
-                || policy.get(Abi.PolicyStruct.ORDERED) != 0;
+        boolean goesBySettled =
+                policy.get(Abi.PolicyStruct.SHARE) == Abi.SHARE_FIRST || policy.get(Abi.PolicyStruct.ORDERED) != 0;
         matters.set(slot, goesBySettled && policy.get(Abi.PolicyStruct.LEVEL) == Abi.LEVEL_MODULE ? 1 : 0);
         call("set", request(Abi.C_SET).attribute(Abi.A_FLOW, flow).attribute(Abi.A_POLICY, policy));
         if (matters.get(slot) != 0) {
@@ -161,8 +160,7 @@ final class ModuleDriver implements LevelDriver {
     private ByteBuffer ofSlot(int slot, int attribute, int octets) throws LevelException {
         ByteBuffer empty = ByteBuffer.allocate(octets).order(ByteOrder.nativeOrder());
         try {
-            ByteBuffer value =
-                    first(exchange(request(Abi.C_COUNTERS).attribute(Abi.A_SLOT, slot)), attribute, octets);
+            ByteBuffer value = first(exchange(request(Abi.C_COUNTERS).attribute(Abi.A_SLOT, slot)), attribute, octets);
             return value == null ? empty : empty.put(0, value, 0, octets);
         } catch (NetlinkException refused) {
             if (refused.errno() == LibC.ENOENT) {
@@ -230,7 +228,8 @@ final class ModuleDriver implements LevelDriver {
     }
 
     private static LevelException exception(String what, NetlinkException refused) {
-        String remedy = refused.errno() == LibC.EPERM ? ": needs CAP_NET_ADMIN, run the node as root or give it that" : "";
+        String remedy =
+                refused.errno() == LibC.EPERM ? ": needs CAP_NET_ADMIN, run the node as root or give it that" : "";
         return new LevelException(what + ": " + refused.getMessage() + remedy, refused);
     }
 

@@ -48,8 +48,8 @@ final class Policies {
         if (isClosed || addresses.equals(locals)) {
             return;
         }
-        ByteBuffer struct = AbiEncoder.addresses(
-                addresses.stream().limit(Abi.MAX_LOCALS).toList());
+        ByteBuffer struct =
+                AbiEncoder.addresses(addresses.stream().limit(Abi.MAX_LOCALS).toList());
         for (LevelDriver driver : levels.all()) {
             driver.locals(struct);
         }
@@ -71,7 +71,8 @@ final class Policies {
         KernelOffload owner = byFlow.get(key);
         if (owner != null) {
             throw new LevelException("the flow has a policy of service "
-                    + String.format("%016x", owner.serviceKey()) + " on " + owner.level().label()
+                    + String.format("%016x", owner.serviceKey()) + " on "
+                    + owner.level().label()
                     + ": change that one, or close it first");
         }
         List<String> reasons = new ArrayList<>();
@@ -97,8 +98,7 @@ final class Policies {
                         : "no level can: " + String.join("; ", reasons));
     }
 
-    private KernelOffload place(
-            ByteBuffer key, long serviceKey, Flow flow, Policy policy, Level level, boolean mayBeUp)
+    private KernelOffload place(ByteBuffer key, long serviceKey, Flow flow, Policy policy, Level level, boolean mayBeUp)
             throws LevelException {
         LevelDriver driver = levels.driver(level);
         boolean isOrdered = mayBeUp && policy.share().equals(Share.NONE);
@@ -115,8 +115,7 @@ final class Policies {
             slots.give(slot.number);
             throw refused;
         }
-        KernelOffload offload =
-                new KernelOffload(this, key, serviceKey, flow, level, policy, isOrdered, slot);
+        KernelOffload offload = new KernelOffload(this, key, serviceKey, flow, level, policy, isOrdered, slot);
         byFlow.put(key, offload);
         reconciler.watch(slot);
         return offload;
@@ -125,7 +124,10 @@ final class Policies {
     private UsedSlot take(LevelDriver driver, Policy policy, boolean isOrdered) throws LevelException {
         boolean isFirst = policy.share().kind() == Share.Kind.FIRST;
         return new UsedSlot(
-                slots.take(driver), driver, isFirst || isOrdered, isFirst ? policy.share().number() : 0);
+                slots.take(driver),
+                driver,
+                isFirst || isOrdered,
+                isFirst ? policy.share().number() : 0);
     }
 
     /** As {@link Offload#change} says. */
@@ -140,8 +142,7 @@ final class Policies {
         LevelDriver driver = levels.driver(level);
         if (policy.share().equals(old.share())) {
             check(level, offload.flow(), policy, offload.isOrdered());
-            driver.set(
-                    offload.key, AbiEncoder.policy(offload.slot().number, level, policy, offload.isOrdered()));
+            driver.set(offload.key, AbiEncoder.policy(offload.slot().number, level, policy, offload.isOrdered()));
             offload.changed(policy);
             return;
         }

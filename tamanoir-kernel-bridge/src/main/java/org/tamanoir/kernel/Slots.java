@@ -44,7 +44,8 @@ final class Slots {
     }
 
     /** Whose a slot is; null for one that is free, or never was one. */
-    @Nullable LevelDriver owner(int slot) {
+    @Nullable
+    LevelDriver owner(int slot) {
         return slot < FIRST || slot >= Abi.MAX_POLICIES ? null : owners.get(slot);
     }
 
