@@ -23,19 +23,27 @@ record NodeFactory(String java, Path jar) {
     /**
      * What a node is to do with the packets that cross the router.
      *
-     * @param level the one below the JVM that it may use; the JVM = all packets go up
-     * @param offload which packets Monitor leaves to that level, as its setting says it
+     * @param level the one below the JVM that it may use
+     * @param offload which packets Monitor asks that level to handle; empty = the operator has placed all of them there
      */
     record Work(Level level, String offload) {
         /** All at one level. */
         static Work allAt(Level level) {
-            return new Work(level, level == Level.JVM ? "none" : "all");
+            return new Work(level, "");
+        }
+
+        /** Whether packets without a policy, and connections, come up to the node. */
+        private boolean unknownUp() {
+            return level == Level.JVM || !offload.isEmpty();
         }
 
         /** The node's configuration. */
         String yaml() {
-            // Packets can only come up through a level: tc, but where the module is what is compared.
-            String used = level == Level.JVM ? "tc, module" : level == Level.XDP ? "tc, xdp" : level.label();
+            // To the JVM packets come up by the module where it is loaded and compared, else by tc.
+            String allowed = level == Level.JVM ? "module, tc" : level.label();
+            String service = offload.isEmpty()
+                    ? "{name: Monitor, level: " + level.label() + "}"
+                    : "{name: Monitor, config: {offload: \"" + offload + "\"}}";
             return """
                     listen:
                       tcp: ["0.0.0.0:%1$d"]
@@ -44,20 +52,20 @@ record NodeFactory(String java, Path jar) {
                       - {to: %2$s/32, via: "%2$s:%1$d", kind: host}
                     levels:
                       interfaces: [%3$s]
-                      use: [%4$s]
-                      unknown-up: %5$s
+                      allowed: [jvm, %4$s]
+                      unknown: %5$s
                     services:
-                      - name: Monitor
-                        config: {offload: "%6$s"}
+                      - %6$s
                     admin:
                       listen: 127.0.0.1:%7$d
-                    """.formatted(
+                    """
+                    .formatted(
                             Network.PORT,
                             Network.sink().getAddress().getHostAddress(),
                             Network.FROM,
-                            used,
-                            level == Level.JVM,
-                            offload,
+                            allowed,
+                            unknownUp() ? "up" : "on",
+                            service,
                             RouterNode.ADMIN_PORT);
         }
     }

@@ -117,7 +117,8 @@ public final class Sink implements Callable<Integer> {
                 stream.configureBlocking(false);
                 int read;
                 do {
-                    // Else Linux acknowledges at once what was read, while nothing is sent back; it holds until the next
+                    // Else Linux acknowledges at once what was read, while nothing is sent back; it holds until the
+                    // next
                     // late acknowledgement, so it is said again and again.
                     stream.setOption(ExtendedSocketOptions.TCP_QUICKACK, false);
                     read = stream.read(octets.clear());
