@@ -262,6 +262,8 @@ final class UdpServices {
         UdpService known = running.get(definition);
         if (known != null) {
             known.placeAgain();
+        } else if (definition.placement().wantsJvm()) {
+            definition.placement().failed(definition.label(), ""); // There is nothing to take back.
         } else {
             maker.make(definition, (service, failure) -> place(definition, arrival, service, failure));
         }
