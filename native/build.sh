@@ -92,7 +92,7 @@ build_tests() {
         has "$program" && compiler=$program && break
     done
     [[ -n $compiler ]] || { skipped "no C compiler" "programs of tests are not built" gcc; return 0; }
-    flags=(-O2 -g -std=gnu11 -Wall -Wextra -Werror -Iinclude -pthread)
+    flags=(-O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude -pthread)
     printf '#include <stdio.h>\n#include <linux/types.h>\n' | "$compiler" -E -x c - >/dev/null 2>&1 ||
         { skipped "no C library headers" "programs of tests are not built" libc6-dev; return 0; }
     mkdir -p "$out/test"

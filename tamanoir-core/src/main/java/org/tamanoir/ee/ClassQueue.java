@@ -75,17 +75,17 @@ final class ClassQueue {
      *
      * @param portAndArrival as {@link PacketRing#offer}
      */
-    boolean offer(ByteBuffer buffer, int offset, int length, long high, long low, int portAndArrival) {
+    boolean offer(ByteBuffer buffer, int offset, int length, Arrival from, int portAndArrival) {
         if (packets >= limitPackets || octets + length > limitOctets) {
             droppedPackets++;
             droppedOctets += length;
             return false;
         }
         Piece last = pieces.peekLast();
-        if (last == null || !last.ring.offer(buffer, offset, length, high, low, portAndArrival)) {
+        if (last == null || !last.ring.offer(buffer, offset, length, from, portAndArrival)) {
             last = new Piece(pool);
             pieces.add(last);
-            if (!last.ring.offer(buffer, offset, length, high, low, portAndArrival)) {
+            if (!last.ring.offer(buffer, offset, length, from, portAndArrival)) {
                 throw new IllegalStateException("a packet of " + length + " octets does not fit an empty ring");
             }
         }

@@ -39,8 +39,14 @@ final class Departures {
     private final List<UdpDeparture> datagrams = new ArrayList<>();
     private final List<UdpSocket> datagramSockets = new ArrayList<>();
     private final ThreadLinks links;
+    /** Null while nothing in transit has gone on. */
+    private @Nullable TransitDeparture transit;
+
     private QualityOfService.Now quality;
     private Hop last = NOWHERE;
+    /** Of a stream in transit. */
+    private @Nullable Hop straight;
+
     private int generation;
 
     Departures(ServiceInstance instance, Forwarder forwarder, int initialHopBudget, Traffic traffic) {
@@ -61,6 +67,7 @@ final class Departures {
             generation = now;
             Arrays.fill(hops, null);
             last = NOWHERE;
+            straight = null;
             if (qualityNow != quality) {
                 refresh(qualityNow);
             }
@@ -101,6 +108,17 @@ final class Departures {
                         Forwarder.high(destination.getAddress()),
                         Forwarder.low(destination.getAddress()),
                         destination.getPort()));
+    }
+
+    /** Sends a packet of a stream straight to {@code destination}, always the same, without asking routes. */
+    @Nullable
+    DropReason departStraight(Packet packet, InetSocketAddress destination) {
+        Hop hop = straight;
+        if (hop == null) {
+            hop = overItsLink(Forwarder.straight(destination));
+            straight = hop;
+        }
+        return depart(packet, hop);
     }
 
     private @Nullable DropReason depart(Packet packet, Hop hop) {
@@ -173,18 +191,22 @@ final class Departures {
         int slot = (int) ((low ^ high ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 58) & (REMEMBERED - 1);
         Hop remembered = hops[slot];
         if (remembered == null || !remembered.isFor(high, low, port)) {
-            remembered = forwarder.resolve(high, low, port, instance.stream().transport());
-            LinkScheduler link =
-                    remembered.refusal != null ? null : quality.linkTowards(remembered.high, remembered.low);
-            if (link != null) {
-                LinkPort access = links.port(link, quality.config());
-                remembered.over(access);
-                remembered.backlog = remembered.isUdp || isDatagramService() ? links.backlog(access) : null;
-            }
+            remembered = overItsLink(
+                    forwarder.resolve(high, low, port, instance.stream().transport()));
             hops[slot] = remembered;
         }
         last = remembered;
         return remembered;
+    }
+
+    private Hop overItsLink(Hop hop) {
+        LinkScheduler link = hop.refusal != null ? null : quality.linkTowards(hop.high, hop.low);
+        if (link != null) {
+            LinkPort access = links.port(link, quality.config());
+            hop.over(access);
+            hop.backlog = hop.isUdp || isDatagramService() ? links.backlog(access) : null;
+        }
+        return hop;
     }
 
     private boolean isDatagramService() {
@@ -274,6 +296,16 @@ final class Departures {
         return departure;
     }
 
+    /** The way of datagrams in transit. */
+    TransitDeparture transit(UpPath up) {
+        TransitDeparture known = transit;
+        if (known == null) {
+            known = new TransitDeparture(up, traffic);
+            transit = known;
+        }
+        return known;
+    }
+
     void flush() {
         // A service may leave its thread interrupted: the JDK's channels would close.
         boolean ignored = Thread.interrupted();
@@ -283,6 +315,9 @@ final class Departures {
         }
         for (int i = 0; i < datagrams.size(); i++) {
             datagrams.get(i).flush();
+        }
+        if (transit != null) {
+            transit.flush();
         }
         links.afterFlush();
     }
@@ -328,7 +363,7 @@ final class Departures {
         for (int i = 0; i < datagrams.size(); i++) {
             held += datagrams.get(i).held();
         }
-        return held + links.held();
+        return held + links.held() + (transit == null ? 0 : transit.held());
     }
 
     /** Breaks all connections, and takes what waits out of links. Another thread: {@link Departure#resetFromOutside}. */
@@ -367,5 +402,6 @@ final class Departures {
         links.close(reason);
         Arrays.fill(hops, null);
         last = NOWHERE;
+        straight = null;
     }
 }

@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
@@ -52,6 +53,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private volatile Duration stuckTimeout = Duration.ofSeconds(30);
     private @Nullable Watchdog watchdog;
     private volatile NodeOs levels = NodeOs.NONE;
+    private volatile @Nullable UpPath upPath;
     private final MissingServices missing;
     private final InstanceMaker maker;
     private final UdpServices udp;
@@ -79,7 +81,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
         missing.from(source);
     }
 
-    /** Hands packets to these levels below the JVM, which stay the caller's to close, after {@link #stop}. Before {@link #start}. */
+    /**
+     * Has these levels below the JVM look at packets, from {@link #start} on. {@link #stop} closes them first, so that
+     * packets go by the node while it drains; without a start they stay the caller's. Before {@link #start}.
+     */
     public void levels(NodeOs levels) {
         this.levels = levels;
     }
@@ -160,6 +165,22 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return instances.retire(definition, deadline);
     }
 
+    /**
+     * Has a service handled where its {@link ServiceDefinition#placement} wants it: makes its instance for UDP if there is
+     * none yet. Returns at once; the placement tells what came of it. After {@link #start}.
+     */
+    public void place(ServiceDefinition definition) {
+        UdpSocket socket;
+        synchronized (this) {
+            socket = udpSockets.isEmpty() ? null : udpSockets.get(0);
+        }
+        if (socket == null) {
+            definition.placement().failed(definition.label(), "the node receives no UDP packets");
+        } else {
+            udp.place(definition, socket);
+        }
+    }
+
     // ---- life ------------------------------------------------------------------------------------------------------
 
     /**
@@ -184,7 +205,6 @@ public final class ExecutionEnvironment implements AutoCloseable {
                     udpSockets.add(socket);
                 }
                 forwarder.own(StreamInfo.Transport.UDP, socket.localAddress());
-                started.adopt(new UdpPort(socket));
             }
             for (InetSocketAddress address : config.tcp()) {
                 InetSocketAddress bound = started.listen(address, null);
@@ -194,9 +214,38 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 forwarder.own(StreamInfo.Transport.TCP, bound);
             }
             startTls(started);
+            attachLevels(started);
+            // What levels send up comes from now on.
+            udpSockets.forEach(socket -> started.adopt(new UdpPort(socket)));
         } catch (IOException e) {
             close();
             throw e;
+        }
+    }
+
+    private void closeLevels() {
+        try {
+            levels.close();
+        } catch (RuntimeException e) {
+            LOG.error("the levels below the JVM could not be closed", e);
+        }
+    }
+
+    private void attachLevels(Reception started) {
+        if (levels == NodeOs.NONE) {
+            return;
+        }
+        try {
+            String obstacle = started.acceptInTransit();
+            if (!obstacle.isEmpty()) {
+                LOG.warn("no level looks at TCP: {}", obstacle);
+            }
+            List<InetSocketAddress> tcp = obstacle.isEmpty() ? tcpAddresses() : List.of();
+            upPath = UpPath.attach(levels, udpSockets, tcp, config.typeId());
+        } catch (IOException | LevelException e) {
+            LOG.warn("no level below the JVM: {}", e.getMessage());
+        } catch (RuntimeException e) {
+            LOG.error("no level below the JVM: by a fault of theirs", e);
         }
     }
 
@@ -236,6 +285,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             qos.close();
             return 0;
         }
+        closeLevels();
         stopped.closeListeners();
         udp.close();
         instances.all().forEach(instance -> {
@@ -272,6 +322,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
         synchronized (this) {
             udpSockets.forEach(UdpSocket::close);
             egressSockets.values().forEach(UdpSocket::close);
+        }
+        UpPath up = upPath;
+        if (up != null) {
+            up.close();
         }
         qos.close();
         maker.close();
@@ -342,6 +396,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     EeConfig config() {
         return config;
+    }
+
+    /** How datagrams come up from levels; null while none are attached. */
+    @Nullable
+    UpPath upPath() {
+        return upPath;
     }
 
     /** What connections to TLS next hops begin with; null, and a line in the log, when there can be none. */

@@ -34,6 +34,7 @@ final class FarSide implements QueuedDeparture.FarPackets {
     /** Takes what has come. */
     void take() {
         List<Departure> connections = service.departures.connections();
+        service.inTransit(false);
         for (int i = 0; i < connections.size(); i++) { // On their way packets may open and close connections.
             QueuedDeparture from = (QueuedDeparture) connections.get(i);
             address = from.address();

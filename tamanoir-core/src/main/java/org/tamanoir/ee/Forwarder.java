@@ -81,6 +81,14 @@ final class Forwarder {
                 !isUdp ? Anep.MAX_PACKET_OCTETS : isIpv6 ? MAX_DATAGRAM_OCTETS_IPV6 : Anep.MAX_DATAGRAM_OCTETS);
     }
 
+    /** The hop of packets that go to {@code destination} over TCP, whatever routes say. */
+    static Hop straight(InetSocketAddress destination) {
+        long high = high(destination.getAddress());
+        long low = low(destination.getAddress());
+        int port = destination.getPort();
+        return new Hop(high, low, port, null, destination, false, false, false, high, low, Anep.MAX_PACKET_OCTETS);
+    }
+
     static Hop refused(long high, long low, int port, DropReason reason) {
         return new Hop(high, low, port, reason, null, false, false, false, 0, 0, 0);
     }

@@ -54,6 +54,7 @@ abstract class HostedService implements ServiceHost {
     private final NamedCounters counters = new NamedCounters();
     private final NamedCounters dropReasons = new NamedCounters();
     private final Queue<Runnable> dueTasks = new ArrayDeque<>();
+    private final LevelWork levels;
     private int timers;
     private boolean initialised;
     /** Initialised, and its gate was open when it was read last, which was in this batch and after the last call. */
@@ -78,6 +79,7 @@ abstract class HostedService implements ServiceHost {
         this.life = definition.life();
         this.meter = new Meter(life);
         this.service = service;
+        this.levels = new LevelWork(this, definition, environment, stream);
         this.supervision = new Supervision(life, service);
         service.attach(this);
         this.loop = environment.newLoop();
@@ -95,6 +97,7 @@ abstract class HostedService implements ServiceHost {
     /** Initialises the service; when it fails, every packet follows the failure policy. */
     final void initialise() {
         initialised = guard("init", () -> service.init(definition.config()));
+        levels.begin(initialised);
     }
 
     /**
@@ -139,6 +142,7 @@ abstract class HostedService implements ServiceHost {
     final void closeService() {
         closing = true;
         if (!isAbandoned()) {
+            levels.finish();
             guard("close", service::close);
         }
         if (Thread.currentThread() == service) {
@@ -169,7 +173,8 @@ abstract class HostedService implements ServiceHost {
         return true;
     }
 
-    private boolean guard(String where, Step step) {
+    /** Calls the service's code; false when it has thrown. */
+    final boolean guard(String where, Step step) {
         boolean done = false;
         try {
             step.run();
@@ -190,7 +195,8 @@ abstract class HostedService implements ServiceHost {
         }
     }
 
-    private interface Step {
+    /** A call into the service's code. */
+    interface Step {
         void run() throws Exception;
     }
 
@@ -216,6 +222,20 @@ abstract class HostedService implements ServiceHost {
     final void account() {
         tellSuccesses();
         unhindered = false;
+    }
+
+    /** Sees to it that the service is handled where its operator wants it. Any thread. */
+    final void placeAgain() {
+        loop.execute(() -> {
+            timers++;
+            dueTasks.add(levels::keepPlaced);
+        });
+    }
+
+    /** Runs a task of the node between packets, beside those of the service's timers. */
+    final void due(Duration delay, Runnable task) {
+        timers++;
+        loop.schedule(delay, () -> dueTasks.add(task));
     }
 
     /** Whether the service is over its limits: then nothing of it runs until the watchdog wakes the loop. */
@@ -279,9 +299,10 @@ abstract class HostedService implements ServiceHost {
         loop.wakeup();
     }
 
-    /** The same when its thread is known not to look. Any thread. */
+    /** The same when its thread is known not to look; what levels below did for it they do no more. Any thread. */
     final void cutUnseen() {
         cut = true;
+        levels.end();
     }
 
     final boolean isCut() {
@@ -314,6 +335,9 @@ abstract class HostedService implements ServiceHost {
         return meter;
     }
 
+    /** Any thread. */
+    abstract InstanceStatus status();
+
     final InstanceStatus status(TrafficSnapshot traffic) {
         return new InstanceStatus(
                 definition,
@@ -323,7 +347,8 @@ abstract class HostedService implements ServiceHost {
                 meter.processorNs(),
                 traffic,
                 counters.values(),
-                dropReasons.values());
+                dropReasons.values(),
+                levels.counters());
     }
 
     // ---- the service's side ----------------------------------------------------------------------------------------
@@ -345,7 +370,13 @@ abstract class HostedService implements ServiceHost {
 
     @Override
     public final Offload offload(Flow flow, Policy policy) throws LevelException {
-        throw new LevelException("no level below the JVM");
+        comeBack();
+        return levels.ask(flow, policy);
+    }
+
+    @Override
+    public final boolean isOffloaded() {
+        return levels.isActive();
     }
 
     @Override
@@ -355,11 +386,10 @@ abstract class HostedService implements ServiceHost {
 
     @Override
     public final void schedule(Duration delay, Runnable task) {
-        if (timers == MAX_TIMERS) {
+        if (timers >= MAX_TIMERS) {
             throw new IllegalStateException(
                     "timer " + (MAX_TIMERS + 1) + ": a service may have " + MAX_TIMERS + " waiting; use every()");
         }
-        timers++;
-        loop.schedule(delay, () -> dueTasks.add(task));
+        due(delay, task);
     }
 }

@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.time.Instant;
 import java.util.Map;
+import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.service.StreamInfo;
 
 /**
@@ -15,6 +16,8 @@ import org.tamanoir.service.StreamInfo;
  * @param traffic what crossed it
  * @param counters the service's own, by name
  * @param dropReasons the service's own reasons for its drops
+ * @param below what levels below the JVM did with its UDP packets; those are not in {@code traffic}, but for those that
+ *     went up
  */
 public record InstanceStatus(
         ServiceDefinition service,
@@ -24,4 +27,5 @@ public record InstanceStatus(
         long processorNs,
         TrafficSnapshot traffic,
         Map<String, Long> counters,
-        Map<String, Long> dropReasons) {}
+        Map<String, Long> dropReasons,
+        LevelCounters below) {}

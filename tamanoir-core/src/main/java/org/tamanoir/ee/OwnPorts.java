@@ -140,6 +140,7 @@ final class OwnPorts {
         if (messages == 0) {
             return false;
         }
+        service.tellLost(socket);
         service.handle(socket, reading.batch, messages);
         return true;
     }

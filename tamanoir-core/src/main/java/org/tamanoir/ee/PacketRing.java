@@ -11,11 +11,15 @@ import org.tamanoir.transport.Buffer;
  *
  * <pre>
  *       +----------------+----------------+
- *     0 | length         | port           |   length in octets of the packet; -1 = the rest of the ring is empty
+ *     0 | u | length     | port           |   length in octets of the packet; -1 = the rest of the ring is empty
  *       +----------------+----------------+
  *     8 | address of the sender           |   16 octets, IPv4 as ::ffff:a.b.c.d
  *       +---------------------------------+
- *    24 | the packet, padded to 8 octets  |
+ *    24 | if u: how it came up            |   8 octets, see Ascent
+ *       +---------------------------------+
+ *    32 | if u: where it was sent         |   16 octets
+ *       +---------------------------------+
+ * 24/48 | the packet, padded to 8 octets  |
  *       +---------------------------------+
  * </pre>
  *
@@ -26,6 +30,10 @@ final class PacketRing {
     static final int MIN_OCTETS = 1 << 18;
 
     private static final int RECORD_HEADER_OCTETS = 24;
+    private static final int ASCENT_OCTETS = 24;
+    /** The bit u. */
+    private static final int ASCENDED = 1 << 30;
+
     private static final int WRAP = -1;
     private static final VarHandle HEAD;
     private static final VarHandle TAIL;
@@ -68,11 +76,34 @@ final class PacketRing {
      *
      * @param port of the sender, and in the upper 16 bits what the producer wants to add to it
      */
-    synchronized boolean offer(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
+    boolean offer(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
+        return offer(buffer, offset, length, high, low, port, 0, 0, 0);
+    }
+
+    /**
+     * Copies a datagram in, as above.
+     *
+     * @param port as above
+     */
+    boolean offer(ByteBuffer buffer, int offset, int length, Arrival from, int port) {
+        return offer(buffer, offset, length, from.high(), from.low(), port, from.ascent(), from.toHigh(), from.toLow());
+    }
+
+    private synchronized boolean offer(
+            ByteBuffer buffer,
+            int offset,
+            int length,
+            long high,
+            long low,
+            int port,
+            long ascent,
+            long toHigh,
+            long toLow) {
         if (closed) {
             return false;
         }
-        int octets = RECORD_HEADER_OCTETS + (length + 7 & ~7);
+        int header = ascent == 0 ? RECORD_HEADER_OCTETS : RECORD_HEADER_OCTETS + ASCENT_OCTETS;
+        int octets = header + (length + 7 & ~7);
         long end = tail;
         int index = (int) end & mask;
         int untilWrap = mask + 1 - index;
@@ -85,11 +116,14 @@ final class PacketRing {
             end += untilWrap;
             index = 0;
         }
-        ring.putInt(index, length)
+        ring.putInt(index, ascent == 0 ? length : length | ASCENDED)
                 .putInt(index + 4, port)
                 .putLong(index + 8, high)
                 .putLong(index + 16, low);
-        ring.put(index + RECORD_HEADER_OCTETS, buffer, offset, length);
+        if (ascent != 0) {
+            ring.putLong(index + 24, ascent).putLong(index + 32, toHigh).putLong(index + 40, toLow);
+        }
+        ring.put(index + header, buffer, offset, length);
         TAIL.setRelease(this, end + octets);
         return true;
     }
@@ -134,7 +168,7 @@ final class PacketRing {
             reading += mask + 1 - record;
             record = 0;
         }
-        reading += RECORD_HEADER_OCTETS + (length() + 7 & ~7);
+        reading += offset() - record + (length() + 7 & ~7);
         return true;
     }
 
@@ -150,12 +184,16 @@ final class PacketRing {
 
     /** Index of the packet's first octet. */
     int offset() {
-        return record + RECORD_HEADER_OCTETS;
+        return record + (hasAscended() ? RECORD_HEADER_OCTETS + ASCENT_OCTETS : RECORD_HEADER_OCTETS);
     }
 
     /** Octets of the packet. */
     int length() {
-        return ring.getInt(record);
+        return ring.getInt(record) & ~ASCENDED;
+    }
+
+    private boolean hasAscended() {
+        return (ring.getInt(record) & ASCENDED) != 0;
     }
 
     int port() {
@@ -168,5 +206,19 @@ final class PacketRing {
 
     long addressLow() {
         return ring.getLong(record + 16);
+    }
+
+    /** What is to be remembered of how it came up, as in {@link Ascent}; 0 = nothing. */
+    long ascent() {
+        return hasAscended() ? ring.getLong(record + 24) : 0;
+    }
+
+    /** Upper 64 bits of the address that it was sent to; only where there is an {@link #ascent}. */
+    long toHigh() {
+        return ring.getLong(record + 32);
+    }
+
+    long toLow() {
+        return ring.getLong(record + 40);
     }
 }

@@ -93,6 +93,23 @@ final class Reception implements Runnable {
         }
     }
 
+    /**
+     * Takes connections to other hosts' addresses, too, where they do not come inside TLS. Any thread.
+     *
+     * @return empty, or in one line why that cannot be
+     */
+    String acceptInTransit() {
+        CompletableFuture<String> obstacle = new CompletableFuture<>();
+        boolean running = loop.execute(() -> {
+            String first = "";
+            for (TcpListener listener : listeners) {
+                first = first.isEmpty() && !listener.isTls() ? listener.acceptInTransit() : first;
+            }
+            obstacle.complete(first);
+        });
+        return running ? obstacle.join() : "the node stops";
+    }
+
     private void accept(TcpConnection connection) {
         if (!environment.running().admit()) {
             connection.reset();
@@ -107,6 +124,10 @@ final class Reception implements Runnable {
     private void sweep() {
         environment.missing().sweep();
         environment.maker().sweep();
+        UpPath up = environment.upPath();
+        if (up != null) {
+            up.refresh();
+        }
         long oldest =
                 System.nanoTime() - environment.config().firstPacketTimeout().toNanos();
         Iterator<Newcomer> each = newcomers.iterator();

@@ -1,8 +1,10 @@
 package org.tamanoir.ee;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,6 +38,23 @@ public final class ServiceCatalog {
     /** The service of this key, null when the node does not have it. */
     public @Nullable ServiceDefinition find(long key) {
         return byKey.get(key);
+    }
+
+    /** Whether a key means this service. */
+    boolean has(ServiceDefinition definition) {
+        return byKey.values().stream().anyMatch(other -> other == definition);
+    }
+
+    /** The keys that mean this service, in a fixed order. */
+    List<Long> keys(ServiceDefinition definition) {
+        List<Long> keys = new ArrayList<>();
+        byKey.forEach((key, other) -> {
+            if (other == definition) {
+                keys.add(key);
+            }
+        });
+        keys.sort(null);
+        return keys;
     }
 
     /** Changes whenever a key comes to mean something else. */

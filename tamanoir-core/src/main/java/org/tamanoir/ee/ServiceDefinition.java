@@ -15,6 +15,7 @@ import org.tamanoir.service.ServiceConfig;
  * @param config what each instance is initialised with
  * @param failurePolicy what becomes of a packet that made an instance throw
  * @param life what all its instances did and used
+ * @param placement where its UDP packets are handled
  */
 public record ServiceDefinition(
         String name,
@@ -22,9 +23,21 @@ public record ServiceDefinition(
         Supplier<? extends Service> factory,
         ServiceConfig config,
         FailurePolicy failurePolicy,
-        ServiceLife life) {
+        ServiceLife life,
+        Placement placement) {
 
-    /** A service of the class path, without a version and without limits. */
+    /** In the JVM. */
+    public ServiceDefinition(
+            String name,
+            String version,
+            Supplier<? extends Service> factory,
+            ServiceConfig config,
+            FailurePolicy failurePolicy,
+            ServiceLife life) {
+        this(name, version, factory, config, failurePolicy, life, new Placement());
+    }
+
+    /** A service of the class path, in the JVM, without a version and without limits. */
     public ServiceDefinition(
             String name, Supplier<? extends Service> factory, ServiceConfig config, FailurePolicy failurePolicy) {
         this(name, "", factory, config, failurePolicy, new ServiceLife());

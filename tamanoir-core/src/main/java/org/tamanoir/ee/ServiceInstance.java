@@ -26,6 +26,9 @@ abstract class ServiceInstance extends HostedService {
     private final Tap tap;
     private final ServiceKeys keys;
     private final Packet packet;
+    /** The packet in hand is addressed to another host, where it goes on to without a route. */
+    private boolean inTransit;
+
     private @Nullable DropReason parseFault;
     private @Nullable InetSocketAddress elsewhere;
     private QualityOfService.@Nullable Now scheduling;
@@ -289,7 +292,7 @@ abstract class ServiceInstance extends HostedService {
     }
 
     private void depart(Packet packet) {
-        DropReason reason = departures.depart(packet);
+        DropReason reason = inTransit ? forwardInTransit(packet) : departures.depart(packet);
         if (reason != null) {
             refused(reason, packet);
         }
@@ -357,6 +360,11 @@ abstract class ServiceInstance extends HostedService {
         account();
     }
 
+    /** Whether the packets that come into hand from now on are in transit. */
+    final void inTransit(boolean on) {
+        inTransit = on;
+    }
+
     // ---- what differs between TCP and UDP -----------------------------------------------------------------------
 
     /**
@@ -376,6 +384,16 @@ abstract class ServiceInstance extends HostedService {
     /** This node's end of the way that the packet in hand came. */
     InetSocketAddress local() {
         return stream().local();
+    }
+
+    /**
+     * Sends a packet in transit on to where it was sent.
+     *
+     * @return null, or why it cannot go
+     */
+    @Nullable
+    DropReason forwardInTransit(Packet packet) {
+        return departures.depart(packet);
     }
 
     /** Sends a packet back to where it came from. */
@@ -465,7 +483,7 @@ abstract class ServiceInstance extends HostedService {
         }
     }
 
-    /** Any thread. */
+    @Override
     final InstanceStatus status() {
         Traffic.Sum sum = new Traffic.Sum();
         traffic.addTo(sum);

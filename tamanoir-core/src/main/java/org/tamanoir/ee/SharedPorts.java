@@ -1,7 +1,6 @@
 package org.tamanoir.ee;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -34,7 +33,9 @@ final class SharedPorts {
     private final ExecutionEnvironment environment;
     private final IoLoop loop;
     private final Traffic traffic;
+    private final Settling settling = new Settling();
     private final Packet packet;
+    private @Nullable Arrival arrival;
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
     private final Set<UdpPort> ports = new LinkedHashSet<>();
     private boolean closed;
@@ -68,20 +69,27 @@ final class SharedPorts {
             LOG.warn("UDP {}: {}", socket.localAddress(), e.getMessage());
             return false;
         }
+        UpPath up = environment.upPath();
+        if (up != null) {
+            up.tellLost(socket);
+        }
+        Arrival from = arrival == null ? new Arrival(socket) : arrival;
+        arrival = from;
         UdpService only = null;
         for (int message = 0; message < messages; message++) {
+            from.set(socket, batch, message, up);
             int segment = Math.max(1, batch.segmentOctets(message));
             int start = batch.start(message);
             int end = batch.end(message);
             do {
-                UdpService service =
-                        deliver(port, batch, message, batch.buffer(), start, Math.min(segment, end - start));
+                UdpService service = deliver(port, from, batch.buffer(), start, Math.min(segment, end - start));
                 if (service != null) {
                     only = service;
                 }
                 start += segment;
             } while (start < end);
         }
+        settling.settle(environment.levels());
         if (only != null && !port.isShared() && !closed) {
             ports.remove(port);
             port.release();
@@ -102,17 +110,10 @@ final class SharedPorts {
         port.release();
     }
 
-    private static InetSocketAddress peer(UdpBatch batch, int message) {
-        return new InetSocketAddress(
-                Forwarder.toAddress(batch.addressHigh(message), batch.addressLow(message)), batch.port(message));
-    }
-
-    private @Nullable UdpService deliver(
-            UdpPort port, UdpBatch batch, int message, ByteBuffer octets, int offset, int length) {
-        UdpSocket socket = port.socket();
+    private @Nullable UdpService deliver(UdpPort port, Arrival from, ByteBuffer octets, int offset, int length) {
         Tap tap = environment.tap();
         if (tap.watchesArrivals()) {
-            tap.arrived(StreamInfo.Transport.UDP, peer(batch, message), socket.localAddress(), octets, offset, length);
+            tap.arrived(StreamInfo.Transport.UDP, from.peer(), from.local(), octets, offset, length);
         }
         DropReason fault = packet.parse(octets, offset, length);
         long key = fault == null ? packet.serviceKey() : ServiceKey.NONE;
@@ -122,26 +123,24 @@ final class SharedPorts {
         }
         UdpService service = null;
         if (fault == null) {
-            long high = batch.addressHigh(message);
-            long low = batch.addressLow(message);
-            int from = batch.port(message);
             service = environment.udp().running(key);
-            fault = service == null ? null : service.offer(packet, socket, high, low, from);
+            fault = service == null ? null : service.offer(packet, from);
             if (service == null || fault == DropReason.SHUTDOWN) {
                 service = null;
-                fault = environment.udp().deliver(key, packet, socket, high, low, from);
+                fault = environment.udp().deliver(key, packet, from);
             }
             if (fault != null
                     && MissingServices.isRefusal(fault)
                     && environment.config().unknownService() == FailurePolicy.PASS) {
-                fault = environment.udp().deliver(ServiceKey.NONE, packet, socket, high, low, from);
+                fault = environment.udp().deliver(ServiceKey.NONE, packet, from);
             }
             if (service != null || fault == null) {
                 port.usedBy(key);
             }
         }
         if (fault != null) {
-            traffic.drop(fault, tap.watchesDrops() ? peer(batch, message) : null, key, packet.length());
+            traffic.drop(fault, tap.watchesDrops() ? from.peer() : null, key, packet.length());
+            settling.add(from.slot());
         } else {
             if (packet.hasTrailer() || packet.hasRepeatedOption()) {
                 traffic.anomaly();

@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
@@ -41,6 +42,8 @@ abstract class StreamInstance extends ServiceInstance {
             StreamInfo stream,
             String name) {
         super(environment, definition, service, stream, name);
+        UpPath up = environment.upPath();
+        inTransit(up != null && !up.isOfThisHost(stream.local().getAddress()));
     }
 
     // ---- waiting -----------------------------------------------------------------------------------------------
@@ -97,6 +100,12 @@ abstract class StreamInstance extends ServiceInstance {
                 return null;
             }
         }
+    }
+
+    @Override
+    @Nullable
+    DropReason forwardInTransit(Packet packet) {
+        return departures.departStraight(packet, stream().local());
     }
 
     @Override

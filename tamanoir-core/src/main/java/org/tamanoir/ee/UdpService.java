@@ -38,6 +38,11 @@ final class UdpService extends ServiceInstance {
 
     private final FarSide farSide = new FarSide(this);
     private final Arrival arrival;
+    private final ArrivalSockets sockets = new ArrivalSockets();
+    /** Null while no levels are attached. */
+    private final @Nullable UpPath up;
+
+    private final Settling settling = new Settling();
     private boolean lookedAgain;
     private @Nullable UdpTurns turns;
     private volatile boolean ending;
@@ -55,6 +60,7 @@ final class UdpService extends ServiceInstance {
         this.inbox = new PacketRing(inboxMemory);
         this.ports = new OwnPorts(this, inbox);
         this.arrival = new Arrival(first);
+        this.up = environment.upPath();
     }
 
     @Override
@@ -77,6 +83,7 @@ final class UdpService extends ServiceInstance {
                 worked |= serveTurns();
                 worked |= !isPaused() && runDueTasks();
                 departures.flush();
+                settle();
                 memory.recycle();
                 publish();
                 if (worked) {
@@ -128,8 +135,12 @@ final class UdpService extends ServiceInstance {
     /** Handles a batch of one of its own ports. */
     void handle(UdpSocket socket, UdpBatch batch, int messages) {
         refresh();
+        if (up != null) {
+            up.expect(batch, messages, settling);
+        }
         for (int message = 0; message < messages; message++) {
-            arrival.set(socket, batch.addressHigh(message), batch.addressLow(message), batch.port(message));
+            arrival.set(socket, batch, message, up);
+            inTransit(arrival.isInTransit());
             int segment = Math.max(1, batch.segmentOctets(message));
             int end = batch.end(message);
             int start = batch.start(message);
@@ -143,6 +154,25 @@ final class UdpService extends ServiceInstance {
             } while (start < end);
         }
         departures.flush();
+        settle();
+    }
+
+    /** Tells the levels what a port has lost. */
+    void tellLost(UdpSocket socket) {
+        if (up != null) {
+            up.tellLost(socket);
+        }
+    }
+
+    /** Everything that is this thread's has left or ended. */
+    private void settle() {
+        settling.settle(environment().levels());
+    }
+
+    /** The arrival is that of the packet that comes into hand, from a queue. */
+    private void takeIntoHand() {
+        settling.add(arrival.slot());
+        inTransit(arrival.isInTransit());
     }
 
     private boolean readInbox() {
@@ -151,7 +181,8 @@ final class UdpService extends ServiceInstance {
             packets++;
             readBacklog();
             refresh();
-            arrival.set(inbox);
+            arrival.set(inbox, sockets);
+            takeIntoHand();
             try {
                 handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
             } catch (RuntimeException e) {
@@ -173,7 +204,8 @@ final class UdpService extends ServiceInstance {
         UdpServices.Held held;
         while (!isCut() && !isPaused() && (held = backlog.poll()) != null) {
             refresh();
-            arrival.set(held);
+            arrival.set(held.from());
+            takeIntoHand();
             byte[] octets = held.octets();
             ByteBuffer room = memory.reserve(octets.length);
             int at = room.position();
@@ -230,14 +262,18 @@ final class UdpService extends ServiceInstance {
 
     /** Copies the packet in hand into a queue; false when it is full. */
     boolean offer(Packet packet, ClassQueue queue) {
-        int portAndSocket = arrival.portAndSocket(arrival.socket(), arrival.port());
-        return queue.offer(
-                packet.buffer(), packet.offset(), packet.length(), arrival.high(), arrival.low(), portAndSocket);
+        int portAndSocket = sockets.portAndSocket(arrival);
+        boolean taken = queue.offer(packet.buffer(), packet.offset(), packet.length(), arrival, portAndSocket);
+        if (taken) {
+            settling.remove(arrival.slot());
+        }
+        return taken;
     }
 
     /** Handles the packet at which a queue stands. */
     void handleQueued(PacketRing queued) {
-        arrival.set(queued);
+        arrival.set(queued, sockets);
+        takeIntoHand();
         try {
             handleAgain(queued.memory().nio(), queued.offset(), queued.length());
         } catch (RuntimeException e) {
@@ -247,7 +283,8 @@ final class UdpService extends ServiceInstance {
 
     /** Drops the packet at which a queue stands. */
     void dropQueued(PacketRing queued, DropReason reason) {
-        arrival.set(queued);
+        arrival.set(queued, sockets);
+        takeIntoHand();
         drop(reason, queued.memory().nio(), queued.offset(), queued.length());
     }
 
@@ -288,13 +325,13 @@ final class UdpService extends ServiceInstance {
     /**
      * Puts a packet into the inbox. Any thread.
      *
-     * @param through the socket that it came through
+     * @param from where it came from
      * @return null, or why it was not taken
      */
     @Nullable
-    DropReason offer(Packet packet, UdpSocket through, long high, long low, int port) {
-        int portAndSocket = arrival.portAndSocket(through, port);
-        if (!inbox.offer(packet.buffer(), packet.offset(), packet.length(), high, low, portAndSocket)) {
+    DropReason offer(Packet packet, Arrival from) {
+        int portAndSocket = sockets.portAndSocket(from);
+        if (!inbox.offer(packet.buffer(), packet.offset(), packet.length(), from, portAndSocket)) {
             return inbox.isClosed() ? DropReason.SHUTDOWN : DropReason.INBOX_FULL;
         }
         loop.wakeup();
@@ -311,10 +348,20 @@ final class UdpService extends ServiceInstance {
 
     @Override
     void reply(Packet packet) {
+        if (up != null && arrival.isInTransit()) {
+            departures.transit(up).answer(packet, arrival);
+            return;
+        }
         departures
                 .through(arrival.socket())
                 .to(arrival.high(), arrival.low(), arrival.port())
                 .add(packet);
+    }
+
+    @Override
+    @Nullable
+    DropReason forwardInTransit(Packet packet) {
+        return up == null ? departures.depart(packet) : departures.transit(up).forward(packet, arrival);
     }
 
     @Override
@@ -337,11 +384,10 @@ final class UdpService extends ServiceInstance {
         if (other != null && other != definition()) {
             ports.share(arrival.socket());
         }
-        DropReason reason = environment()
-                .udp()
-                .deliver(packet.serviceKey(), packet, arrival.socket(), arrival.high(), arrival.low(), arrival.port());
+        DropReason reason = environment().udp().deliver(packet.serviceKey(), packet, arrival);
         if (reason == null) {
             traffic.handed();
+            settling.remove(arrival.slot());
         } else if (MissingServices.isRefusal(reason)) {
             unknownService(reason);
         } else {
@@ -384,7 +430,7 @@ final class UdpService extends ServiceInstance {
     @Override
     InetSocketAddress local() {
         InetSocketAddress local = farSide.local();
-        return local != null ? local : arrival.socket().localAddress();
+        return local != null ? local : arrival.local();
     }
 
     @Override
@@ -398,6 +444,7 @@ final class UdpService extends ServiceInstance {
             inbox.close();
         }
         dropWaiting(reason);
+        settle(); // With what was in hand.
         ports.forsake();
     }
 
@@ -409,12 +456,14 @@ final class UdpService extends ServiceInstance {
         while ((held = backlog.poll()) != null) {
             environment().udp().handled(held);
             traffic.taken();
-            arrival.set(held);
+            arrival.set(held.from());
+            takeIntoHand();
             drop(reason, ByteBuffer.wrap(held.octets()), 0, held.octets().length);
         }
         while (inbox.next()) {
             traffic.taken();
-            arrival.set(inbox);
+            arrival.set(inbox, sockets);
+            takeIntoHand();
             drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
         }
     }
@@ -433,6 +482,7 @@ final class UdpService extends ServiceInstance {
             closeService();
             departures.close(reason);
         }
+        settle();
         memory.recycle();
         publish();
         if (turns != null) {

@@ -1,6 +1,5 @@
 package org.tamanoir.ee;
 
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -42,6 +41,7 @@ final class UdpServices {
 
     private final Map<Long, Wait> waits = new HashMap<>();
     private final Traffic traffic;
+    private final Settling settling = new Settling();
     private int packetsHeld;
     private int octetsHeld;
     private boolean closed;
@@ -58,7 +58,7 @@ final class UdpServices {
     }
 
     /** A packet that waits: a copy, and where it came from. */
-    record Held(byte[] octets, UdpSocket arrival, long high, long low, int port) {}
+    record Held(byte[] octets, Arrival from) {}
 
     /** The packets that wait for one key. Guarded by the lock. */
     private static final class Wait {
@@ -109,19 +109,20 @@ final class UdpServices {
      * @return null when it was taken, else why not
      */
     @Nullable
-    DropReason deliver(long key, Packet packet, UdpSocket arrival, long high, long low, int port) {
+    DropReason deliver(long key, Packet packet, Arrival from) {
+        UdpSocket arrival = from.socket();
         ServiceDefinition definition;
         Wait wait;
         synchronized (this) {
             wait = waits.get(key);
             if (wait != null) {
-                return hold(wait, packet, arrival, high, low, port);
+                return hold(wait, packet, from);
             }
             definition = definition(key);
             if (definition != null) {
                 UdpService service = instance(definition, arrival);
                 if (service != null) {
-                    DropReason reason = service.offer(packet, arrival, high, low, port);
+                    DropReason reason = service.offer(packet, from);
                     if (reason != DropReason.SHUTDOWN || closed) {
                         return reason;
                     }
@@ -135,9 +136,7 @@ final class UdpServices {
                             : failedLately(definition) ? DropReason.NO_INSTANCE : null;
             if (reason == null) {
                 wait = new Wait(key);
-                reason = waits.size() < MAX_KEYS
-                        ? hold(wait, packet, arrival, high, low, port)
-                        : DropReason.DEPLOYMENT_HOLD_FULL;
+                reason = waits.size() < MAX_KEYS ? hold(wait, packet, from) : DropReason.DEPLOYMENT_HOLD_FULL;
             }
             if (reason != null || wait == null) {
                 return reason;
@@ -149,13 +148,13 @@ final class UdpServices {
         if (definition != null) {
             make(waiting, definition, arrival);
         } else {
-            Origin origin = new Origin(Forwarder.toAddress(high, low), packet.previousNode());
+            Origin origin = new Origin(Forwarder.toAddress(from.high(), from.low()), packet.previousNode());
             missing.request(key, origin, answer -> answered(waiting, answer, arrival));
         }
         return null;
     }
 
-    private @Nullable DropReason hold(Wait wait, Packet packet, UdpSocket arrival, long high, long low, int port) {
+    private @Nullable DropReason hold(Wait wait, Packet packet, Arrival from) {
         int octets = packet.length();
         if (packetsHeld == MAX_PACKETS
                 || octetsHeld + octets > environment.config().holdOctets()) {
@@ -164,7 +163,7 @@ final class UdpServices {
         }
         byte[] copy = new byte[octets];
         packet.buffer().get(packet.offset(), copy);
-        wait.packets.add(new Held(copy, arrival, high, low, port));
+        wait.packets.add(new Held(copy, from.copy()));
         packetsHeld++;
         packetsWaiting = packetsWaiting + 1;
         octetsHeld += octets;
@@ -226,6 +225,7 @@ final class UdpServices {
     }
 
     private void begin(Wait wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {
+        definition.placement().disturb();
         UdpService instance = running.get(definition);
         if (instance == null && service != null && !closed) {
             instance = start(definition, service, arrival);
@@ -254,6 +254,38 @@ final class UdpServices {
         return null;
     }
 
+    /**
+     * Sees to it that a service is handled where its placement says: has its instance look, or makes that without
+     * waiting for a packet.
+     */
+    void place(ServiceDefinition definition, UdpSocket arrival) {
+        UdpService known = running.get(definition);
+        if (known != null) {
+            known.placeAgain();
+        } else if (definition.placement().wantsJvm()) {
+            definition.placement().failed(definition.label(), ""); // There is nothing to take back.
+        } else {
+            maker.make(definition, (service, failure) -> place(definition, arrival, service, failure));
+        }
+    }
+
+    private synchronized void place(
+            ServiceDefinition definition, UdpSocket arrival, @Nullable Service service, @Nullable Throwable failure) {
+        UdpService known = running.get(definition);
+        if (known != null) {
+            known.placeAgain(); // A packet has come meanwhile.
+        } else if (failure != null) {
+            environment.incidents().failed(definition, "its constructor", failure, "not placed");
+            definition.placement().failed(definition.label(), "its constructor failed: " + failure);
+        } else if (service != null && !closed && environment.services().has(definition)) {
+            if (start(definition, service, arrival) == null) {
+                definition.placement().failed(definition.label(), "its instance could not be started");
+            }
+        } else {
+            definition.placement().failed(definition.label(), "the service is being taken away");
+        }
+    }
+
     /** Later packets of this key go to the instance behind those that were held. */
     private synchronized boolean handOn(Wait wait, UdpService instance) {
         if (waits.get(wait.key) != wait) {
@@ -275,7 +307,7 @@ final class UdpServices {
     private synchronized void refused(Wait wait, DropReason reason) {
         if (environment.config().unknownService() == FailurePolicy.PASS && !wait.packets.isEmpty()) {
             UdpService transit =
-                    instance(Transit.DEFINITION, wait.packets.element().arrival());
+                    instance(Transit.DEFINITION, wait.packets.element().from().socket());
             if (transit != null && handOn(wait, transit)) {
                 return;
             }
@@ -291,10 +323,11 @@ final class UdpServices {
         for (Held held : wait.packets) {
             packetsHeld--;
             octetsHeld -= held.octets.length;
-            InetSocketAddress peer = new InetSocketAddress(Forwarder.toAddress(held.high, held.low), held.port);
             traffic.taken();
-            traffic.drop(reason, peer, wait.key, held.octets.length);
+            traffic.drop(reason, held.from.peer(), wait.key, held.octets.length);
+            settling.add(held.from.slot());
         }
+        settling.settle(environment.levels());
         traffic.publish();
     }
 

@@ -95,8 +95,9 @@ public abstract class Service extends Thread {
      * services by it that an operator wants on another level.
      *
      * @return null, the default, if nothing can
+     * @throws LevelException if nothing can, with the reason for the operator: what of the settings, and what would help
      */
-    public @Nullable Policy policy() {
+    public @Nullable Policy policy() throws LevelException {
         return null;
     }
 
@@ -116,6 +117,14 @@ public abstract class Service extends Thread {
      */
     protected final Offload offload(Flow flow, Policy policy) throws LevelException {
         return host().offload(flow, policy);
+    }
+
+    /**
+     * Whether a level below may handle packets of this service now, so that this instance sees only part of them. From
+     * the first packet after that ended it sees all again.
+     */
+    protected final boolean isOffloaded() {
+        return host().isOffloaded();
     }
 
     /** Counts packets that a level below has dropped for this reason; see {@link #drop}. */

@@ -34,6 +34,9 @@ public interface ServiceHost {
     /** See {@link Service#offload}. */
     Offload offload(Flow flow, Policy policy) throws LevelException;
 
+    /** See {@link Service#isOffloaded}. */
+    boolean isOffloaded();
+
     /** Counts drops of a level below for the service's own reason. */
     void droppedBelow(String reason, long packets);
 

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -44,6 +45,9 @@ final class HarnessHost implements ServiceHost {
     private static final String REST = "others";
     private static final String NO_REASON = "no reason given";
 
+    /** Drops of one call by a level below that are shown; a level counts packets by the million. */
+    private static final int MAX_DROPS_BELOW = 10_000;
+
     /** Octets before and behind a packet that belong to others. */
     private static final int GUARD_OCTETS = 16;
 
@@ -78,6 +82,7 @@ final class HarnessHost implements ServiceHost {
     private final ByteBuffer received = ByteBuffer.allocateDirect(JUNK_OCTETS.length);
     private final OutputMemory memory = new OutputMemory();
     private final Packet view = new Packet(Anep.DEFAULT_TYPE_ID, memory);
+    private @Nullable HarnessLevels levels;
     private @Nullable Thread thread;
     private @Nullable InetSocketAddress elsewhere;
     private String dropReason = NO_REASON;
@@ -91,6 +96,12 @@ final class HarnessHost implements ServiceHost {
     }
 
     // ---- for the harness ----------------------------------------------------------------------------------------
+
+    /** Before the thread starts. */
+    HarnessLevels levels(HarnessLevels there) {
+        levels = there;
+        return there;
+    }
 
     /** The test's thread. False if the call before it has not been taken yet. */
     boolean offer(Call call) {
@@ -147,6 +158,9 @@ final class HarnessHost implements ServiceHost {
     void close(Service service) throws Exception {
         closing = true;
         ended = true;
+        if (levels != null) {
+            levels.close();
+        }
         service.close();
     }
 
@@ -252,14 +266,19 @@ final class HarnessHost implements ServiceHost {
 
     @Override
     public Offload offload(Flow flow, Policy policy) throws LevelException {
-        throw new LevelException("no level below the JVM: a harness runs services in the JVM alone");
+        requireThread("offload");
+        return Objects.requireNonNull(levels).offload(flow, policy);
+    }
+
+    @Override
+    public boolean isOffloaded() {
+        return levels != null && levels.isActive();
     }
 
     @Override
     public void droppedBelow(String reason, long packets) {
-        for (long packet = 0; packet < packets; packet++) {
-            dropping(reason);
-        }
+        requireThread("droppedBelow");
+        drops.addAll(Collections.nCopies((int) Math.min(packets, MAX_DROPS_BELOW), reason));
     }
 
     @Override

@@ -66,17 +66,19 @@ public final class ServiceHarness implements AutoCloseable {
     private final HarnessHost host;
     private final Duration patience;
     private final TextPackets textPackets;
+    private final HarnessLevels levels;
     private boolean streamEnded;
     private boolean closed;
     private boolean failuresSeen;
     private @Nullable DeployedClasses classes;
     private @Nullable AssertionError stuck;
 
-    private ServiceHarness(Service service, Transport transport, Duration patience) {
+    private ServiceHarness(Service service, Transport transport, Duration patience, boolean hasLevels) {
         this.service = service;
         this.patience = patience;
         this.host = new HarnessHost(new StreamInfo(transport, transport == Transport.TCP ? PEER : null, LOCAL));
         this.textPackets = new TextPackets(service.getClass().getName());
+        this.levels = host.levels(new HarnessLevels(this, service, hasLevels));
     }
 
     // ---- begin --------------------------------------------------------------------------------------------------
@@ -102,7 +104,16 @@ public final class ServiceHarness implements AutoCloseable {
      */
     public static ServiceHarness start(
             Service service, Transport transport, Map<String, String> config, Duration patience) {
-        ServiceHarness harness = new ServiceHarness(service, transport, patience);
+        return start(new ServiceHarness(service, transport, patience, false), config);
+    }
+
+    /** Starts a service with a patience of 10 s, as on a node that has {@linkplain #levels levels below} the JVM. */
+    public static ServiceHarness startWithLevels(Service service, Transport transport, Map<String, String> config) {
+        return start(new ServiceHarness(service, transport, PATIENCE, true), config);
+    }
+
+    private static ServiceHarness start(ServiceHarness harness, Map<String, String> config) {
+        Service service = harness.service;
         service.attach(harness.host);
         service.setName("service " + service.getClass().getSimpleName());
         service.setDaemon(true);
@@ -266,6 +277,11 @@ public final class ServiceHarness implements AutoCloseable {
         }
     }
 
+    /** The levels below the JVM, which are there after {@link #startWithLevels} alone. */
+    public HarnessLevels levels() {
+        return levels;
+    }
+
     // ---- what the service did -----------------------------------------------------------------------------------
 
     /** What left, in its order: packets that went on or back, and those of the service's own. */
@@ -364,8 +380,8 @@ public final class ServiceHarness implements AutoCloseable {
         place.setStackTrace(stack);
         AssertionError error = new AssertionError(
                 name() + " did not return from " + step
-                        + (step.equals("process") ? ", packet " + host.given() : "") + " within " + patience.toMillis()
-                        + " ms"
+                        + (step.equals("process") ? ", packet " + host.given() : "") + " within "
+                        + patience.toMillis() + " ms"
                         + (stack.length == 0 ? "" : "; it is at " + stack[0]),
                 place);
         stuck = error;

@@ -16,6 +16,7 @@ final class LibC {
     static final int AF_INET = 2;
     static final int AF_INET6 = 10;
     static final int SOCK_DGRAM = 2;
+    static final int SOCK_RAW = 3;
     static final int SOCK_NONBLOCK = 0x800;
     static final int SOCK_CLOEXEC = 0x80000;
 
@@ -24,8 +25,24 @@ final class LibC {
     static final int SO_RCVBUF = 8;
     static final int SO_SNDBUFFORCE = 32;
     static final int SO_RCVBUFFORCE = 33;
+    static final int SO_MARK = 36;
+    static final int SO_RXQ_OVFL = 40;
+    static final int SO_RCVMARK = 75; // since Linux 5.19
+    static final int IPPROTO_IP = 0;
+    static final int IP_TOS = 1;
+    static final int IP_TTL = 2;
+    static final int IP_PKTINFO = 8;
+    static final int IP_RECVTTL = 12;
+    static final int IP_RECVTOS = 13;
+    static final int IPPROTO_RAW = 255;
     static final int IPPROTO_IPV6 = 41;
     static final int IPV6_V6ONLY = 26;
+    static final int IPV6_RECVPKTINFO = 49;
+    static final int IPV6_PKTINFO = 50;
+    static final int IPV6_RECVHOPLIMIT = 51;
+    static final int IPV6_HOPLIMIT = 52;
+    static final int IPV6_RECVTCLASS = 66;
+    static final int IPV6_TCLASS = 67;
     static final int SOL_UDP = 17;
     static final int UDP_SEGMENT = 103;
     static final int UDP_GRO = 104;

@@ -21,8 +21,9 @@ import java.nio.ByteOrder;
  *   56  msg_len         u32           16  data, padded to a multiple of 8
  * </pre>
  *
- * The first 56 octets of mmsghdr are the msghdr. One control message is enough both ways: UDP_SEGMENT (u16) out,
- * UDP_GRO (int) in.
+ * The first 56 octets of mmsghdr are the msghdr. Control messages: UDP_SEGMENT (u16) out; in UDP_GRO (int), and of
+ * sockets that receive in transit those of {@link #TRANSIT_CONTROL_OCTETS}, in the order in which the kernel writes
+ * them.
  *
  * <p>Thread contract: one thread at a time.
  */
@@ -30,9 +31,12 @@ final class MessageArray {
     private static final int MESSAGE_OCTETS = 64;
     private static final int IOVEC_OCTETS = 16;
     private static final int NAME_STRIDE_OCTETS = 32;
-    private static final int CONTROL_STRIDE_OCTETS = 32;
-    private static final int CONTROL_SPACE_OCTETS = 24; // CMSG_SPACE of 1 to 8 octets
-    private static final int GRO_CONTROL_OCTETS = 20; // CMSG_LEN(sizeof(int))
+    /** Room for one control message of up to 8 octets, CMSG_SPACE: enough to send, and to receive what UDP_GRO joins. */
+    static final int CONTROL_SPACE_OCTETS = 24;
+    /** Overflows, mark, UDP_GRO, TTL and TOS of 24 octets each, and the larger IPV6_PKTINFO of 40. */
+    static final int TRANSIT_CONTROL_OCTETS = 5 * CONTROL_SPACE_OCTETS + 40;
+
+    private static final int CONTROL_HEADER_OCTETS = 16;
     private static final int SEGMENT_CONTROL_OCTETS = 18; // CMSG_LEN(sizeof(u16))
 
     private static final int NAME_LENGTH = 8;
@@ -50,12 +54,20 @@ final class MessageArray {
     private final int iovecs;
     private final int names;
     private final int controls;
+    private final int controlOctets;
+    private final int controlStride;
 
     MessageArray(int messages, int iovecCount) {
+        this(messages, iovecCount, CONTROL_SPACE_OCTETS);
+    }
+
+    MessageArray(int messages, int iovecCount, int controlOctets) {
+        this.controlOctets = controlOctets;
+        controlStride = controlOctets + 31 & -32;
         iovecs = messages * MESSAGE_OCTETS;
         names = iovecs + iovecCount * IOVEC_OCTETS;
         controls = names + messages * NAME_STRIDE_OCTETS;
-        memory = allocate(controls + messages * CONTROL_STRIDE_OCTETS);
+        memory = allocate(controls + messages * controlStride);
         address = addressOf(memory);
         for (int m = 0; m < messages; m++) {
             int message = m * MESSAGE_OCTETS;
@@ -82,7 +94,7 @@ final class MessageArray {
     }
 
     private int control(int m) {
-        return controls + m * CONTROL_STRIDE_OCTETS;
+        return controls + m * controlStride;
     }
 
     void setIovec(int i, long start, long octets) {
@@ -141,7 +153,7 @@ final class MessageArray {
     void prepareToReceive(int m) {
         int message = m * MESSAGE_OCTETS;
         memory.putInt(message + NAME_LENGTH, NAME_STRIDE_OCTETS);
-        memory.putLong(message + CONTROL_LENGTH, CONTROL_SPACE_OCTETS);
+        memory.putLong(message + CONTROL_LENGTH, controlOctets);
     }
 
     int length(int m) {
@@ -150,12 +162,50 @@ final class MessageArray {
 
     /** Octets of the datagrams that the kernel joined into this message; 0 when it joined none. */
     int groSegment(int m) {
-        if (memory.getLong(m * MESSAGE_OCTETS + CONTROL_LENGTH) < GRO_CONTROL_OCTETS) {
+        return controlInt(m, LibC.SOL_UDP, LibC.UDP_GRO);
+    }
+
+    /** The number that a control message brings, an int or one octet; 0 when there is none. */
+    int controlInt(int m, int level, int type) {
+        int at = controlData(m, level, type);
+        if (at == 0) {
             return 0;
         }
-        int control = control(m);
-        boolean gro = memory.getInt(control + 8) == LibC.SOL_UDP && memory.getInt(control + 12) == LibC.UDP_GRO;
-        return gro ? memory.getInt(control + 16) : 0;
+        boolean isInt = memory.getLong(at - CONTROL_HEADER_OCTETS) >= CONTROL_HEADER_OCTETS + 4;
+        return isInt ? memory.getInt(at) : memory.get(at) & 0xFF;
+    }
+
+    /** Upper 64 bits of where the datagram was sent, of packet information; 0 for IPv4, and when there is none. */
+    long destinationHigh(int m) {
+        int at = controlData(m, LibC.IPPROTO_IPV6, LibC.IPV6_PKTINFO);
+        return at == 0 ? 0 : Long.reverseBytes(memory.getLong(at));
+    }
+
+    /** Lower 64 bits; 0 when there is no packet information. */
+    long destinationLow(int m) {
+        int v4 = controlData(m, LibC.IPPROTO_IP, LibC.IP_PKTINFO);
+        if (v4 != 0) {
+            return UdpAddress.v4(Integer.reverseBytes(memory.getInt(v4 + 8))); // behind interface and local address
+        }
+        int v6 = controlData(m, LibC.IPPROTO_IPV6, LibC.IPV6_PKTINFO);
+        return v6 == 0 ? 0 : Long.reverseBytes(memory.getLong(v6 + 8));
+    }
+
+    /** Index of what a control message brings; 0 when there is none such. */
+    private int controlData(int m, int level, int type) {
+        int at = control(m);
+        int end = at + (int) Math.min(controlOctets, memory.getLong(m * MESSAGE_OCTETS + CONTROL_LENGTH));
+        while (end - at > CONTROL_HEADER_OCTETS) {
+            long octets = memory.getLong(at);
+            if (octets <= CONTROL_HEADER_OCTETS || octets > end - at) {
+                return 0; // cut off
+            }
+            if (memory.getInt(at + 8) == level && memory.getInt(at + 12) == type) {
+                return at + CONTROL_HEADER_OCTETS;
+            }
+            at += (int) octets + 7 & -8;
+        }
+        return 0;
     }
 
     long addressHigh(int m) {

@@ -19,10 +19,17 @@ final class NativeUdpBatch implements UdpBatch {
     private static final int STRIDE_OCTETS = SLOT_OCTETS + 5 * 64;
 
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(SLOTS * STRIDE_OCTETS);
-    private final MessageArray messages = new MessageArray(SLOTS, SLOTS);
+    private final MessageArray messages;
+    private final boolean inTransit;
     private int used = SLOTS;
 
-    NativeUdpBatch() {
+    /**
+     * @param inTransit with room for what a socket says of datagrams in transit
+     */
+    NativeUdpBatch(boolean inTransit) {
+        this.inTransit = inTransit;
+        messages = new MessageArray(
+                SLOTS, SLOTS, inTransit ? MessageArray.TRANSIT_CONTROL_OCTETS : MessageArray.CONTROL_SPACE_OCTETS);
         long address = MessageArray.addressOf(buffer);
         for (int m = 0; m < SLOTS; m++) {
             messages.setIovec(m, address + (long) m * STRIDE_OCTETS, SLOT_OCTETS);
@@ -41,6 +48,15 @@ final class NativeUdpBatch implements UdpBatch {
 
     void received(int count) {
         used = count;
+    }
+
+    boolean isInTransit() {
+        return inTransit;
+    }
+
+    /** Datagrams that the socket had dropped when it took this one, modulo 2^32; 0 also when that is not told. */
+    int overflows(int message) {
+        return messages.controlInt(message, LibC.SOL_SOCKET, LibC.SO_RXQ_OVFL);
     }
 
     @Override
@@ -79,5 +95,32 @@ final class NativeUdpBatch implements UdpBatch {
     @Override
     public int port(int message) {
         return messages.port(Objects.checkIndex(message, used));
+    }
+
+    @Override
+    public int mark(int message) {
+        return messages.controlInt(Objects.checkIndex(message, used), LibC.SOL_SOCKET, LibC.SO_MARK);
+    }
+
+    @Override
+    public long destinationHigh(int message) {
+        return messages.destinationHigh(Objects.checkIndex(message, used));
+    }
+
+    @Override
+    public long destinationLow(int message) {
+        return messages.destinationLow(Objects.checkIndex(message, used));
+    }
+
+    @Override
+    public int hopsLeft(int message) {
+        int v4 = messages.controlInt(Objects.checkIndex(message, used), LibC.IPPROTO_IP, LibC.IP_TTL);
+        return v4 != 0 ? v4 : messages.controlInt(message, LibC.IPPROTO_IPV6, LibC.IPV6_HOPLIMIT);
+    }
+
+    @Override
+    public int trafficClass(int message) {
+        int v4 = messages.controlInt(Objects.checkIndex(message, used), LibC.IPPROTO_IP, LibC.IP_TOS);
+        return v4 != 0 ? v4 : messages.controlInt(message, LibC.IPPROTO_IPV6, LibC.IPV6_TCLASS);
     }
 }

@@ -25,6 +25,10 @@ final class NativeUdpSocket implements UdpSocket {
     private final InetSocketAddress local;
     private final ByteBuffer pollMemory = MessageArray.allocate(8);
     private final long pollAddress = MessageArray.addressOf(pollMemory);
+    private volatile boolean inTransit;
+    // Of the receiving thread.
+    private int overflows;
+    private int overflowsTaken;
 
     private NativeUdpSocket(int fd, boolean v6, InetSocketAddress local) {
         this.fd = new SharedFd(fd);
@@ -33,6 +37,10 @@ final class NativeUdpSocket implements UdpSocket {
         this.segmentation = getInt(fd, LibC.SOL_UDP, LibC.UDP_SEGMENT) >= 0;
         setInt(fd, LibC.SOL_UDP, LibC.UDP_GRO, 1); // kernels before 5.0 refuse: then every datagram stands alone
         raise(fd, LibC.SO_RCVBUF, LibC.SO_RCVBUFFORCE);
+        raiseSendBuffer(fd);
+    }
+
+    static void raiseSendBuffer(int fd) {
         raise(fd, LibC.SO_SNDBUF, LibC.SO_SNDBUFFORCE);
     }
 
@@ -107,8 +115,46 @@ final class NativeUdpSocket implements UdpSocket {
     }
 
     @Override
+    public void receiveInTransit() throws IOException {
+        if (!fd.acquire()) {
+            throw closed();
+        }
+        try {
+            int number = fd.number();
+            demand(number, LibC.SOL_SOCKET, LibC.SO_RCVMARK, "SO_RCVMARK", " (needs Linux 5.19 and CAP_NET_RAW)");
+            demand(number, LibC.SOL_SOCKET, LibC.SO_RXQ_OVFL, "SO_RXQ_OVFL", "");
+            if (v6) {
+                demand(number, LibC.IPPROTO_IPV6, LibC.IPV6_RECVPKTINFO, "IPV6_RECVPKTINFO", "");
+                demand(number, LibC.IPPROTO_IPV6, LibC.IPV6_RECVHOPLIMIT, "IPV6_RECVHOPLIMIT", "");
+                demand(number, LibC.IPPROTO_IPV6, LibC.IPV6_RECVTCLASS, "IPV6_RECVTCLASS", "");
+            } else {
+                demand(number, LibC.IPPROTO_IP, LibC.IP_PKTINFO, "IP_PKTINFO", "");
+                demand(number, LibC.IPPROTO_IP, LibC.IP_RECVTTL, "IP_RECVTTL", "");
+                demand(number, LibC.IPPROTO_IP, LibC.IP_RECVTOS, "IP_RECVTOS", "");
+            }
+            inTransit = true;
+        } finally {
+            fd.release();
+        }
+    }
+
+    private void demand(int number, int level, int option, String name, String needs) throws IOException {
+        if (!setInt(number, level, option, 1)) {
+            throw new IOException("UDP " + UdpAddress.text(local) + " cannot receive in transit: " + name + ": "
+                    + LibC.strerror(Native.getLastError()) + needs);
+        }
+    }
+
+    @Override
+    public int takeOverflows() {
+        int more = overflows - overflowsTaken;
+        overflowsTaken = overflows;
+        return more;
+    }
+
+    @Override
     public UdpBatch newBatch() {
-        return new NativeUdpBatch();
+        return new NativeUdpBatch(inTransit);
     }
 
     @Override
@@ -121,6 +167,9 @@ final class NativeUdpSocket implements UdpSocket {
         if (!(batch instanceof NativeUdpBatch slots)) {
             throw new IllegalArgumentException("batch of another kind of socket; take it from newBatch()");
         }
+        if (slots.isInTransit() != inTransit) {
+            throw new IllegalArgumentException("batch made before receiveInTransit(); take a new one from newBatch()");
+        }
         long messages = slots.prepare();
         if (!fd.acquire()) {
             throw closed();
@@ -130,6 +179,9 @@ final class NativeUdpSocket implements UdpSocket {
                 int count = LibC.recvmmsg(fd.number(), messages, NativeUdpBatch.SLOTS, LibC.MSG_DONTWAIT, 0);
                 if (count >= 0) {
                     slots.received(count);
+                    if (inTransit && count > 0) {
+                        noteOverflows(slots.overflows(count - 1));
+                    }
                     return count;
                 }
                 int errno = Native.getLastError();
@@ -144,6 +196,13 @@ final class NativeUdpSocket implements UdpSocket {
             return 0; // the readiness stays, and so the caller comes again
         } finally {
             fd.release();
+        }
+    }
+
+    /** The kernel leaves a count of 0 out, and counts modulo 2^32. */
+    private void noteOverflows(int count) {
+        if (count - overflows > 0) {
+            overflows = count;
         }
     }
 

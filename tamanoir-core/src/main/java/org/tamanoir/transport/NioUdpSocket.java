@@ -74,6 +74,12 @@ final class NioUdpSocket implements UdpSocket {
     }
 
     @Override
+    public void receiveInTransit() throws IOException {
+        throw new IOException("UDP " + UdpAddress.text(localAddress())
+                + ": java.nio tells neither marks nor destinations of datagrams; use the native transport");
+    }
+
+    @Override
     public UdpBatch newBatch() {
         return new NioUdpBatch();
     }

@@ -1,9 +1,12 @@
 package org.tamanoir.transport;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -20,9 +23,11 @@ public final class TcpListener {
     private static final int BACKLOG = 1024;
 
     private final Channel channel;
+    private final boolean tls;
 
-    private TcpListener(Channel channel) {
+    private TcpListener(Channel channel, boolean tls) {
         this.channel = channel;
+        this.tls = tls;
     }
 
     /**
@@ -70,12 +75,35 @@ public final class TcpListener {
                     + (cause == null ? "not bound" : cause.getMessage())
                     + "; is the port taken? choose another, or 0 for a free one");
         }
-        return new TcpListener(channel);
+        return new TcpListener(channel, tls != null);
     }
 
     /** Where it listens, with the real port. */
     public InetSocketAddress localAddress() {
         return (InetSocketAddress) channel.localAddress();
+    }
+
+    /** Whether connections come inside TLS. */
+    public boolean isTls() {
+        return tls;
+    }
+
+    /**
+     * Accepts connections to addresses of other hosts, too, which rules of routing deliver here (IP_TRANSPARENT).
+     *
+     * @return empty, or in one line why that cannot be
+     */
+    public String acceptInTransit() {
+        String address = localAddress().getHostString() + ":" + localAddress().getPort();
+        if (!(channel instanceof EpollServerSocketChannel)) {
+            return "TCP " + address + ": java.nio cannot accept connections in transit; use the native transport";
+        }
+        try {
+            channel.config().setOption(EpollChannelOption.IP_TRANSPARENT, true);
+            return "";
+        } catch (ChannelException e) {
+            return "TCP " + address + ": no IP_TRANSPARENT: " + e.getMessage() + " (needs CAP_NET_RAW)";
+        }
     }
 
     /** Accepts no more. */

@@ -28,4 +28,29 @@ public interface UdpBatch {
 
     /** The sender's port. */
     int port(int message);
+
+    /** The message's SO_MARK; 0 where the socket does not {@linkplain UdpSocket#receiveInTransit receive in transit}. */
+    default int mark(int message) {
+        return 0;
+    }
+
+    /** Upper 64 bits of the address that it was sent to, as {@link #addressHigh}; 0 likewise. */
+    default long destinationHigh(int message) {
+        return 0;
+    }
+
+    /** Lower 64 bits of that address; 0 likewise. */
+    default long destinationLow(int message) {
+        return 0;
+    }
+
+    /** TTL of its IPv4 header, or hop limit of its IPv6 header; 0 likewise. */
+    default int hopsLeft(int message) {
+        return 0;
+    }
+
+    /** Octet TOS of its IPv4 header, or traffic class of its IPv6 header; 0 likewise. */
+    default int trafficClass(int message) {
+        return 0;
+    }
 }

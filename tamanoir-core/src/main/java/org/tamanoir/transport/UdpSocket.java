@@ -14,6 +14,22 @@ public interface UdpSocket extends AutoCloseable {
     /** Where it is bound, with the real port. */
     InetSocketAddress localAddress();
 
+    /**
+     * Receives from now on what {@link UdpBatch} says of datagrams in transit, and counts {@link #takeOverflows}.
+     * Before {@link #newBatch}: older batches do not fit any more.
+     *
+     * @throws IOException in one line, if that cannot be had here
+     */
+    void receiveInTransit() throws IOException;
+
+    /**
+     * Datagrams that came while the socket's receive buffer was full, since this was called last; 0 unless it {@linkplain
+     * #receiveInTransit receives in transit}. Known when a later datagram is received. The receiving thread.
+     */
+    default int takeOverflows() {
+        return 0;
+    }
+
     /** Memory to receive into. */
     UdpBatch newBatch();
 

@@ -18,7 +18,7 @@ import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Rule;
 
 /**
- * Makes structs of {@code tamanoir_abi.h}: direct buffers in the host's byte order, from index 0 to their capacity.
+ * Makes structs of {@code tamanoir_abi.h}: buffers in the host's byte order, from index 0 to their capacity.
  *
  * <p>Thread contract: any thread.
  */
@@ -228,6 +228,6 @@ final class AbiEncoder {
     }
 
     private static ByteBuffer allocate(int octets) {
-        return ByteBuffer.allocateDirect(octets).order(ByteOrder.nativeOrder());
+        return ByteBuffer.allocate(octets).order(ByteOrder.nativeOrder());
     }
 }

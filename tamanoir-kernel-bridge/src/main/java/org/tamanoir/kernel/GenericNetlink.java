@@ -17,6 +17,7 @@ final class GenericNetlink implements AutoCloseable {
     private static final int FAMILY_ID = 1;
     private static final int FAMILY_NAME = 2;
     private static final int VERSION = 1;
+    private static final int MESSAGE_OCTETS = 128;
 
     private final NetlinkSocket socket;
     private final int family;
@@ -59,9 +60,9 @@ final class GenericNetlink implements AutoCloseable {
         return new NetlinkRequest(family, NetlinkRequest.ACK).header(command, VERSION, 0, 0);
     }
 
-    /** A message to this family, which the kernel answers only if it refuses it. */
+    /** A message to this family with a few numbers, which the kernel answers only if it refuses it. */
     NetlinkRequest message(int command) {
-        return new NetlinkRequest(family, 0).header(command, VERSION, 0, 0);
+        return new NetlinkRequest(family, 0, MESSAGE_OCTETS).header(command, VERSION, 0, 0);
     }
 
     /** Answers from the family's header on. */

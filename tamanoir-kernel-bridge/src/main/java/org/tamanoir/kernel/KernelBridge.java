@@ -1,9 +1,16 @@
 package org.tamanoir.kernel;
 
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.NodeOs;
 
 /** The levels below the JVM that this host has, for one node. */
 public final class KernelBridge {
+    private static final List<Level> BELOW = List.of(Level.MODULE, Level.TC, Level.XDP);
+
     private KernelBridge() {}
 
     /**
@@ -15,6 +22,44 @@ public final class KernelBridge {
         if (config.interfaces().isEmpty()) {
             return NodeOs.NONE;
         }
-        throw new UnsupportedOperationException("levels below the JVM");
+        return open(config, HostFacts.look(config));
+    }
+
+    /** The same on a host of which this is known. */
+    static NodeOs open(KernelConfig config, HostFacts facts) {
+        Map<Level, String> reasons = new EnumMap<>(Level.class);
+        for (Level level : BELOW) {
+            String reason = LevelReasons.unavailable(level, config.levels(), facts);
+            if (reason != null) {
+                reasons.put(level, reason);
+            }
+        }
+        InstanceLock instance = null;
+        if (facts.noNative() == null && facts.mayAdministerNetwork()) {
+            instance = takeInstance();
+            if (instance == null) {
+                BELOW.forEach(level -> reasons.putIfAbsent(
+                        level, Abi.MAX_INSTANCES + " nodes use levels in this network namespace already: stop one"));
+            }
+        }
+        return new KernelLevels(config, instance, reasons);
+    }
+
+    /** Takes the first number that is free, and cleans up behind nodes that had one and were killed. */
+    private static @Nullable InstanceLock takeInstance() {
+        InstanceLock taken = null;
+        for (int number = 0; number < Abi.MAX_INSTANCES; number++) {
+            InstanceLock lock = InstanceLock.tryTake(number);
+            if (lock == null) {
+                continue;
+            }
+            LeftBehind.remove(number);
+            if (taken == null) {
+                taken = lock;
+            } else {
+                lock.close();
+            }
+        }
+        return taken;
     }
 }

@@ -23,6 +23,7 @@ final class LibC {
     static final int SO_RCVTIMEO = 20;
     static final int SO_SNDTIMEO = 21;
     static final int SOL_NETLINK = 270;
+    static final int NETLINK_NO_ENOBUFS = 5;
     static final int NETLINK_CAP_ACK = 10;
     static final int NETLINK_EXT_ACK = 11;
     static final int MSG_DONTWAIT = 0x40;

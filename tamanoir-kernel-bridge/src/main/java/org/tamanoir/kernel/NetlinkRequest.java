@@ -26,12 +26,14 @@ final class NetlinkRequest {
     static final int CREATE = 0x400;
 
     private static final int REQUEST = 0x1;
-    private static final int CAPACITY_OCTETS = 1024; // the longest holds a policy of 432 octets
+    /** Enough for any; the longest holds a policy of 432 octets. */
+    static final int CAPACITY_OCTETS = 1024;
+
     private static final int SEQUENCE_AT = 8;
     private static final int ATTRIBUTE_HEADER_OCTETS = 4;
 
-    private final byte[] octets = new byte[CAPACITY_OCTETS];
-    private final ByteBuffer message = ByteBuffer.wrap(octets).order(ByteOrder.nativeOrder());
+    private final byte[] octets;
+    private final ByteBuffer message;
     private final int flags;
 
     /**
@@ -40,7 +42,14 @@ final class NetlinkRequest {
      * @param flags of {@link #ACK} (the kernel says that it is done), {@link #DUMP} (and ends its list), and others
      */
     NetlinkRequest(int type, int flags) {
+        this(type, flags, CAPACITY_OCTETS);
+    }
+
+    /** One of at most so many octets. */
+    NetlinkRequest(int type, int flags, int capacityOctets) {
         this.flags = flags;
+        octets = new byte[capacityOctets];
+        message = ByteBuffer.wrap(octets).order(ByteOrder.nativeOrder());
         message.putInt(0)
                 .putShort((short) type)
                 .putShort((short) (REQUEST | flags))

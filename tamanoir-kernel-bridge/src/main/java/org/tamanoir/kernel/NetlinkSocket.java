@@ -51,7 +51,8 @@ final class NetlinkSocket implements AutoCloseable {
             throw failure(name, "no socket", Native.getLastError());
         }
         NetlinkSocket socket = new NetlinkSocket(fd, name);
-        // Both options are comfort: without them answers are longer and say less.
+        // All three are comfort: without them answers are longer, say less, and one that is late costs the next.
+        socket.setOption(LibC.SOL_NETLINK, LibC.NETLINK_NO_ENOBUFS, 1);
         socket.setOption(LibC.SOL_NETLINK, LibC.NETLINK_CAP_ACK, 1);
         socket.setOption(LibC.SOL_NETLINK, LibC.NETLINK_EXT_ACK, 1);
         if (!socket.setTimeout(LibC.SO_RCVTIMEO) || !socket.setTimeout(LibC.SO_SNDTIMEO)) {

@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.nodeos.Rule;
 
 /**
  * An IPv4 or IPv6 prefix to compare identifiers of packets with. IPv4 stands as ::ffff:a.b.c.d, so that a prefix of
@@ -24,8 +25,11 @@ final class AddressPrefix {
     private final long low;
     private final long highMask;
     private final long lowMask;
+    /** Bits of 128. */
+    private final int length;
 
     private AddressPrefix(long high, long low, int length) {
+        this.length = length;
         highMask = mask(length);
         lowMask = mask(length - 64);
         this.high = high & highMask;
@@ -102,6 +106,20 @@ final class AddressPrefix {
             case Anep.SCHEME_IPV6 -> matches(buffer.getLong(at + 4), buffer.getLong(at + 12));
             default -> false;
         };
+    }
+
+    /** A rule of a level below on this prefix. */
+    Rule rule(boolean drops, Rule.Subject subject) {
+        boolean isMapped = high == 0 && low >>> 32 == MAPPED >>> 32; // And so longer than 95 bits.
+        byte[] octets = isMapped
+                ? ByteBuffer.allocate(4).putInt((int) low).array()
+                : ByteBuffer.allocate(16).putLong(high).putLong(low).array();
+        try {
+            InetAddress address = InetAddress.getByAddress(octets);
+            return Rule.prefix(drops, subject, address, isMapped ? length - 96 : length);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("an address of " + octets.length + " octets", e);
+        }
     }
 
     private boolean matches(long addressHigh, long addressLow) {

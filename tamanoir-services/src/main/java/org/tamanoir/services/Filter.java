@@ -1,9 +1,18 @@
 package org.tamanoir.services;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Policy;
+import org.tamanoir.nodeos.Rule;
+import org.tamanoir.nodeos.Share;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
 
 /**
@@ -26,9 +35,14 @@ import org.tamanoir.service.Verdict;
  * <tr><td>{@code rules}</td><td>none</td><td>text as above</td></tr>
  * <tr><td>{@code default}</td><td>{@code pass}</td><td>{@code pass} or {@code drop}: for packets that meet no
  * rule</td></tr>
+ * <tr><td>{@code offload}</td><td>{@code none}</td><td>{@code none}, {@code all}, {@code every K} or {@code first N}: which
+ * UDP packets a level below the JVM handles; see {@link OffloadSetting}</td></tr>
  * </table>
  *
- * <p>Counters: {@code packets}, {@code passed}. Drops: {@code rule N: } and the rule's text, up to 80 characters of
+ * <p>A level below can do the same with up to 16 rules, none of them on the payload.
+ *
+ * <p>Counters: {@code packets}, {@code passed}, and {@code not-offloaded}, which is 1 if the service asked for a level
+ * below and none could. Drops: {@code rule N: } and the rule's text, up to 80 characters of
  * it, or {@code no rule matched}. Per packet it allocates nothing.
  */
 public final class Filter extends Service {
@@ -44,11 +58,63 @@ public final class Filter extends Service {
 
     @Override
     public void init(ServiceConfig config) {
-        config.allow("rules", "default");
+        config.allow("rules", "default", "offload");
         rules = FilterParser.parse(config.text("rules", ""));
         otherwise = FilterRule.all(config.choice("default", Action.PASS) == Action.DROP, "no rule matched");
         packets = counter("packets");
         passed = counter("passed");
+        Share share = OffloadSetting.of(config).share();
+        if (share != null && stream().transport() == StreamInfo.Transport.UDP) {
+            ask(share);
+        }
+    }
+
+    private void ask(Share share) {
+        try {
+            offload(Flow.ANY, policy().share(share));
+        } catch (LevelException e) {
+            counter("not-offloaded").set(1); // The node says why, where it is not for the rules.
+        }
+    }
+
+    @Override
+    public Policy policy() throws LevelException {
+        if (rules.length > Policy.MAX_RULES) {
+            throw new LevelException(rules.length + " rules: a level below takes at most " + Policy.MAX_RULES
+                    + "; join some, or stay in the JVM");
+        }
+        if (rules.length == 0) {
+            return otherwise.drops() ? Policy.drop() : Policy.forward();
+        }
+        List<Rule> below = new ArrayList<>();
+        for (FilterRule rule : rules) {
+            Rule same = rule.below();
+            if (same == null) {
+                throw new LevelException("rule " + (below.size() + 1)
+                        + " looks at the payload: a level below reads headers alone; leave it out, or stay in the JVM");
+            }
+            below.add(same);
+        }
+        return Policy.forward().rules(below, otherwise.drops());
+    }
+
+    @Override
+    public void counted(LevelCounters since) {
+        packets.add(since.on() + since.dropped());
+        passed.add(since.on());
+        long[] drops = since.ruleDrops();
+        long others = since.dropped();
+        for (int i = 0; i < rules.length && i < drops.length; i++) {
+            others -= drops[i];
+            dropBelow(rules[i], drops[i]);
+        }
+        dropBelow(otherwise, others);
+    }
+
+    private void dropBelow(FilterRule rule, long dropped) {
+        if (dropped > 0) {
+            droppedBelow(rule.dropReason(), dropped);
+        }
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.nodeos.Rule;
 
 /**
  * One rule of {@link Filter}: what to do with packets that meet its condition. One class with a switch, so that the
@@ -80,6 +81,26 @@ final class FilterRule {
     /** Why: the same text for every packet. */
     String dropReason() {
         return dropReason;
+    }
+
+    /** The same for a level below; null when that cannot be, since levels read headers alone. */
+    @Nullable
+    Rule below() {
+        Rule.Comparison how = switch (comparison) {
+            case EQUAL -> Rule.Comparison.EQUAL;
+            case BELOW -> Rule.Comparison.BELOW;
+            case ABOVE -> Rule.Comparison.ABOVE;
+        };
+        long unsigned = number & 0xFFFF_FFFFL;
+        return switch (subject) {
+            case ALL -> Rule.all(drop);
+            case SOURCE -> prefix == null ? null : prefix.rule(drop, Rule.Subject.SOURCE);
+            case DESTINATION -> prefix == null ? null : prefix.rule(drop, Rule.Subject.DESTINATION);
+            case CLASS -> Rule.number(drop, Rule.Subject.CLASS, how, unsigned);
+            case STREAM -> Rule.number(drop, Rule.Subject.STREAM, how, unsigned);
+            case SIZE -> Rule.number(drop, Rule.Subject.SIZE, how, unsigned);
+            case PAYLOAD_CONTAINS -> null;
+        };
     }
 
     boolean matches(Packet packet) {

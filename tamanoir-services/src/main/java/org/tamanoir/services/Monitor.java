@@ -2,9 +2,15 @@ package org.tamanoir.services;
 
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Policy;
+import org.tamanoir.nodeos.Share;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
 
 /**
@@ -17,6 +23,8 @@ import org.tamanoir.service.Verdict;
  * <table><caption>Settings</caption>
  * <tr><th>name</th><th>default</th><th>allowed</th></tr>
  * <tr><td>{@code mark}</td><td>1</td><td>class of service 0 to 255, or {@code none}: packets stay as they are</td></tr>
+ * <tr><td>{@code offload}</td><td>{@code none}</td><td>{@code none}, {@code all}, {@code every K} or {@code first N}: which
+ * UDP packets a level below the JVM handles; see {@link OffloadSetting}</td></tr>
  * </table>
  *
  * <table><caption>Counters</caption>
@@ -25,8 +33,12 @@ import org.tamanoir.service.Verdict;
  * <tr><td>{@code smallest-octets}, {@code largest-octets}</td><td>of a packet; 0 before the first</td></tr>
  * <tr><td>{@code unmarked}</td><td>packets without the option that the mark needs</td></tr>
  * <tr><td>{@code lost}, {@code reordered}, {@code duplicates}, {@code stale}, {@code restarts}, {@code streams},
- * {@code untracked}</td><td>see {@link SequenceTable}</td></tr>
+ * {@code untracked}</td><td>see {@link SequenceTable}; not while a level below handles packets</td></tr>
+ * <tr><td>{@code not-offloaded}</td><td>1 if it asked for a level below and none could</td></tr>
  * </table>
+ *
+ * <p>A level below can do all of it but the sequence numbers: those are not looked at while one handles packets, and
+ * each stream begins anew when none does any more.
  *
  * <p>Drops nothing. Per packet it allocates nothing and reads no clock; counters are right after every packet.
  */
@@ -42,17 +54,46 @@ public final class Monitor extends Service {
     private Counter largest = new Counter("largest-octets");
     private Counter unmarked = new Counter("unmarked");
     private SequenceTable sequences = new SequenceTable(Counter::new);
+    private boolean isPartial;
 
     @Override
     public void init(ServiceConfig config) {
-        config.allow("mark");
+        config.allow("mark", "offload");
         mark = mark(config);
+        Share share = OffloadSetting.of(config).share();
         packets = counter("packets");
         octets = counter("octets");
         smallest = counter("smallest-octets");
         largest = counter("largest-octets");
         unmarked = counter("unmarked");
         sequences = new SequenceTable(this::counter);
+        if (share != null && stream().transport() == StreamInfo.Transport.UDP) {
+            ask(share);
+        }
+    }
+
+    private void ask(Share share) {
+        try {
+            offload(Flow.ANY, policy().share(share));
+        } catch (LevelException e) {
+            counter("not-offloaded").set(1); // The node says why.
+        }
+    }
+
+    @Override
+    public Policy policy() {
+        return mark == NO_MARK ? Policy.forward() : Policy.forward().markClass(mark);
+    }
+
+    @Override
+    public void counted(LevelCounters since) {
+        long handled = since.on() + since.dropped();
+        if (handled > 0) {
+            packets.add(handled);
+            octets.add(since.octets());
+            unmarked.add(since.unmarked());
+            range((int) since.smallest(), (int) since.largest());
+        }
     }
 
     private static int mark(ServiceConfig config) {
@@ -74,17 +115,33 @@ public final class Monitor extends Service {
         int length = packet.length();
         packets.add(1);
         octets.add(length);
-        if (length < smallestOctets) {
-            smallestOctets = length;
-            smallest.set(length);
-        }
-        if (length > largestOctets) {
-            largestOctets = length;
-            largest.set(length);
-        }
+        range(length, length);
         if (packet.has(Option.STREAM)) {
-            sequences.see(packet.streamId(), packet.sequence());
+            see(packet);
         }
         return Verdict.FORWARD;
+    }
+
+    private void range(int least, int most) {
+        if (least < smallestOctets) {
+            smallestOctets = least;
+            smallest.set(least);
+        }
+        if (most > largestOctets) {
+            largestOctets = most;
+            largest.set(most);
+        }
+    }
+
+    private void see(Packet packet) {
+        if (isOffloaded()) {
+            isPartial = true;
+        } else {
+            if (isPartial) {
+                isPartial = false;
+                sequences.restart();
+            }
+            sequences.see(packet.streamId(), packet.sequence());
+        }
     }
 }

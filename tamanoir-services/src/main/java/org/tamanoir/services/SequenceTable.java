@@ -67,6 +67,19 @@ final class SequenceTable {
         untracked = counters.apply("untracked");
     }
 
+    /** Packets went by unseen: each stream begins anew with its next one. */
+    void restart() {
+        ids = new int[FIRST_SLOTS];
+        newest = new long[FIRST_SLOTS];
+        window = new long[FIRST_SLOTS];
+        first = new long[FIRST_SLOTS];
+        probe = new long[FIRST_SLOTS];
+        size = 0;
+        streams.set(0);
+        expected = NOTHING_EXPECTED;
+        settledSlot = 0;
+    }
+
     /** Takes note of one packet. */
     void see(int id, long sequence) {
         if (sequence == expected && id == expectedId) {

@@ -1,0 +1,90 @@
+package org.tamanoir.transport;
+
+import java.nio.ByteBuffer;
+import org.tamanoir.anep.Checksum;
+
+/**
+ * Writes the headers of IP (RFC 791 without options, RFC 8200) and UDP (RFC 768) in front of a datagram. Of an IPv4
+ * header the kernel fills in identification and checksum; "do not fragment" is not set.
+ *
+ * <pre>
+ *  IPv4 (20)                              IPv6 (40)                           UDP (8)
+ *    0  0x45, TOS        2 x u8            0  6, traffic class, flow label     0  source port       u16
+ *    2  total length     u16               4  payload length   u16             2  destination port  u16
+ *    4  identification   u16, 0            6  next header 17   u8              4  length            u16
+ *    6  fragment         u16, 0            7  hop limit        u8              6  checksum          u16
+ *    8  TTL, protocol 17 2 x u8            8  source           16 octets
+ *   10  checksum         u16, 0           24  destination      16 octets
+ *   12  source           4 octets
+ *   16  destination      4 octets
+ * </pre>
+ */
+final class TransitHeader {
+    static final int V4_OCTETS = 28;
+    static final int V6_OCTETS = 48;
+
+    private static final int PROTOCOL = LibC.SOL_UDP;
+    private static final int UDP_OCTETS = 8;
+
+    private TransitHeader() {}
+
+    /**
+     * Writes the header of a datagram from {@code source} to {@code destination}, addresses as in {@link UdpSender}.
+     *
+     * @param memory big-endian
+     * @param payloadSum {@link Checksum#sum} of the payload
+     * @param hopsLeft TTL or hop limit
+     * @param trafficClass TOS or traffic class
+     */
+    static void put(
+            ByteBuffer memory,
+            int at,
+            boolean v6,
+            int payloadOctets,
+            int payloadSum,
+            long sourceHigh,
+            long sourceLow,
+            int sourcePort,
+            long destinationHigh,
+            long destinationLow,
+            int destinationPort,
+            int hopsLeft,
+            int trafficClass) {
+        int udpOctets = UDP_OCTETS + payloadOctets;
+        long sum;
+        int udp;
+        if (v6) {
+            udp = at + V6_OCTETS - UDP_OCTETS;
+            memory.putInt(at, 6 << 28 | trafficClass << 20);
+            memory.putInt(at + 4, udpOctets << 16 | PROTOCOL << 8 | hopsLeft);
+            memory.putLong(at + 8, sourceHigh).putLong(at + 16, sourceLow);
+            memory.putLong(at + 24, destinationHigh).putLong(at + 32, destinationLow);
+            sum = words(sourceHigh) + words(sourceLow) + words(destinationHigh) + words(destinationLow);
+        } else {
+            udp = at + V4_OCTETS - UDP_OCTETS;
+            memory.putInt(at, 0x45 << 24 | trafficClass << 16 | V4_OCTETS + payloadOctets);
+            memory.putInt(at + 4, 0);
+            memory.putInt(at + 8, hopsLeft << 24 | PROTOCOL << 16);
+            memory.putInt(at + 12, (int) sourceLow).putInt(at + 16, (int) destinationLow);
+            sum = (sourceLow & 0xFFFF_FFFFL) + (destinationLow & 0xFFFF_FFFFL);
+        }
+        // The pseudo-header counts the length a second time.
+        sum += PROTOCOL + 2L * udpOctets + sourcePort + destinationPort + payloadSum;
+        int checksum = ~fold(sum) & 0xFFFF;
+        memory.putInt(udp, sourcePort << 16 | destinationPort);
+        memory.putInt(udp + 4, udpOctets << 16 | (checksum == 0 ? 0xFFFF : checksum)); // 0 would mean: none
+    }
+
+    /** The sum of the 32-bit words, which folds into that of the 16-bit words. */
+    private static long words(long address) {
+        return (address >>> 32) + (address & 0xFFFF_FFFFL);
+    }
+
+    /** Folds carries of a sum below 2^47 until 16 bits remain. */
+    private static int fold(long sum) {
+        long folded = (sum >>> 32) + (sum & 0xFFFF_FFFFL);
+        folded = (folded >>> 16) + (folded & 0xFFFF);
+        folded = (folded >>> 16) + (folded & 0xFFFF);
+        return (int) ((folded >>> 16) + (folded & 0xFFFF));
+    }
+}

@@ -1,0 +1,158 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.LevelStatus;
+import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+
+/**
+ * Levels that remember what was asked of them and handle no packet: counts are the test's. One policy a key and flow, as
+ * on real ones.
+ */
+final class TestLevels implements NodeOs {
+    /** Those of {@link #there} can have policies. */
+    final Set<Level> there = EnumSet.of(Level.TC, Level.XDP);
+
+    final List<Placed> all = new CopyOnWriteArrayList<>();
+
+    /** One policy. */
+    static final class Placed implements Offload {
+        final long key;
+        final Flow flow;
+        final Level level;
+        final boolean isOrdered;
+        private Policy policy;
+        private LevelCounters counters = LevelCounters.ZERO;
+        private boolean closed;
+
+        Placed(long key, Flow flow, Level level, Policy policy, boolean isOrdered) {
+            this.key = key;
+            this.flow = flow;
+            this.level = level;
+            this.policy = policy;
+            this.isOrdered = isOrdered;
+        }
+
+        /** As if so many packets of 100 octets had been passed on. */
+        synchronized void passOn(long packets) {
+            counters = counters.plus(new LevelCounters(
+                    packets, 0, packets, 0, 100 * packets, 0, 0, 100, 100, new long[Policy.MAX_RULES + 1]));
+        }
+
+        @Override
+        public long serviceKey() {
+            return key;
+        }
+
+        @Override
+        public Flow flow() {
+            return flow;
+        }
+
+        @Override
+        public Level level() {
+            return level;
+        }
+
+        @Override
+        public synchronized Policy policy() {
+            return policy;
+        }
+
+        @Override
+        public synchronized void change(Policy now) throws LevelException {
+            if (now.share().number() == 13) {
+                throw new LevelException("share 13: unlucky; take another number");
+            }
+            policy = now;
+        }
+
+        @Override
+        public synchronized LevelCounters counters() {
+            return counters;
+        }
+
+        @Override
+        public synchronized boolean isClosed() {
+            return closed;
+        }
+
+        @Override
+        public synchronized void close() {
+            closed = true;
+        }
+    }
+
+    /** Those at work. */
+    List<Placed> open() {
+        return all.stream().filter(placed -> !placed.isClosed()).toList();
+    }
+
+    List<Long> openKeys() {
+        return open().stream().map(Placed::serviceKey).sorted().toList();
+    }
+
+    @Override
+    public synchronized Offload offload(long key, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
+            throws LevelException {
+        for (Placed placed : open()) {
+            if (placed.key == key && placed.flow.equals(flow)) {
+                throw new LevelException("the flow has a policy");
+            }
+        }
+        for (Level level : List.of(Level.XDP, Level.TC, Level.MODULE)) {
+            if (levels.contains(level) && there.contains(level)) {
+                Placed placed = new Placed(key, flow, level, policy, isOrdered);
+                all.add(placed);
+                return placed;
+            }
+        }
+        throw new LevelException("none of " + new ArrayList<>(levels) + " is there");
+    }
+
+    @Override
+    public List<LevelStatus> levels() {
+        return List.of(new LevelStatus(Level.TC, true, "a test's", Map.of()));
+    }
+
+    @Override
+    public void attach(List<InetSocketAddress> udp, List<InetSocketAddress> tcp, int typeId) {
+        // It looks at no packet.
+    }
+
+    @Override
+    public int upMark() {
+        return 0;
+    }
+
+    @Override
+    public void settled(int slot, long packets) {
+        // Nothing comes up.
+    }
+
+    @Override
+    public void lost(long packets) {
+        // Nothing comes up.
+    }
+
+    @Override
+    public List<Offload> offloads() {
+        return List.copyOf(open());
+    }
+
+    @Override
+    public void close() {
+        all.forEach(Placed::close);
+    }
+}

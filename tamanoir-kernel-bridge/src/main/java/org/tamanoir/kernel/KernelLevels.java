@@ -1,0 +1,195 @@
+package org.tamanoir.kernel;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.LevelStatus;
+import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+
+/**
+ * The levels of this host for one node: puts the way up, the drivers and the policies together.
+ *
+ * <p>Thread contract: as {@link NodeOs} says.
+ */
+final class KernelLevels implements NodeOs {
+    private static final Logger LOG = LoggerFactory.getLogger(KernelLevels.class);
+
+    private final KernelConfig config;
+    private final @Nullable InstanceLock instance;
+    private final AttachedLevels levels;
+    private final Slots slots = new Slots();
+    private final Reconciler reconciler = new Reconciler();
+    private final Policies policies;
+    private volatile int upMark;
+    private @Nullable RouteNetlink routes;
+    private @Nullable LevelsThread thread;
+    private boolean isClosed;
+
+    /**
+     * @param instance the right to a number; null if no level can be attached
+     * @param reasons for the levels that cannot
+     */
+    KernelLevels(KernelConfig config, @Nullable InstanceLock instance, Map<Level, String> reasons) {
+        this.config = config;
+        this.instance = instance;
+        levels = new AttachedLevels(reasons);
+        policies = new Policies(levels, slots, reconciler);
+    }
+
+    @Override
+    public List<LevelStatus> levels() {
+        return levels.statuses();
+    }
+
+    @Override
+    public synchronized void attach(List<InetSocketAddress> udp, List<InetSocketAddress> tcp, int typeId)
+            throws LevelException {
+        if (isClosed || routes != null) {
+            throw new LevelException("the levels of this node were " + (isClosed ? "closed" : "attached") + " before");
+        }
+        Set<Integer> udpPorts = wildcardPorts("UDP", udp);
+        Set<Integer> tcpPorts = wildcardPorts("TCP", tcp);
+        if (udpPorts.isEmpty() && tcpPorts.isEmpty()) {
+            throw new LevelException("no socket of the node takes packets for other hosts, it listens on "
+                    + addresses(udp, tcp) + ": listen on *:PORT, as in *:3322");
+        }
+        if (instance == null) {
+            throw new LevelException("no level can be used: " + levels.reasonsInOneLine());
+        }
+        int mark = AbiEncoder.upMark(instance.number());
+        ByteBuffer hook = AbiEncoder.hook(mark, typeId, udpPorts, tcpPorts, config.unknownUp());
+        RouteNetlink opened = openRoutes();
+        boolean isAttached = false;
+        try {
+            opened.addWayUp(instance.number());
+            Set<InetAddress> locals = readAddresses(opened);
+            isAttached = levels.attach(
+                    instance.number(),
+                    config.interfaces(),
+                    hook,
+                    AbiEncoder.addresses(locals.stream().limit(Abi.MAX_LOCALS).toList()));
+            if (!isAttached) {
+                throw new LevelException("no level can be used: " + levels.reasonsInOneLine());
+            }
+            policies.locals(locals);
+        } finally {
+            if (!isAttached) {
+                removeWayUp(opened, instance.number());
+                opened.close();
+            }
+        }
+        routes = opened;
+        upMark = mark;
+        thread = new LevelsThread(opened, policies, reconciler);
+        thread.start();
+    }
+
+    private static Set<Integer> wildcardPorts(String protocol, List<InetSocketAddress> sockets) throws LevelException {
+        Set<Integer> ports = sockets.stream()
+                .filter(socket -> socket.getAddress().isAnyLocalAddress())
+                .map(InetSocketAddress::getPort)
+                .collect(Collectors.toCollection(TreeSet::new));
+        if (ports.size() > Abi.MAX_PORTS) {
+            throw new LevelException(
+                    ports.size() + " " + protocol + " ports: levels look at no more than " + Abi.MAX_PORTS);
+        }
+        return ports;
+    }
+
+    private static String addresses(List<InetSocketAddress> udp, List<InetSocketAddress> tcp) {
+        return java.util.stream.Stream.concat(udp.stream(), tcp.stream())
+                .map(socket -> socket.getAddress().getHostAddress() + ":" + socket.getPort())
+                .distinct()
+                .collect(Collectors.joining(", "));
+    }
+
+    private static RouteNetlink openRoutes() throws LevelException {
+        try {
+            return RouteNetlink.open();
+        } catch (NetlinkException refused) {
+            throw new LevelException("way up: " + refused.getMessage(), refused);
+        }
+    }
+
+    private static Set<InetAddress> readAddresses(RouteNetlink routes) throws LevelException {
+        try {
+            return routes.addresses();
+        } catch (NetlinkException refused) {
+            throw new LevelException("addresses of this host: " + refused.getMessage(), refused);
+        }
+    }
+
+    private static void removeWayUp(RouteNetlink routes, int number) {
+        try {
+            routes.removeWayUp(number);
+        } catch (NetlinkException refused) {
+            LOG.warn("levels: way up: {}", refused.getMessage());
+        }
+    }
+
+    @Override
+    public int upMark() {
+        return upMark;
+    }
+
+    @Override
+    public void settled(int slot, long packets) {
+        LevelDriver owner = slots.owner(slot);
+        if (owner != null) {
+            owner.settled(slot, packets);
+        }
+    }
+
+    @Override
+    public void lost(long packets) {
+        reconciler.lost(packets);
+    }
+
+    @Override
+    public Offload offload(long serviceKey, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
+            throws LevelException {
+        return policies.place(serviceKey, flow, policy, allowed, isOrdered);
+    }
+
+    @Override
+    public List<Offload> offloads() {
+        return policies.offloads();
+    }
+
+    /**
+     * Levels stop looking at packets first, which from then on cross the host as if there were no node; then counts are
+     * read, then all is taken away, and last the way up: what had been marked before has long come up it.
+     */
+    @Override
+    public synchronized void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        if (thread != null) {
+            thread.stop();
+        }
+        policies.close(AbiEncoder.hook(upMark, 0, Set.of(), Set.of(), false));
+        upMark = 0;
+        if (routes != null && instance != null) {
+            removeWayUp(routes, instance.number());
+            routes.close();
+        }
+        if (instance != null) {
+            instance.close();
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package org.tamanoir.kernel;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+
+/**
+ * A policy at work. Its counts are those of the slot that it has, of slots that it had and packets may still carry, and
+ * of those that it gave back.
+ *
+ * <p>Thread contract: any thread; slots and policy change under the lock of {@link Policies} and this object's.
+ */
+final class KernelOffload implements Offload {
+    private static final Logger LOG = LoggerFactory.getLogger(KernelOffload.class);
+
+    /** The {@code struct tmn_flow} that all tables know it by. */
+    final ByteBuffer key;
+
+    private final Policies policies;
+    private final long serviceKey;
+    private final Flow flow;
+    private final Level level;
+    private final List<UsedSlot> slots = new ArrayList<>(1);
+    private volatile Policy policy;
+    private volatile boolean isOrdered;
+    private volatile boolean isClosed;
+    private LevelCounters past = LevelCounters.ZERO;
+
+    KernelOffload(
+            Policies policies,
+            ByteBuffer key,
+            long serviceKey,
+            Flow flow,
+            Level level,
+            Policy policy,
+            boolean isOrdered,
+            UsedSlot slot) {
+        this.policies = policies;
+        this.key = key;
+        this.serviceKey = serviceKey;
+        this.flow = flow;
+        this.level = level;
+        this.policy = policy;
+        this.isOrdered = isOrdered;
+        slots.add(slot);
+    }
+
+    @Override
+    public long serviceKey() {
+        return serviceKey;
+    }
+
+    @Override
+    public Flow flow() {
+        return flow;
+    }
+
+    @Override
+    public Level level() {
+        return level;
+    }
+
+    @Override
+    public Policy policy() {
+        return policy;
+    }
+
+    /** Whether packets were on their way up when its policy came. */
+    boolean isOrdered() {
+        return isOrdered;
+    }
+
+    @Override
+    public void change(Policy newPolicy) throws LevelException {
+        policies.change(this, newPolicy);
+    }
+
+    @Override
+    public synchronized LevelCounters counters() {
+        LevelCounters sum = past;
+        for (UsedSlot slot : slots) {
+            sum = sum.plus(countersOf(slot));
+        }
+        return sum;
+    }
+
+    private static LevelCounters countersOf(UsedSlot slot) {
+        try {
+            return AbiDecoder.counters(slot.driver.counters(slot.number));
+        } catch (LevelException unreadable) {
+            LOG.warn("levels: counters of slot {}: {}", slot.number, unreadable.getMessage());
+            return LevelCounters.ZERO;
+        }
+    }
+
+    /** The slot that its policy has. */
+    synchronized UsedSlot slot() {
+        return slots.get(slots.size() - 1);
+    }
+
+    /** Has another policy from now on, with the same slot. */
+    void changed(Policy newPolicy) {
+        policy = newPolicy;
+    }
+
+    /** Has another policy from now on, with a new slot. */
+    synchronized void changed(Policy newPolicy, boolean newIsOrdered, UsedSlot newSlot) {
+        policy = newPolicy;
+        isOrdered = newIsOrdered;
+        slots.add(newSlot);
+    }
+
+    /** Keeps what was counted under a slot that it had. */
+    synchronized void keepCounts(UsedSlot slot) {
+        if (slots.remove(slot)) {
+            past = past.plus(countersOf(slot));
+        }
+    }
+
+    /** Keeps all counts: the level is about to go. */
+    synchronized void keepAllCounts() {
+        past = counters();
+        slots.clear();
+    }
+
+    void closed() {
+        isClosed = true;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return isClosed;
+    }
+
+    @Override
+    public void close() {
+        policies.remove(this);
+    }
+
+    @Override
+    public String toString() {
+        return flow + " of service " + Long.toHexString(serviceKey) + " on " + level.label();
+    }
+}

@@ -1,0 +1,258 @@
+package org.tamanoir.kernel;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.nodeos.Fate;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+import org.tamanoir.nodeos.Share;
+
+/**
+ * All policies of a node at work, and the slots that they have.
+ *
+ * <p>A policy stands in all tables. It comes to the tables of other levels first and leaves them last, so that no level
+ * takes its packets for those of an unknown flow while another handles them. A new share gets a new slot, because its
+ * counts begin anew; the slot that it had is given back when its packets are through.
+ *
+ * <p>Thread contract: any thread; one lock, this object's, under which drivers are called, never on the way of a packet.
+ */
+final class Policies {
+    private static final Logger LOG = LoggerFactory.getLogger(Policies.class);
+    private static final List<Level> ORDER = List.of(Level.XDP, Level.TC, Level.MODULE);
+
+    private final AttachedLevels levels;
+    private final Slots slots;
+    private final Reconciler reconciler;
+    private final Map<ByteBuffer, KernelOffload> byFlow = new LinkedHashMap<>();
+    private Set<InetAddress> locals = Set.of();
+    private boolean isClosed;
+
+    Policies(AttachedLevels levels, Slots slots, Reconciler reconciler) {
+        this.levels = levels;
+        this.slots = slots;
+        this.reconciler = reconciler;
+    }
+
+    /** Addresses of this host from now on. */
+    synchronized void locals(Set<InetAddress> addresses) throws LevelException {
+        if (isClosed || addresses.equals(locals)) {
+            return;
+        }
+        ByteBuffer struct =
+                AbiEncoder.addresses(addresses.stream().limit(Abi.MAX_LOCALS).toList());
+        for (LevelDriver driver : levels.all()) {
+            driver.locals(struct);
+        }
+        if (addresses.size() > Abi.MAX_LOCALS) {
+            LOG.warn(
+                    "levels: {} addresses on this host, levels know {}: packets to the others count as in transit",
+                    addresses.size(),
+                    Abi.MAX_LOCALS);
+        }
+        locals = Set.copyOf(addresses);
+    }
+
+    /** As {@link org.tamanoir.nodeos.NodeOs#offload} says. */
+    synchronized Offload place(long serviceKey, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
+            throws LevelException {
+        checkOpen();
+        checkPossible(flow, policy);
+        ByteBuffer key = AbiEncoder.flow(serviceKey, flow);
+        KernelOffload owner = byFlow.get(key);
+        if (owner != null) {
+            throw new LevelException("the flow has a policy of service "
+                    + ServiceKey.toString(owner.serviceKey()) + " on "
+                    + owner.level().label()
+                    + ": change that one, or close it first");
+        }
+        List<String> reasons = new ArrayList<>();
+        for (Level level : ORDER) {
+            if (allowed.contains(level)) {
+                String whyNot = levels.whyNot(level);
+                if (whyNot == null) {
+                    whyNot = LevelReasons.impossible(level, flow, policy, isOrdered);
+                }
+                if (whyNot == null) {
+                    try {
+                        return place(key, serviceKey, flow, policy, level, isOrdered);
+                    } catch (LevelException refused) {
+                        whyNot = refused.getMessage();
+                    }
+                }
+                reasons.add(level.label() + ": " + whyNot);
+            }
+        }
+        throw new LevelException(
+                reasons.isEmpty()
+                        ? "the service may run in the JVM alone: allow \"kernel\" or \"nic\" in its manifest"
+                        : "no level can: " + String.join("; ", reasons));
+    }
+
+    private KernelOffload place(ByteBuffer key, long serviceKey, Flow flow, Policy policy, Level level, boolean mayBeUp)
+            throws LevelException {
+        LevelDriver driver = levels.driver(level);
+        boolean isOrdered = mayBeUp && policy.share().equals(Share.NONE);
+        UsedSlot slot = take(driver, flow, policy, isOrdered);
+        List<LevelDriver> others = levels.othersThan(level);
+        try {
+            ByteBuffer struct = AbiEncoder.policy(slot.number, level, policy, isOrdered);
+            for (LevelDriver other : others) {
+                other.set(key, struct);
+            }
+            driver.set(key, struct);
+        } catch (LevelException refused) {
+            others.forEach(other -> removeQuietly(other, key));
+            slots.give(slot.number);
+            throw refused;
+        }
+        KernelOffload offload = new KernelOffload(this, key, serviceKey, flow, level, policy, isOrdered, slot);
+        byFlow.put(key, offload);
+        reconciler.watch(slot);
+        return offload;
+    }
+
+    private UsedSlot take(LevelDriver driver, Flow flow, Policy policy, boolean isOrdered) throws LevelException {
+        boolean isFirst = policy.share().kind() == Share.Kind.FIRST;
+        boolean goesBySettled = flow.protocol() == Flow.Protocol.UDP && (isFirst || isOrdered);
+        return new UsedSlot(
+                slots.take(driver),
+                driver,
+                goesBySettled,
+                isFirst ? policy.share().number() : 0);
+    }
+
+    /** As {@link Offload#change} says. */
+    synchronized void change(KernelOffload offload, Policy policy) throws LevelException {
+        checkOpen();
+        if (offload.isClosed()) {
+            throw new LevelException("the policy was closed: ask for a new one");
+        }
+        checkPossible(offload.flow(), policy);
+        Level level = offload.level();
+        Policy old = offload.policy();
+        LevelDriver driver = levels.driver(level);
+        if (policy.share().equals(old.share())) {
+            check(level, offload.flow(), policy, offload.isOrdered());
+            driver.set(offload.key, AbiEncoder.policy(offload.slot().number, level, policy, offload.isOrdered()));
+            offload.changed(policy);
+            return;
+        }
+        boolean isOrdered = policy.share().equals(Share.NONE);
+        check(level, offload.flow(), policy, isOrdered);
+        UsedSlot slot = take(driver, offload.flow(), policy, isOrdered);
+        try {
+            driver.set(offload.key, AbiEncoder.policy(slot.number, level, policy, isOrdered));
+        } catch (LevelException refused) {
+            slots.give(slot.number);
+            throw refused;
+        }
+        UsedSlot before = offload.slot();
+        offload.changed(policy, isOrdered, slot);
+        reconciler.watch(slot);
+        reconciler.retire(before, offload);
+    }
+
+    private static void check(Level level, Flow flow, Policy policy, boolean isOrdered) throws LevelException {
+        String whyNot = LevelReasons.impossible(level, flow, policy, isOrdered);
+        if (whyNot != null) {
+            throw new LevelException(level.label() + ": " + whyNot + ": close the policy and ask for another");
+        }
+    }
+
+    private void checkPossible(Flow flow, Policy policy) throws LevelException {
+        String whyNot = LevelReasons.impossible(flow, policy);
+        if (whyNot != null) {
+            throw new LevelException(whyNot);
+        }
+        InetAddress destination = flow.destination();
+        if (destination != null
+                && policy.fate() instanceof Fate.On
+                && !policy.share().equals(Share.ALL)
+                && (locals.contains(destination) || destination.isLoopbackAddress())) {
+            throw new LevelException("flow to " + destination.getHostAddress()
+                    + ", this host: its packets go no further; send them to another address (fate To), or drop them");
+        }
+    }
+
+    private void checkOpen() throws LevelException {
+        if (isClosed) {
+            throw new LevelException("the levels of this node are closed");
+        }
+    }
+
+    /** As {@link Offload#close} says. */
+    synchronized void remove(KernelOffload offload) {
+        if (isClosed || offload.isClosed()) {
+            return;
+        }
+        offload.closed();
+        byFlow.remove(offload.key);
+        UsedSlot slot = offload.slot();
+        removeQuietly(slot.driver, offload.key);
+        levels.othersThan(offload.level()).forEach(other -> removeQuietly(other, offload.key));
+        reconciler.retire(slot, offload);
+    }
+
+    private static void removeQuietly(LevelDriver driver, ByteBuffer key) {
+        try {
+            driver.remove(key);
+        } catch (LevelException refused) {
+            LOG.warn("levels: {}", refused.getMessage());
+        }
+    }
+
+    /** A slot's packets are through: its counts go to its offload, and the slot is free. */
+    synchronized void free(UsedSlot slot, KernelOffload offload) {
+        if (isClosed) {
+            return;
+        }
+        offload.keepCounts(slot);
+        try {
+            slot.driver.clear(slot.number);
+            slots.give(slot.number);
+        } catch (LevelException refused) {
+            LOG.warn("levels: slot {} is lost: {}", slot.number, refused.getMessage());
+        }
+    }
+
+    synchronized List<Offload> offloads() {
+        return List.copyOf(byFlow.values());
+    }
+
+    /**
+     * Ends all policies and detaches the levels.
+     *
+     * @param noPorts a {@code struct tmn_hook} by which levels look at nothing any more
+     */
+    synchronized void close(ByteBuffer noPorts) {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        for (LevelDriver driver : levels.all()) {
+            try {
+                driver.attach(noPorts);
+            } catch (LevelException refused) {
+                LOG.warn("levels: {}", refused.getMessage());
+            }
+        }
+        byFlow.values().forEach(offload -> {
+            offload.closed();
+            offload.keepAllCounts();
+        });
+        reconciler.keepAllCounts();
+        byFlow.clear();
+        levels.close();
+    }
+}

@@ -1,0 +1,118 @@
+package org.tamanoir.kernel;
+
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.nodeos.LevelException;
+
+/**
+ * Watches slots whose policy goes by what has settled, and slots that no policy has any more until their packets are
+ * through.
+ *
+ * <p>Thread contract: {@link #watch}, {@link #retire} and {@link #keepAllCounts} under the lock of {@link Policies};
+ * {@link #pass} the {@code levels} thread; {@link #lost} any thread.
+ */
+final class Reconciler {
+    private static final Logger LOG = LoggerFactory.getLogger(Reconciler.class);
+    /** The most time that a pass spends; the next goes on where it ended. */
+    private static final long BUDGET_NS = 3_000_000;
+
+    private final Losses losses = new Losses();
+    private final Queue<UsedSlot> newcomers = new ConcurrentLinkedQueue<>();
+    private final Map<UsedSlot, KernelOffload> retired = new HashMap<>(); // guarded by itself
+    private final ArrayDeque<UsedSlot> watched = new ArrayDeque<>();
+    private final Set<UsedSlot> known = new HashSet<>(); // as watched
+    private boolean anyPending;
+    private int leftOfRound;
+
+    /** Packets were lost that may have had a slot. */
+    void lost(long packets) {
+        losses.add(packets);
+    }
+
+    /** A policy begins with this slot. */
+    void watch(UsedSlot slot) {
+        if (slot.goesBySettled()) {
+            newcomers.add(slot);
+        }
+    }
+
+    /** No policy has this slot any more. */
+    void retire(UsedSlot slot, KernelOffload offload) {
+        synchronized (retired) {
+            retired.put(slot, offload);
+        }
+        slot.retire(System.nanoTime());
+        newcomers.add(slot);
+    }
+
+    /** Whether there is anything to look at. */
+    boolean isBusy() {
+        return !watched.isEmpty() || !newcomers.isEmpty();
+    }
+
+    /**
+     * Looks at slots, each once at most.
+     *
+     * @param free takes those that are through and their offloads
+     */
+    void pass(long nowNs, BiConsumer<UsedSlot, KernelOffload> free) {
+        for (UsedSlot slot = newcomers.poll(); slot != null; slot = newcomers.poll()) {
+            if (known.add(slot)) {
+                watched.add(slot);
+            }
+        }
+        if (leftOfRound == 0) {
+            leftOfRound = watched.size();
+            anyPending = false;
+        }
+        long startNs = System.nanoTime();
+        while (leftOfRound > 0 && System.nanoTime() - startNs < BUDGET_NS) {
+            leftOfRound--;
+            look(watched.remove(), nowNs, free);
+        }
+        if (leftOfRound == 0 && !anyPending) {
+            losses.forget();
+        }
+    }
+
+    private void look(UsedSlot slot, long nowNs, BiConsumer<UsedSlot, KernelOffload> free) {
+        UsedSlot.Finding finding;
+        try {
+            finding = slot.observe(nowNs, losses);
+        } catch (LevelException unreadable) {
+            LOG.warn("levels: state of slot {}: {}", slot.number, unreadable.getMessage());
+            finding = UsedSlot.Finding.QUIET;
+        }
+        anyPending |= finding == UsedSlot.Finding.PENDING;
+        if (finding == UsedSlot.Finding.PENDING || finding == UsedSlot.Finding.QUIET) {
+            watched.add(slot);
+            return;
+        }
+        known.remove(slot); // retire() makes it known again
+        if (finding == UsedSlot.Finding.FREE) {
+            KernelOffload offload;
+            synchronized (retired) {
+                offload = retired.remove(slot);
+            }
+            if (offload != null) {
+                free.accept(slot, offload);
+            }
+        }
+    }
+
+    /** Slots are about to go: what was counted under those that no policy has stays with their offloads. */
+    void keepAllCounts() {
+        synchronized (retired) {
+            retired.values().forEach(KernelOffload::keepAllCounts);
+            retired.clear();
+        }
+    }
+}

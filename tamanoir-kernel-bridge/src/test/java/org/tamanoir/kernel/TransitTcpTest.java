@@ -1,0 +1,170 @@
+package org.tamanoir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.kernel.TransitNode.PORT;
+import static org.tamanoir.kernel.TransitNode.at;
+import static org.tamanoir.kernel.TransitNode.packet;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.tamanoir.ee.Tap;
+import org.tamanoir.service.Verdict;
+
+/** Connections to another host are accepted by a node on their way, and go on. */
+class TransitTcpTest {
+    private static final String NAME = "org.example.Service";
+    private static final String OTHER = "org.example.Other";
+    private static final int PACKETS = 200;
+    private static final int TIMEOUT_MS = 10_000;
+
+    private static TestNet net;
+
+    @BeforeAll
+    static void link() {
+        Namespaces.require("namespace");
+        net = new TestNet("tcp");
+        TransitNode.sendUp(net);
+    }
+
+    @AfterAll
+    static void unlink() {
+        if (net != null) {
+            net.close();
+        }
+    }
+
+    private static byte[] stream(int packets) {
+        ByteArrayOutputStream octets = new ByteArrayOutputStream();
+        for (int i = 0; i < packets; i++) {
+            octets.writeBytes(packet(i % 3 == 2 ? OTHER : NAME, i, 400));
+        }
+        return octets.toByteArray();
+    }
+
+    private static ServerSocket listen(String address, int port) throws Exception {
+        return net.namespaces().in(net.server(), () -> {
+            ServerSocket server = new ServerSocket();
+            server.setReuseAddress(true);
+            server.bind(at(address, port));
+            server.setSoTimeout(TIMEOUT_MS);
+            return server;
+        });
+    }
+
+    private static Socket connect(InetSocketAddress to) throws Exception {
+        return net.namespaces().in(net.client(), () -> {
+            Socket client = new Socket();
+            client.connect(to, TIMEOUT_MS);
+            client.setSoTimeout(TIMEOUT_MS);
+            return client;
+        });
+    }
+
+    /** What one connection brought, and from where; its octets are sent back, then it ends. */
+    private record Brought(byte[] octets, InetSocketAddress from) {}
+
+    private static CompletableFuture<Brought> echo(ServerSocket server) {
+        return CompletableFuture.supplyAsync(() -> {
+            try (Socket accepted = server.accept()) {
+                accepted.setSoTimeout(TIMEOUT_MS);
+                byte[] octets = accepted.getInputStream().readAllBytes();
+                accepted.getOutputStream().write(octets);
+                return new Brought(octets, (InetSocketAddress) accepted.getRemoteSocketAddress());
+            } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        });
+    }
+
+    private static byte[] exchange(Socket client, byte[] octets) throws IOException {
+        client.getOutputStream().write(octets);
+        client.shutdownOutput();
+        return client.getInputStream().readAllBytes();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10.71.2.2, 10.71.2.1", "fd71:2::2, fd71:2::1"})
+    void aStreamToAnotherHostGoesStraightOnToItAndItsAnswersComeBack(String server, String router) throws Exception {
+        byte[] octets = packet(NAME, 0, 400);
+        try (ServerSocket listener = listen(server, PORT);
+                TransitNode node =
+                        new TransitNode(net).service(NAME, p -> Verdict.FORWARD).start();
+                Tap.View<Tap.Captured> arrivals = node.environment.tap().arrivals(1)) {
+            CompletableFuture<Brought> brought = echo(listener);
+            try (Socket client = connect(at(server, PORT))) {
+                assertThat(exchange(client, octets)).isEqualTo(octets);
+                Tap.Captured seen = Objects.requireNonNull(arrivals.take(Duration.ofSeconds(5)));
+                assertThat(seen.local()).isEqualTo(at(server, PORT));
+                assertThat(seen.peer()).isEqualTo(client.getLocalSocketAddress());
+            }
+            assertThat(brought.join().from().getAddress())
+                    .isEqualTo(at(router, 0).getAddress());
+            assertThat(node.levels.tcp).hasSize(1);
+            assertThat(node.balanced(2).drops()).isEmpty();
+        }
+    }
+
+    @Test
+    void packetsOfTwoServicesGoOnOverOneConnectionEach() throws Exception {
+        byte[] octets = stream(PACKETS);
+        try (ServerSocket listener = listen(TestNet.SERVER4, PORT);
+                TransitNode node = new TransitNode(net)
+                        .service(NAME, p -> Verdict.FORWARD)
+                        .service(OTHER, p -> Verdict.FORWARD)
+                        .start()) {
+            CompletableFuture<Brought> first = echo(listener);
+            CompletableFuture<Brought> second = echo(listener);
+            try (Socket client = connect(at(TestNet.SERVER4, PORT))) {
+                assertThat(exchange(client, octets)).hasSize(octets.length);
+            }
+            assertThat(first.join().octets().length + second.join().octets().length)
+                    .isEqualTo(octets.length);
+            assertThat(node.balanced(2 * PACKETS).drops()).isEmpty();
+        }
+    }
+
+    @Test
+    void aStreamToTheNodeItselfGoesByRoute() throws Exception {
+        byte[] octets = packet(NAME, 0, 400);
+        try (ServerSocket listener = listen(TestNet.SERVER4, 4000);
+                TransitNode node = new TransitNode(net)
+                        .route("203.0.113.0/24", at(TestNet.SERVER4, 4000))
+                        .service(NAME, p -> Verdict.FORWARD)
+                        .start()) {
+            CompletableFuture<Brought> brought = echo(listener);
+            try (Socket client = connect(at(TestNet.ROUTER4, PORT))) {
+                assertThat(exchange(client, octets)).isEqualTo(octets);
+            }
+            assertThat(brought.join().octets()).isEqualTo(octets);
+            node.balanced(2);
+        }
+    }
+
+    @Test
+    void whatAServiceSendsElsewhereGoesByRoute() throws Exception {
+        byte[] octets = packet(NAME, 0, 400);
+        try (ServerSocket listener = listen(TestNet.SERVER4, 4000);
+                TransitNode node = new TransitNode(net)
+                        .route("203.0.113.0/24", at(TestNet.SERVER4, 4000))
+                        .elsewhere(NAME, at("203.0.113.9", 9))
+                        .start()) {
+            CompletableFuture<Brought> brought = echo(listener);
+            try (Socket client = connect(at(TestNet.SERVER4, PORT))) {
+                assertThat(exchange(client, octets)).isEqualTo(octets);
+            }
+            assertThat(brought.join().octets()).isEqualTo(octets);
+            node.balanced(2);
+        }
+    }
+}
