@@ -76,13 +76,14 @@ struct {
  * What spares look-ups, kept by who fills the maps: set no later than what it hints at.
  *
  * wilds	combinations of wildcards of all services, as in tmn_services
+ * only	1 + the combination, if there is just one
  * locals	bit tmn_local_bit() of each of tmn_locals
  */
 #define TMN_LOCAL_WORDS 16
 
 struct tmn_hints {
 	__u32 wilds;
-	__u32 zero;
+	__u32 only;
 	__u64 locals[TMN_LOCAL_WORDS];
 };
 
@@ -265,12 +266,17 @@ TMN_INLINE struct tmn_policy *tmn_look_up(struct tmn_scratch *scratch,
 	const __u64 *from = (const __u64 *)datagram->source;
 	const __u64 *to = (const __u64 *)datagram->destination;
 
+	/* All bits where the part counts. */
+	__u64 source_mask = (__u64)(wild & TMN_WILD_SOURCE) - 1;
+	__u64 destination_mask = (__u64)((wild & TMN_WILD_DESTINATION) >> 1) - 1;
+	__u32 stream_mask = ((wild & TMN_WILD_STREAM) >> 2) - 1;
+
 	*(__u64 *)key->service = *(__u64 *)scratch->packet.service;
-	source[0] = wild & TMN_WILD_SOURCE ? 0 : from[0];
-	source[1] = wild & TMN_WILD_SOURCE ? 0 : from[1];
-	destination[0] = wild & TMN_WILD_DESTINATION ? 0 : to[0];
-	destination[1] = wild & TMN_WILD_DESTINATION ? 0 : to[1];
-	key->stream = wild & TMN_WILD_STREAM ? 0 : scratch->packet.raw_stream;
+	source[0] = from[0] & source_mask;
+	source[1] = from[1] & source_mask;
+	destination[0] = to[0] & destination_mask;
+	destination[1] = to[1] & destination_mask;
+	key->stream = scratch->packet.raw_stream & stream_mask;
 	key->wild = (__u8)wild;
 	key->protocol = (__u8)datagram->protocol;
 	key->zero[0] = 0;
@@ -293,13 +299,14 @@ TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch,
 	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
 	if (!hints)
 		return NULL;
-	wilds = tmn_wilds(hints->wilds, has_stream);
-	if (wilds & (wilds - 1)) {
-		of_service = bpf_map_lookup_elem(&tmn_services, scratch->packet.service);
-		if (!of_service)
-			return NULL;
-		wilds &= *of_service;
-	}
+	wild = hints->only - 1;
+	if (wild < TMN_WILDS)
+		return has_stream || wild & TMN_WILD_STREAM ?
+			       tmn_look_up(scratch, datagram, wild) : NULL;
+	of_service = bpf_map_lookup_elem(&tmn_services, scratch->packet.service);
+	if (!of_service)
+		return NULL;
+	wilds = tmn_wilds(*of_service, has_stream);
 	for (wild = 0; wild < TMN_WILDS; wild++) {
 		if (!(wilds & 1u << wild))
 			continue;
@@ -308,6 +315,18 @@ TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch,
 			return policy;
 	}
 	return NULL;
+}
+
+/* Whether the fate sends the packet up: for this host, or for an address of another family. */
+TMN_INLINE int tmn_fate_up(const struct tmn_policy *policy, const struct tmn_datagram *datagram)
+{
+	const __u32 *to = (const __u32 *)policy->to_address;
+
+	if (policy->fate == TMN_FATE_ON)
+		return tmn_is_local(datagram);
+	if (policy->fate != TMN_FATE_TO)
+		return 0;
+	return (to[0] || to[1] || to[2] != tmn_swap_word(0xffff)) != datagram->is_ipv6;
 }
 
 /* Both parts of what marking writes, as on the wire, and the packet's checksum after it. */

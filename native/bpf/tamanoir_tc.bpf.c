@@ -245,9 +245,13 @@ TMN_INLINE int tmn_state_up(const struct tmn_policy *policy, struct tmn_state *s
 
 /* Sends packets up under a policy. */
 TMN_INLINE int tmn_obey_up(struct __sk_buff *skb, const struct tmn_hook *hook,
-			   const struct tmn_datagram *datagram, struct tmn_state *state,
+			   const struct tmn_datagram *datagram,
 			   struct tmn_counters *counters, __u32 slot, __u32 datagrams)
 {
+	struct tmn_state *state = bpf_map_lookup_elem(&tmn_states, &slot);
+
+	if (!state)
+		return TMN_ON;
 	/* Before the packet can settle. */
 	__sync_fetch_and_add(&state->up, datagrams);
 	if (!tmn_up(skb, hook, datagram, slot, datagrams)) {
@@ -270,17 +274,19 @@ TMN_INLINE int tmn_obey(struct __sk_buff *skb, struct tmn_scratch *scratch,
 {
 	__u32 slot = policy->slot;
 	struct tmn_counters *counters = bpf_map_lookup_elem(&tmn_counts, &slot);
-	struct tmn_state *state = bpf_map_lookup_elem(&tmn_states, &slot);
+	struct tmn_state *state;
 	__u32 rule;
 
-	if (!counters || !state)
+	if (!counters)
 		return TMN_ON;
-	if (policy->share != TMN_SHARE_NONE || policy->ordered)
+	if (policy->share != TMN_SHARE_NONE || policy->ordered) {
+		state = bpf_map_lookup_elem(&tmn_states, &slot);
+		if (!state)
+			return TMN_ON;
 		has_to |= tmn_state_up(policy, state, datagrams, IPPROTO_UDP);
-	if (!has_to && policy->fate == TMN_FATE_ON)
-		has_to = tmn_is_local(datagram);
-	if (has_to)
-		return tmn_obey_up(skb, hook, datagram, state, counters, slot, datagrams);
+	}
+	if (has_to || tmn_fate_up(policy, datagram))
+		return tmn_obey_up(skb, hook, datagram, counters, slot, datagrams);
 	counters->packets++;
 	tmn_count_octets(counters, scratch->packet.octets);
 	rule = policy->rule_count ? tmn_rules_end(policy, &scratch->packet) : TMN_RULES_PASS;
@@ -318,11 +324,16 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 		       struct udphdr *udp, void *end, __u32 octets)
 {
 	__u32 at = datagram->transport_at + sizeof(struct udphdr);
-	__u32 datagrams = skb->gso_segs > 1 ? skb->gso_segs : 1;
+	__u32 datagrams = 1, size = skb->gso_size;
 	struct tmn_policy *policy;
 	__u32 met;
 	int has_to;
 
+	if (size && size < octets) {
+		/* The first is read; what it is, the others are taken to be. */
+		datagrams = (octets + size - 1) / size;
+		octets = size;
+	}
 	tmn_count(TMN_MET_SEEN, datagrams);
 	met = tmn_read(skb, scratch, hook, udp + 1, end, at, octets);
 	if (met != TMN_OK && met != TMN_MET_TRAILER && met != TMN_MET_COMPLEX) {
@@ -377,36 +388,47 @@ TMN_INLINE int tmn_is_connected(struct __sk_buff *skb, const struct tmn_datagram
 
 /* A connection begins: its policy decides. */
 TMN_INLINE int tmn_connection(struct __sk_buff *skb, const struct tmn_hook *hook,
-			      struct tmn_scratch *scratch, const struct tmn_datagram *segment)
+			      struct tmn_scratch *scratch, const struct tmn_datagram *segment,
+			      int is_awaited)
 {
 	struct tmn_counters *counters;
 	struct tmn_policy *policy;
 	struct tmn_state *state;
 	__u32 slot;
+	int has_to;
 
 	scratch->packet.service[0] = 0;
 	scratch->packet.service[1] = 0;
 	scratch->packet.raw_stream = 0;
 	policy = tmn_find(scratch, segment, 0);
 	if (!policy) {
-		tmn_count(TMN_MET_NO_POLICY, 1);
-		if (hook->unknown_up)
-			skb->mark = hook->mark;
+		if (!hook->unknown_up || is_awaited) {
+			tmn_count(TMN_MET_NO_POLICY, 1);
+			if (hook->unknown_up)
+				skb->mark = hook->mark;
+			return TMN_ON;
+		}
+		tmn_count(TMN_MET_ABSENT, 1);
 		return TMN_ON;
 	}
 	if (policy->level != TMN_LEVEL_TC) {
 		tmn_count(TMN_MET_OTHER_LEVEL, 1);
 		return TMN_ON;
 	}
-	tmn_count(TMN_MET_POLICY, 1);
 	slot = policy->slot;
 	counters = bpf_map_lookup_elem(&tmn_counts, &slot);
 	state = bpf_map_lookup_elem(&tmn_states, &slot);
 	if (!counters || !state)
 		return TMN_ON;
+	has_to = tmn_state_up(policy, state, 1, IPPROTO_TCP) ||
+		 (policy->fate == TMN_FATE_ON && tmn_is_local(segment));
+	if (has_to && !is_awaited) {
+		tmn_count(TMN_MET_ABSENT, 1);
+		return TMN_ON;
+	}
+	tmn_count(TMN_MET_POLICY, 1);
 	counters->packets++;
-	if (tmn_state_up(policy, state, 1, IPPROTO_TCP) ||
-	    (policy->fate == TMN_FATE_ON && tmn_is_local(segment))) {
+	if (has_to) {
 		counters->up++;
 		__sync_fetch_and_add(&state->up, 1);
 		skb->mark = hook->mark | slot;
@@ -432,11 +454,7 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_hook *hook,
 	if (!begins)
 		return TMN_ON;
 	tmn_count(TMN_MET_CONNECTIONS, 1);
-	if (!is_awaited) {
-		tmn_count(TMN_MET_ABSENT, 1);
-		return TMN_ON;
-	}
-	return tmn_connection(skb, hook, scratch, segment);
+	return tmn_connection(skb, hook, scratch, segment, is_awaited);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */

@@ -166,7 +166,7 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 	counters = bpf_map_lookup_elem(&tmn_counts, &slot);
 	if (!counters)
 		return XDP_PASS;
-	if (tmn_is_held(policy) || (policy->fate == TMN_FATE_ON && tmn_is_local(datagram)))
+	if (tmn_is_held(policy) || tmn_fate_up(policy, datagram))
 		return tmn_lift(ctx);
 	counters->packets++;
 	tmn_count_octets(counters, scratch->packet.octets);

@@ -10,7 +10,7 @@ import org.tamanoir.nodeos.LevelException;
  * what it hints at, and goes after it.
  *
  * <pre>
- *   wilds 4, zero 4, bits of local addresses 16 * 8
+ *   wilds 4, only 4, bits of local addresses 16 * 8
  * </pre>
  *
  * <p>Thread contract: one thread at a time.
@@ -18,6 +18,7 @@ import org.tamanoir.nodeos.LevelException;
 final class BpfHints {
     static final int SIZE = 8 + 16 * Long.BYTES;
 
+    private static final int ONLY = 4;
     private static final int LOCALS = 8;
     private static final int LOCAL_BITS = 16 * Long.SIZE;
 
@@ -38,6 +39,7 @@ final class BpfHints {
         }
         if (hints.getInt(0) != wilds) {
             hints.putInt(0, wilds);
+            hints.putInt(ONLY, Integer.bitCount(wilds) == 1 ? 1 + Integer.numberOfTrailingZeros(wilds) : 0);
             map.put(BpfMap.number(0), hints);
         }
     }
