@@ -90,6 +90,15 @@ final class BridgeNet implements AutoCloseable {
         });
     }
 
+    /** Begins anew, for another test. */
+    void forget() {
+        seen.clear();
+        atNode.clear();
+        atServer.clear();
+        marks.clear();
+        sent = 0;
+    }
+
     /** Sends packets of a stream, no more than a few at a time on their way, until all have arrived somewhere. */
     void exchange(NodeOs os, int stream, int packets) {
         for (int i = 0; i < packets; i++) {

@@ -11,9 +11,13 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.tamanoir.Tiers;
 import org.tamanoir.nodeos.Fate;
 import org.tamanoir.nodeos.Flow;
@@ -29,26 +33,38 @@ import org.tamanoir.nodeos.Rule;
 import org.tamanoir.nodeos.Share;
 
 /** The bridge with the real netfilter module, alone and beside the BPF levels. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ModuleDriverInGuest {
     private static final Set<Level> ALL = EnumSet.allOf(Level.class);
+
+    private static final @Nullable String MODULE = System.getenv("TAMANOIR_MODULE");
 
     private BridgeNet net;
     private NodeOs os = NodeOs.NONE;
 
-    @BeforeEach
-    void load() throws Exception {
-        String module = System.getenv("TAMANOIR_MODULE");
-        Tiers.require("module", module != null, "the netfilter module is not built, see native/build.sh");
-        if (!Files.exists(Path.of("/sys/module/tamanoir"))) {
-            Namespaces.shell("insmod " + module);
-        }
+    @BeforeAll
+    void makeNet() throws Exception {
+        Tiers.require(
+                "module", MODULE != null, "no module in TAMANOIR_MODULE: this runs in the guest, see native/vm/test");
         net = new BridgeNet("module");
     }
 
+    @BeforeEach
+    void load() {
+        if (!Files.exists(Path.of("/sys/module/tamanoir"))) {
+            Namespaces.shell("insmod " + MODULE);
+        }
+        net.forget();
+    }
+
     @AfterEach
-    void unload() throws Exception {
+    void detach() throws Exception {
+        net.close(os);
+    }
+
+    @AfterAll
+    void unload() {
         if (net != null) {
-            net.close(os);
             net.close();
             Namespaces.shell("rmmod tamanoir");
         }
@@ -61,17 +77,15 @@ class ModuleDriverInGuest {
                 .isInstanceOf(LevelException.class)
                 .hasMessageContaining(
                         "module: module tamanoir is not loaded: modprobe tamanoir, or insmod tamanoir.ko");
-        Namespaces.shell("insmod " + System.getenv("TAMANOIR_MODULE"));
-        os = net.attach(BridgeNet.PORT, Level.MODULE);
-        assertThat(os.levels())
-                .filteredOn(status -> status.level() == Level.MODULE)
-                .extracting(LevelStatus::isThere, LevelStatus::detail)
-                .containsExactly(tuple(true, "module 0.1.0, netfilter"));
     }
 
     @Test
     void packetsComeUpUntilAPolicySendsThemOn() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.MODULE);
+        assertThat(os.levels())
+                .filteredOn(status -> status.level() == Level.MODULE)
+                .extracting(LevelStatus::isThere, LevelStatus::detail)
+                .containsExactly(tuple(true, "module 0.1.0, netfilter"));
         net.exchange(os, 1, 10);
         assertThat(net.atNode).hasSize(10);
         assertThat(net.marks).containsExactly(os.upMark());
@@ -98,9 +112,9 @@ class ModuleDriverInGuest {
     @Test
     void theFirstComeUpAndNoneIsOvertaken() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.MODULE);
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(500)), ALL, false);
-        net.exchange(os, 1, 1_000);
-        assertThat(net.atNode.size()).isBetween(500, 500 + 64);
+        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(200)), ALL, false);
+        net.exchange(os, 1, 400);
+        assertThat(net.atNode.size()).isBetween(200, 200 + 64);
         assertThat(net.atNode).isSorted();
         assertThat(net.atServer).isSorted();
         assertThat(net.atServer.get(0)).isGreaterThan(net.atNode.get(net.atNode.size() - 1));
@@ -189,7 +203,5 @@ class ModuleDriverInGuest {
         assertThatThrownBy(() -> offload.change(Policy.up())).isInstanceOf(LevelException.class);
         os.settled(1, 5);
         offload.close();
-        net.close(os);
-        Namespaces.shell("insmod " + System.getenv("TAMANOIR_MODULE"));
     }
 }
