@@ -57,7 +57,6 @@ static unsigned int on_udp(struct tmn_crossing *crossing, bool is_fragment)
 	if (!udp || !finds_node(crossing, tmn_port_owner(ports->udp, udp->dest)))
 		return NF_ACCEPT;
 	if (is_fragment) {
-		tmn_meet(crossing->node, TMN_MET_SEEN, 1);
 		tmn_meet(crossing->node, TMN_MET_FRAGMENT, 1);
 		return NF_ACCEPT;
 	}
@@ -84,7 +83,7 @@ static unsigned int on_tcp(struct tmn_crossing *crossing)
 	return tmn_tcp(crossing, tcp);
 }
 
-/* Of a fragmented datagram the first fragment has the port, and is counted; all go on. */
+/* Of the fragments of a datagram the first has the port, and is counted; all go on. */
 static unsigned int on_ipv4(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	const struct iphdr *ip = ip_hdr(skb);

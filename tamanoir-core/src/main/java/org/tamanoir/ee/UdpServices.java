@@ -163,7 +163,7 @@ final class UdpServices {
         }
         byte[] copy = new byte[octets];
         packet.buffer().get(packet.offset(), copy);
-        wait.packets.add(new Held(copy, new Arrival(from)));
+        wait.packets.add(new Held(copy, from.copy()));
         packetsHeld++;
         packetsWaiting = packetsWaiting + 1;
         octetsHeld += octets;

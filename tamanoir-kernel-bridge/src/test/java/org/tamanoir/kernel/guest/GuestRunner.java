@@ -2,8 +2,6 @@ package org.tamanoir.kernel.guest;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -117,8 +115,13 @@ public final class GuestRunner implements TestExecutionListener {
         if (thrown.getClass().getSimpleName().contains("Aborted")) {
             return String.valueOf(thrown.getMessage());
         }
-        StringWriter text = new StringWriter();
-        thrown.printStackTrace(new PrintWriter(text));
-        return text.toString().strip();
+        StringBuilder text = new StringBuilder(thrown.toString().strip());
+        for (StackTraceElement frame : thrown.getStackTrace()) {
+            if (frame.getClassName().startsWith("org.tamanoir.")) {
+                text.append("\n\tat ").append(frame);
+            }
+        }
+        Throwable cause = thrown.getCause();
+        return cause == null || cause == thrown ? text.toString() : text + "\nCaused by: " + reason(cause);
     }
 }

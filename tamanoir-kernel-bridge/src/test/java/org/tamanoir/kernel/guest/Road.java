@@ -1,0 +1,151 @@
+package org.tamanoir.kernel.guest;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.tamanoir.Tiers;
+
+/**
+ * Three network namespaces in a row, the middle of which routes, and programs in them:
+ *
+ * <pre>
+ *   tmn-a 10.7.1.2 -- 10.7.1.1 tmn-r 10.7.2.1 -- 10.7.2.2 tmn-b
+ *         fd07:1::2   fd07:1::1      fd07:2::1   fd07:2::2
+ * </pre>
+ *
+ * The module is loaded as long as the road is open. One test thread.
+ */
+final class Road implements AutoCloseable {
+    static final String SENDER = "tmn-a";
+    static final String ROUTER = "tmn-r";
+    static final String RECEIVER = "tmn-b";
+
+    /** The receiver's addresses. */
+    static final String IPV4 = "10.7.2.2";
+
+    static final String IPV6 = "fd07:2::2";
+
+    static final int PORT = 3322;
+
+    private static final Path PROGRAMS = Path.of("target", "native", "test");
+
+    /** The router computes what checksums are left to devices: the receiver then notices one that is not right. */
+    private static final String OPEN = """
+            for n in tmn-a tmn-r tmn-b; do ip netns add $n; done
+            ip link add tmn-ar netns tmn-a type veth peer name tmn-ra netns tmn-r
+            ip link add tmn-br netns tmn-b type veth peer name tmn-rb netns tmn-r
+            ip netns exec tmn-r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+            ip -n tmn-a addr add 10.7.1.2/24 dev tmn-ar
+            ip -n tmn-a addr add fd07:1::2/64 dev tmn-ar nodad
+            ip -n tmn-r addr add 10.7.1.1/24 dev tmn-ra
+            ip -n tmn-r addr add fd07:1::1/64 dev tmn-ra nodad
+            ip -n tmn-r addr add 10.7.2.1/24 dev tmn-rb
+            ip -n tmn-r addr add fd07:2::1/64 dev tmn-rb nodad
+            ip -n tmn-b addr add 10.7.2.2/24 dev tmn-br
+            ip -n tmn-b addr add fd07:2::2/64 dev tmn-br nodad
+            for end in a:ar r:ra r:rb b:br a:lo r:lo b:lo; do
+                ip -n tmn-${end%:*} link set $(echo tmn-${end#*:} | sed s/tmn-lo/lo/) up
+            done
+            ip -n tmn-a route add default via 10.7.1.1
+            ip -n tmn-a route add default via fd07:1::1
+            ip -n tmn-b route add default via 10.7.2.1
+            ip -n tmn-b route add default via fd07:2::1
+            ip -n tmn-r rule add fwmark 0x54000000/0xfff00000 lookup 77
+            ip -n tmn-r route add local default dev lo table 77
+            ip netns exec tmn-r ethtool -K tmn-rb tx off >/dev/null
+            """;
+
+    private final List<Program> programs = new ArrayList<>();
+
+    private Road() {}
+
+    /** Skips the test where the module cannot be loaded. */
+    static Road open() {
+        requireModule();
+        load();
+        Program.run("bash", "-ec", OPEN);
+        return new Road();
+    }
+
+    static void requireModule() {
+        String path = System.getenv("TAMANOIR_MODULE");
+        Tiers.require(
+                "module",
+                path != null && !path.isEmpty() && Files.exists(Path.of(path)),
+                "no module in TAMANOIR_MODULE: this runs in the guest, see native/vm/test");
+    }
+
+    static void load() {
+        Program.run("insmod", System.getenv("TAMANOIR_MODULE"));
+    }
+
+    static void unload() {
+        Program.run("rmmod", "tamanoir");
+    }
+
+    /** A socket to the module, in a namespace. */
+    Program control(String namespace) {
+        return in(namespace, "control");
+    }
+
+    /** A program of {@code native/test} in a namespace. */
+    Program in(String namespace, String program, String... arguments) {
+        List<String> command = new ArrayList<>(List.of("ip", "netns", "exec", namespace));
+        command.add(PROGRAMS.resolve(program).toString());
+        Collections.addAll(command, arguments);
+        return keep(Program.start(command.toArray(String[]::new)));
+    }
+
+    Program keep(Program program) {
+        programs.add(program);
+        return program;
+    }
+
+    /** Sends lines of hex to the receiver. */
+    Program sender(String address) {
+        return in(SENDER, "traffic", "send", address, Integer.toString(PORT));
+    }
+
+    /** Sends many at once to the receiver. */
+    Program flood() {
+        return in(SENDER, "traffic", "flood", IPV4, Integer.toString(PORT));
+    }
+
+    /** Whether the sender leaves UDP checksums to the router's device, or computes them. */
+    void leaveChecksums(boolean left) {
+        Program.run("ip", "netns", "exec", SENDER, "ethtool", "-K", "tmn-ar", "tx", left ? "on" : "off");
+    }
+
+    /** Takes what comes to the receiver: {@code show}, or {@code count} and the offset of the number. */
+    Program receiver(String... how) {
+        return listening(RECEIVER, how);
+    }
+
+    /** The same anywhere. */
+    Program listening(String namespace, String... how) {
+        List<String> arguments = new ArrayList<>(List.of(how));
+        arguments.add(1, Integer.toString(PORT));
+        Program program = in(namespace, "traffic", arguments.toArray(String[]::new));
+        if (!program.next().equals("ok")) {
+            throw new IllegalStateException("port " + PORT + " cannot be bound in " + namespace);
+        }
+        return program;
+    }
+
+    /** Ends what runs on the road, keeps the road. */
+    void clear() {
+        programs.forEach(Program::close);
+        programs.clear();
+    }
+
+    @Override
+    public void close() {
+        clear();
+        Program.run("bash", "-c", "for n in tmn-a tmn-r tmn-b; do ip netns del $n; done");
+        if (Files.exists(Path.of("/sys/module/tamanoir"))) {
+            unload();
+        }
+    }
+}
