@@ -18,8 +18,7 @@ import org.tamanoir.nodeos.LevelException;
  */
 final class BpfMemory {
     private static final Cleaner CLEANER = Cleaner.create();
-    private static final VarHandle LONG =
-            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
     private final ByteBuffer memory;
 
@@ -31,8 +30,7 @@ final class BpfMemory {
     BpfMemory(String name, int fd, int octets) throws LevelException {
         long address = BpfLibC.mmap(0, octets, BpfLibC.PROT_READ_WRITE, BpfLibC.MAP_SHARED, fd, 0);
         if (address == BpfLibC.MAP_FAILED) {
-            throw new LevelException(
-                    "BPF map " + name + " cannot be mapped: " + LibC.strerror(Native.getLastError()));
+            throw new LevelException("BPF map " + name + " cannot be mapped: " + LibC.strerror(Native.getLastError()));
         }
         memory = new Pointer(address).getByteBuffer(0, octets);
         CLEANER.register(this, () -> BpfLibC.munmap(address, octets));

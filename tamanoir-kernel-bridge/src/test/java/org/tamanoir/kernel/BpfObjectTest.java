@@ -34,7 +34,8 @@ class BpfObjectTest {
 
     @Test
     void whatIsNoObjectIsRefusedInOneLine() {
-        assertThatThrownBy(() -> BpfObject.load("text.bpf.o", "no object".getBytes(StandardCharsets.US_ASCII), Map.of()))
+        assertThatThrownBy(
+                        () -> BpfObject.load("text.bpf.o", "no object".getBytes(StandardCharsets.US_ASCII), Map.of()))
                 .isInstanceOf(LevelException.class)
                 .hasMessageStartingWith("BPF object text.bpf.o cannot be opened: ")
                 .hasMessageNotContaining("\n");

@@ -49,8 +49,7 @@ class BpfStampsTest {
     }
 
     private static byte[] packet(int sequence) {
-        return BpfBed.bytes(
-                new PacketBuilder().typeId(BpfBed.TYPE_ID).stream(1).nextSequence(sequence), 300);
+        return BpfBed.bytes(new PacketBuilder().typeId(BpfBed.TYPE_ID).stream(1).nextSequence(sequence), 300);
     }
 
     private static void sendUdp(TestNet net, int sequence) throws Exception {

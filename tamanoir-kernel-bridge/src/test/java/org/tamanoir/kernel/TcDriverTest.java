@@ -280,7 +280,8 @@ class TcDriverTest {
                 return null;
             });
             bed.set(Policy.forward());
-            assertThat(bed.cross(TestNet.SERVER4, BpfBed.bytes(BpfBed.packet(), 3))).hasSize(1);
+            assertThat(bed.cross(TestNet.SERVER4, BpfBed.bytes(BpfBed.packet(), 3)))
+                    .hasSize(1);
             assertThat(bed.counters().on()).isEqualTo(1);
             assertThat(other.met()[Abi.MET_SEEN]).isZero();
         } finally {

@@ -67,7 +67,11 @@ class XdpDriverTest {
                         try (tc;
                                 XdpDriver second = new XdpDriver(10, List.of("rc"), tc)) {
                             second.attach(AbiEncoder.hook(
-                                    AbiEncoder.upMark(10), BpfBed.TYPE_ID, java.util.Set.of(1), java.util.Set.of(), false));
+                                    AbiEncoder.upMark(10),
+                                    BpfBed.TYPE_ID,
+                                    java.util.Set.of(1),
+                                    java.util.Set.of(),
+                                    false));
                             return null;
                         }
                     }))
