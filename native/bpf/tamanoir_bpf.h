@@ -173,8 +173,7 @@ TMN_INLINE int tmn_sum_holds(void *ctx, struct tmn_scratch *scratch, __u32 at)
 
 	for (i = 0; i < TMN_CHUNKS; i++) {
 		octets = left < TMN_CHUNK ? left : TMN_CHUNK;
-		TMN_OPAQUE(octets);
-		if (octets < 1 || octets > TMN_CHUNK)
+		if (!TMN_IS_WITHIN(octets, TMN_CHUNK))
 			break;
 		if (tmn_load(ctx, at + i * TMN_CHUNK, scratch->chunk, octets))
 			return 0;
@@ -224,8 +223,7 @@ TMN_INLINE int tmn_load_head(void *ctx, struct tmn_scratch *scratch, void *packe
 		return 0;
 	octets -= done;
 	TMN_OPAQUE(done);
-	TMN_OPAQUE(octets);
-	if (done > TMN_HEADER_OCTETS - 32 || octets < 1 || octets > 32)
+	if (done > TMN_HEADER_OCTETS - 32 || !TMN_IS_WITHIN(octets, 32))
 		return tmn_load(ctx, at, scratch->head, TMN_BASIC_OCTETS);
 	return tmn_load(ctx, at + done, scratch->head + done, octets);
 }

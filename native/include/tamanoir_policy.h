@@ -266,6 +266,7 @@ TMN_INLINE __u32 tmn_parse_option(struct tmn_packet *packet, __u32 *next,
 		}
 	}
 	packet->flaws |= flaws;
+	TMN_OPAQUE(slot);
 	packet->at[slot & (TMN_SLOTS - 1)] = (__u8)at;
 	return TMN_OK;
 }

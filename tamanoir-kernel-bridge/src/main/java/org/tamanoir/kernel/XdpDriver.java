@@ -110,6 +110,11 @@ final class XdpDriver implements LevelDriver {
         tc.pins().unpin(PROGRAM);
     }
 
+    /** The program's descriptor. */
+    int program() {
+        return program;
+    }
+
     @Override
     public void locals(ByteBuffer addresses) throws LevelException {
         tables.locals(addresses);
