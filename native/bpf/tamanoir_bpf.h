@@ -12,28 +12,13 @@
 #ifndef TAMANOIR_BPF_H
 #define TAMANOIR_BPF_H
 
-#include <linux/bpf.h>
-#include <linux/if_ether.h>
-#include <linux/in.h>
-#include <linux/in6.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
-#include <linux/tcp.h>
-#include <linux/udp.h>
-#include <bpf/bpf_endian.h>
-#include <bpf/bpf_helpers.h>
-#include "tamanoir_policy.h"
+#include "tamanoir_net.h"
 
-#define TMN_IP_FRAGMENT 0x3fff	/* more fragments, or an offset */
-#define TMN_IPV6_FRAGMENT 44	/* next header */
 #define TMN_CHUNK 512		/* most octets that bpf_csum_diff takes */
 #define TMN_CHUNKS (TMN_MAX_CHECKED_OCTETS / TMN_CHUNK)
 
 /* In front of a packet that XDP cannot send up: tc does, see TMN_LEVEL_XDP in tamanoir_tc.bpf.c. */
 #define TMN_META_UP 0x544d5550u
-
-#define likely(condition) __builtin_expect(!!(condition), 1)
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -87,12 +72,33 @@ struct {
 	__type(value, __u64);
 } tmn_mets SEC(".maps");
 
-/* Of the packet that this processor is at. Room behind head and chunk is for padding sums. */
+/*
+ * What spares look-ups, kept by who fills the maps: set no later than what it hints at.
+ *
+ * wilds	combinations of wildcards of all services, as in tmn_services
+ * only	1 + the combination, if there is just one
+ * locals	bit tmn_local_bit() of each of tmn_locals
+ */
+#define TMN_LOCAL_WORDS 16
+
+struct tmn_hints {
+	__u32 wilds;
+	__u32 only;
+	__u64 locals[TMN_LOCAL_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tmn_hints);
+} tmn_hints SEC(".maps");
+
+/* Of the packet that this processor is at. Room behind chunk is for padding sums. */
 struct tmn_scratch {
-	__u8 head[TMN_HEADER_OCTETS + 4];
-	__u8 chunk[TMN_CHUNK + 4];
+	__u8 head[TMN_HEADER_OCTETS];
+	__u8 chunk[TMN_CHUNK + 8];
 	struct tmn_packet packet;
-	struct tmn_flow flow;
 	struct tmn_flow key;
 };
 
@@ -102,20 +108,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tmn_scratch);
 } tmn_scratches SEC(".maps");
-
-/* A datagram or segment and where its parts are, in octets from the link header. */
-struct tmn_datagram {
-	__u32 source[4];	/* IPv6, or IPv4 as ::ffff:a.b.c.d; as on the wire */
-	__u32 destination[4];
-	__be16 source_port;
-	__be16 destination_port;
-	__u32 protocol;		/* IPPROTO_UDP or IPPROTO_TCP; 0: another, or not to be looked at */
-	__u32 is_ipv6;
-	__u32 is_fragment;
-	__u32 transport_at;
-	__u32 ip_octets;	/* from the transport header on */
-	__u32 hops;		/* left */
-};
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
@@ -137,91 +129,27 @@ TMN_INLINE void tmn_count_octets(struct tmn_counters *counters, __u64 octets)
 		counters->largest = octets;
 }
 
-/* ---- headers below ANEP ---------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
-TMN_INLINE int tmn_is_port(const __be16 ports[TMN_MAX_PORTS], __u32 count, __be16 port)
+/* 10 bits of an address, as on the wire. */
+TMN_INLINE __u32 tmn_local_bit(const __u32 address[4])
 {
-	__u32 i;
+	__u32 mixed = address[0] ^ address[1] ^ address[2] ^ address[3];
 
-	for (i = 0; i < TMN_MAX_PORTS; i++) {
-		if (i >= count)
-			break;
-		if (ports[i] == port)
-			return 1;
-	}
-	return 0;
-}
-
-/*
- * Reads link and IP headers of untagged Ethernet frames.
- *
- * @return below 0 where the headers do not lie in [data, end), which a caller may change
- */
-TMN_INLINE int tmn_read_ip(struct tmn_datagram *datagram, void *data, void *end)
-{
-	struct ethhdr *link = data;
-	struct iphdr *ip = data + ETH_HLEN;
-	struct ipv6hdr *ip6 = data + ETH_HLEN;
-	__u32 octets;
-
-	datagram->protocol = 0;
-	datagram->is_fragment = 0;
-	if ((void *)(link + 1) > end)
-		return -1;
-	if (link->h_proto == bpf_htons(ETH_P_IP)) {
-		if ((void *)(ip + 1) > end)
-			return -1;
-		if (ip->protocol != IPPROTO_UDP && ip->protocol != IPPROTO_TCP)
-			return 0;
-		octets = bpf_ntohs(ip->tot_len);
-		if (ip->version != 4 || ip->ihl < 5 || octets < ip->ihl * 4)
-			return 0;
-		datagram->is_ipv6 = 0;
-		datagram->is_fragment = !!(ip->frag_off & bpf_htons(TMN_IP_FRAGMENT));
-		datagram->protocol = ip->protocol;
-		datagram->transport_at = ETH_HLEN + ip->ihl * 4;
-		datagram->ip_octets = octets - ip->ihl * 4;
-		datagram->hops = ip->ttl;
-		tmn_map_ipv4(datagram->source, ip->saddr);
-		tmn_map_ipv4(datagram->destination, ip->daddr);
-		return 0;
-	}
-	if (link->h_proto != bpf_htons(ETH_P_IPV6))
-		return 0;
-	if ((void *)(ip6 + 1) > end)
-		return -1;
-	datagram->is_ipv6 = 1;
-	datagram->transport_at = ETH_HLEN + sizeof(*ip6);
-	datagram->ip_octets = bpf_ntohs(ip6->payload_len);
-	datagram->hops = ip6->hop_limit;
-	if (ip6->nexthdr == TMN_IPV6_FRAGMENT) {
-		__u8 *next = (void *)(ip6 + 1);
-
-		if ((void *)(next + 1) > end)
-			return -1;
-		datagram->is_fragment = 1;
-		datagram->protocol = *next;
-		return 0;
-	}
-	if (ip6->nexthdr != IPPROTO_UDP && ip6->nexthdr != IPPROTO_TCP)
-		return 0;
-	datagram->protocol = ip6->nexthdr;
-	__builtin_memcpy(datagram->source, &ip6->saddr, sizeof(datagram->source));
-	__builtin_memcpy(datagram->destination, &ip6->daddr, sizeof(datagram->destination));
-	return 0;
-}
-
-/* Where the transport header is, with a bound that the verifier sees. */
-TMN_INLINE __u32 tmn_transport_at(const struct tmn_datagram *datagram)
-{
-	__u32 at = datagram->transport_at;
-
-	TMN_OPAQUE(at);
-	return at & 127;
+	mixed ^= mixed >> 16;
+	mixed ^= mixed >> 8;
+	return mixed & (TMN_LOCAL_WORDS * 64 - 1);
 }
 
 TMN_INLINE int tmn_is_local(const struct tmn_datagram *datagram)
 {
+	__u32 bit = tmn_local_bit(datagram->destination);
+	struct tmn_hints *hints;
+	__u32 zero = 0;
+
+	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
+	if (!hints || !(hints->locals[bit / 64] >> (bit & 63) & 1))
+		return 0;
 	return bpf_map_lookup_elem(&tmn_locals, datagram->destination) != NULL;
 }
 
@@ -236,26 +164,22 @@ TMN_INLINE __u32 tmn_sum(__u8 *from, __u32 octets, __u32 sum)
 	return (__u32)bpf_csum_diff(NULL, 0, (__be32 *)from, (octets + 3) & ~3u, sum);
 }
 
-/* Whether the sum over the whole packet holds; its first octets are in scratch->head. */
+/* Whether the sum over the whole packet holds. */
 TMN_INLINE int tmn_sum_holds(void *ctx, struct tmn_scratch *scratch, __u32 at)
 {
 	__u32 left = scratch->packet.octets;
 	__u32 sum = 0;
 	__u32 octets, i;
 
-	if (left <= TMN_HEADER_OCTETS) {
-		sum = tmn_sum(scratch->head, left, 0);
-	} else {
-		for (i = 0; i < TMN_CHUNKS; i++) {
-			octets = left < TMN_CHUNK ? left : TMN_CHUNK;
-			TMN_OPAQUE(octets);
-			if (octets < 1 || octets > TMN_CHUNK)
-				break;
-			if (tmn_load(ctx, at + i * TMN_CHUNK, scratch->chunk, octets))
-				return 0;
-			sum = tmn_sum(scratch->chunk, octets, sum);
-			left -= octets;
-		}
+	for (i = 0; i < TMN_CHUNKS; i++) {
+		octets = left < TMN_CHUNK ? left : TMN_CHUNK;
+		TMN_OPAQUE(octets);
+		if (octets < 1 || octets > TMN_CHUNK)
+			break;
+		if (tmn_load(ctx, at + i * TMN_CHUNK, scratch->chunk, octets))
+			return 0;
+		sum = tmn_sum(scratch->chunk, octets, sum);
+		left -= octets;
 	}
 	sum = (sum >> 16) + (sum & 0xffff);
 	sum = (sum >> 16) + (sum & 0xffff);
@@ -263,21 +187,64 @@ TMN_INLINE int tmn_sum_holds(void *ctx, struct tmn_scratch *scratch, __u32 at)
 }
 
 /*
+ * Copies a packet's header to scratch->head, 32 octets at a time where they lie in place: a call
+ * costs more.
+ *
+ * @param packet in [packet, end) are its first octets, or fewer
+ */
+TMN_INLINE int tmn_load_head(void *ctx, struct tmn_scratch *scratch, void *packet, void *end,
+			     __u32 at, __u32 octets)
+{
+	const __u64 *from = packet;
+	__u64 *to = (__u64 *)scratch->head;
+	__u32 done = 0, i;
+
+	if (octets > TMN_HEADER_OCTETS)
+		octets = TMN_HEADER_OCTETS;
+	if (packet + TMN_BASIC_OCTETS <= end) {
+		i = bpf_ntohs(((const __be16 *)packet)[2]) * 4;
+		if (i < octets)
+			octets = i < TMN_BASIC_OCTETS ? TMN_BASIC_OCTETS : i;
+	}
+#pragma unroll
+	for (i = 0; i < TMN_HEADER_OCTETS / 32; i++) {
+		if (done >= octets)
+			return 0;
+		if ((void *)(from + 4) > end)
+			break;
+		to[0] = from[0];
+		to[1] = from[1];
+		to[2] = from[2];
+		to[3] = from[3];
+		from += 4;
+		to += 4;
+		done += 32;
+	}
+	if (done >= octets)
+		return 0;
+	octets -= done;
+	TMN_OPAQUE(done);
+	TMN_OPAQUE(octets);
+	if (done > TMN_HEADER_OCTETS - 32 || octets < 1 || octets > 32)
+		return tmn_load(ctx, at, scratch->head, TMN_BASIC_OCTETS);
+	return tmn_load(ctx, at + done, scratch->head + done, octets);
+}
+
+/*
  * Reads the packet of a datagram into scratch->head and scratch->packet.
  *
- * @param at of the packet's first octet
+ * @param packet where it lies, as far as it lies before end
+ * @param at of its first octet in the frame
  * @return as tmn_parse, after its sum was verified
  */
 TMN_INLINE __u32 tmn_read(void *ctx, struct tmn_scratch *scratch, const struct tmn_hook *hook,
-			  __u32 at, __u32 octets)
+			  void *packet, void *end, __u32 at, __u32 octets)
 {
-	__u32 head = octets < TMN_HEADER_OCTETS ? octets : TMN_HEADER_OCTETS;
 	__u32 met;
 
-	TMN_OPAQUE(head);
-	if (head < 1 || head > TMN_HEADER_OCTETS)
+	if (octets < TMN_BASIC_OCTETS)
 		return TMN_MET_SHORT;
-	if (tmn_load(ctx, at, scratch->head, head))
+	if (tmn_load_head(ctx, scratch, packet, end, at, octets))
 		return TMN_MET_TRUNCATED;
 	met = tmn_parse(&scratch->packet, scratch->head, octets, hook->type_id);
 	if (!scratch->packet.checksum_at)
@@ -289,25 +256,77 @@ TMN_INLINE __u32 tmn_read(void *ctx, struct tmn_scratch *scratch, const struct t
 
 /* ---- policies -------------------------------------------------------------------------------- */
 
-/* The policy of the flow in scratch->flow: of those that fit, the one with the least wild. */
-TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch, __u32 has_stream)
+/* The policy of the flow for one combination of wildcards. */
+TMN_INLINE struct tmn_policy *tmn_look_up(struct tmn_scratch *scratch,
+					  const struct tmn_datagram *datagram, __u32 wild)
 {
-	__u32 *of_service = bpf_map_lookup_elem(&tmn_services, scratch->flow.service);
-	struct tmn_policy *policy;
-	__u32 wilds, wild;
+	struct tmn_flow *key = &scratch->key;
+	__u64 *source = (__u64 *)key->source;
+	__u64 *destination = (__u64 *)key->destination;
+	const __u64 *from = (const __u64 *)datagram->source;
+	const __u64 *to = (const __u64 *)datagram->destination;
 
+	/* All bits where the part counts. */
+	__u64 source_mask = (__u64)(wild & TMN_WILD_SOURCE) - 1;
+	__u64 destination_mask = (__u64)((wild & TMN_WILD_DESTINATION) >> 1) - 1;
+	__u32 stream_mask = ((wild & TMN_WILD_STREAM) >> 2) - 1;
+
+	*(__u64 *)key->service = *(__u64 *)scratch->packet.service;
+	source[0] = from[0] & source_mask;
+	source[1] = from[1] & source_mask;
+	destination[0] = to[0] & destination_mask;
+	destination[1] = to[1] & destination_mask;
+	key->stream = scratch->packet.raw_stream & stream_mask;
+	key->wild = (__u8)wild;
+	key->protocol = (__u8)datagram->protocol;
+	key->zero[0] = 0;
+	key->zero[1] = 0;
+	return bpf_map_lookup_elem(&tmn_policies, key);
+}
+
+/*
+ * The policy of a packet's flow: of those that fit, the one with the least wild. Where one
+ * combination is in use its look-up alone tells whether the service has any.
+ */
+TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch,
+				       const struct tmn_datagram *datagram, __u32 has_stream)
+{
+	struct tmn_policy *policy;
+	struct tmn_hints *hints;
+	__u32 wilds, wild, zero = 0;
+	__u32 *of_service;
+
+	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
+	if (!hints)
+		return NULL;
+	wild = hints->only - 1;
+	if (wild < TMN_WILDS)
+		return has_stream || wild & TMN_WILD_STREAM ?
+			       tmn_look_up(scratch, datagram, wild) : NULL;
+	of_service = bpf_map_lookup_elem(&tmn_services, scratch->packet.service);
 	if (!of_service)
 		return NULL;
 	wilds = tmn_wilds(*of_service, has_stream);
 	for (wild = 0; wild < TMN_WILDS; wild++) {
 		if (!(wilds & 1u << wild))
 			continue;
-		tmn_flow_widen(&scratch->key, &scratch->flow, wild);
-		policy = bpf_map_lookup_elem(&tmn_policies, &scratch->key);
+		policy = tmn_look_up(scratch, datagram, wild);
 		if (policy)
 			return policy;
 	}
 	return NULL;
+}
+
+/* Whether the fate sends the packet up: for this host, or for an address of another family. */
+TMN_INLINE int tmn_fate_up(const struct tmn_policy *policy, const struct tmn_datagram *datagram)
+{
+	const __u32 *to = (const __u32 *)policy->to_address;
+
+	if (policy->fate == TMN_FATE_ON)
+		return tmn_is_local(datagram);
+	if (policy->fate != TMN_FATE_TO)
+		return 0;
+	return (to[0] || to[1] || to[2] != tmn_swap_word(0xffff)) != datagram->is_ipv6;
 }
 
 /* Both parts of what marking writes, as on the wire, and the packet's checksum after it. */
@@ -345,6 +364,62 @@ TMN_INLINE int tmn_write(struct tmn_written *written, const struct tmn_place *pl
 							written->after[i]);
 	}
 	return written->before[0] != written->after[0] || written->before[1] != written->after[1];
+}
+
+/* Where the packet's octet at an offset below TMN_HEADER_OCTETS lies; NULL: not before end. */
+TMN_INLINE void *tmn_in_place(void *packet, void *end, __u32 offset, __u32 octets)
+{
+	void *at;
+
+	TMN_OPAQUE(offset);
+	at = packet + (offset & (TMN_HEADER_OCTETS - 1));
+	return at + octets <= end ? at : NULL;
+}
+
+/* UDP's checksum, where there is one, after a 16-bit word changed. */
+TMN_INLINE void tmn_udp_checksum(__u16 *checksum, __u16 before, __u16 after)
+{
+	__u16 updated;
+
+	if (!*checksum)
+		return;
+	updated = tmn_checksum_update(*checksum, before, after);
+	*checksum = updated ? updated : 0xffff;
+}
+
+/*
+ * Writes a mark where the packet lies, with the checksums. ANEP's own checksum, where there is
+ * one, keeps the sum over the packet, and with it UDP's.
+ *
+ * @return whether the packet lies in place
+ */
+TMN_INLINE int tmn_write_in_place(struct udphdr *udp, void *end, const struct tmn_written *written,
+				  const struct tmn_place *place, __u32 checksum_at)
+{
+	void *packet = udp + 1;
+	__u16 *checksum, *first, *second;
+
+	first = tmn_in_place(packet, end, place->at, sizeof(*first));
+	if (!first)
+		return 0;
+	if (place->words == 2) {
+		second = tmn_in_place(packet, end, place->at + 2, sizeof(*second));
+		if (!second)
+			return 0;
+		*second = written->after[1];
+	}
+	*first = written->after[0];
+	if (checksum_at) {
+		checksum = tmn_in_place(packet, end, checksum_at, sizeof(*checksum));
+		if (!checksum)
+			return 0;
+		*checksum = written->checksum;
+		return 1;
+	}
+	tmn_udp_checksum(&udp->check, written->before[0], written->after[0]);
+	if (place->words == 2)
+		tmn_udp_checksum(&udp->check, written->before[1], written->after[1]);
+	return 1;
 }
 
 #endif

@@ -58,10 +58,13 @@ static int check_abi(const struct genl_info *info)
 
 static const void *data_of(const struct genl_info *info, enum tmn_attribute attribute)
 {
-	if (info->attrs[attribute])
-		return nla_data(info->attrs[attribute]);
+	return info->attrs[attribute] ? nla_data(info->attrs[attribute]) : NULL;
+}
+
+static int refuse_missing(const struct genl_info *info)
+{
 	NL_SET_ERR_MSG(info->extack, "an attribute of the command is missing");
-	return NULL;
+	return -EINVAL;
 }
 
 /* The sender's node, with the lock held; or an error, without. */
@@ -69,10 +72,7 @@ static struct tmn_node *lock_node(struct genl_info *info)
 {
 	struct tmn_net *tn = tmn_net_of(genl_info_net(info));
 	struct tmn_node *node;
-	int error = check_abi(info);
 
-	if (error)
-		return ERR_PTR(error);
 	mutex_lock(&tn->lock);
 	node = tmn_node_of(tn, info->snd_portid);
 	if (node)
@@ -128,14 +128,13 @@ static int on_attach(struct sk_buff *skb, struct genl_info *info)
 {
 	struct net *net = genl_info_net(info);
 	struct tmn_net *tn = tmn_net_of(net);
-	const struct tmn_hook *hook;
+	const struct tmn_hook *hook = data_of(info, TMN_A_HOOK);
 	int error = check_abi(info);
 
 	if (error)
 		return error;
-	hook = data_of(info, TMN_A_HOOK);
 	if (!hook)
-		return -EINVAL;
+		return refuse_missing(info);
 	error = tmn_check_hook(hook, info->extack);
 	if (error)
 		return error;
@@ -173,10 +172,12 @@ static int on_set(struct sk_buff *skb, struct genl_info *info)
 	const struct tmn_flow *flow = data_of(info, TMN_A_FLOW);
 	const struct tmn_policy *policy = data_of(info, TMN_A_POLICY);
 	struct tmn_node *node;
-	int error;
+	int error = check_abi(info);
 
+	if (error)
+		return error;
 	if (!flow || !policy)
-		return -EINVAL;
+		return refuse_missing(info);
 	error = tmn_check_flow(flow, info->extack);
 	if (!error)
 		error = tmn_check_policy(flow, policy, info->extack);
@@ -194,10 +195,12 @@ static int on_remove(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct tmn_flow *flow = data_of(info, TMN_A_FLOW);
 	struct tmn_node *node;
-	int error;
+	int error = check_abi(info);
 
+	if (error)
+		return error;
 	if (!flow)
-		return -EINVAL;
+		return refuse_missing(info);
 	error = tmn_check_flow(flow, info->extack);
 	if (error)
 		return error;
@@ -209,14 +212,17 @@ static int on_remove(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-/* A slot without a policy has nothing to settle: that is no error, the policy may just have gone. */
+/* Of a slot without a policy too: that may just have gone. */
 static int on_settled(struct sk_buff *skb, struct genl_info *info)
 {
 	struct tmn_tally *tally;
 	struct tmn_node *node;
+	int error = check_abi(info);
 
-	if (!data_of(info, TMN_A_SLOT) || !data_of(info, TMN_A_SETTLED))
-		return -EINVAL;
+	if (error)
+		return error;
+	if (!info->attrs[TMN_A_SLOT] || !info->attrs[TMN_A_SETTLED])
+		return refuse_missing(info);
 	node = lock_node(info);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
@@ -234,10 +240,12 @@ static int on_counters(struct sk_buff *skb, struct genl_info *info)
 	struct tmn_node *node;
 	struct sk_buff *reply;
 	void *header;
-	int error;
+	int error = check_abi(info);
 
-	if (!data_of(info, TMN_A_SLOT))
-		return -EINVAL;
+	if (error)
+		return error;
+	if (!info->attrs[TMN_A_SLOT])
+		return refuse_missing(info);
 	node = lock_node(info);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
@@ -254,11 +262,15 @@ static int on_counters(struct sk_buff *skb, struct genl_info *info)
 
 static int on_met(struct sk_buff *skb, struct genl_info *info)
 {
-	struct tmn_node *node = lock_node(info);
 	u64 mets[TMN_MET_COUNT];
+	struct tmn_node *node;
 	struct sk_buff *reply;
 	void *header;
+	int error = check_abi(info);
 
+	if (error)
+		return error;
+	node = lock_node(info);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	tmn_mets_sum(node, mets);
@@ -292,7 +304,7 @@ static struct genl_family family __ro_after_init = {
 	.name = TMN_GENL_NAME,
 	.version = TMN_ABI_VERSION,
 	.netnsok = true,
-	.parallel_ops = true, /* tmn_net.lock is enough, and namespaces do not wait for each other */
+	.parallel_ops = true,	/* tmn_net.lock is enough: namespaces do not wait for others */
 	.module = THIS_MODULE,
 	.ops = commands,
 	.n_ops = ARRAY_SIZE(commands),

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Changes to packets, and the checksums that have to follow them. */
-#include <asm/unaligned.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <linux/version.h>
 #include <net/checksum.h>
 #include <net/dst.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
 
 #include "tamanoir.h"
 

@@ -30,6 +30,13 @@ static struct udp_table *udp_table_of(const struct net *net)
 #endif
 }
 
+/* An argument of TCP's lookups that Linux 6.18 took away. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#define TCP_TABLE_OF(net)
+#else
+#define TCP_TABLE_OF(net) (net)->ipv4.tcp_death_row.hashinfo,
+#endif
+
 bool tmn_is_local(const struct tmn_crossing *crossing)
 {
 	if (!crossing->is_ipv6)
@@ -56,16 +63,16 @@ bool tmn_has_udp_socket(const struct tmn_crossing *crossing)
 
 bool tmn_has_listener(const struct tmn_crossing *crossing)
 {
-	struct inet_hashinfo *hashinfo = crossing->net->ipv4.tcp_death_row.hashinfo;
+	struct net *net = crossing->net;
 
 	if (!crossing->is_ipv6)
-		return __inet_lookup_listener(crossing->net, hashinfo, NULL, 0,
+		return __inet_lookup_listener(net, TCP_TABLE_OF(net) NULL, 0,
 					      ipv4(crossing->source), crossing->source_port,
 					      ipv4(crossing->destination),
 					      ntohs(crossing->destination_port),
 					      crossing->in_ifindex, 0);
 #if IS_ENABLED(CONFIG_IPV6)
-	return inet6_lookup_listener(crossing->net, hashinfo, NULL, 0, ipv6(crossing->source),
+	return inet6_lookup_listener(net, TCP_TABLE_OF(net) NULL, 0, ipv6(crossing->source),
 				     crossing->source_port, ipv6(crossing->destination),
 				     ntohs(crossing->destination_port), crossing->in_ifindex, 0);
 #else
@@ -75,16 +82,16 @@ bool tmn_has_listener(const struct tmn_crossing *crossing)
 
 static struct sock *connection(const struct tmn_crossing *crossing)
 {
-	struct inet_hashinfo *hashinfo = crossing->net->ipv4.tcp_death_row.hashinfo;
+	struct net *net = crossing->net;
 
 	if (!crossing->is_ipv6)
-		return __inet_lookup_established(crossing->net, hashinfo, ipv4(crossing->source),
+		return __inet_lookup_established(net, TCP_TABLE_OF(net) ipv4(crossing->source),
 						 crossing->source_port,
 						 ipv4(crossing->destination),
 						 ntohs(crossing->destination_port),
 						 crossing->in_ifindex, 0);
 #if IS_ENABLED(CONFIG_IPV6)
-	return __inet6_lookup_established(crossing->net, hashinfo, ipv6(crossing->source),
+	return __inet6_lookup_established(net, TCP_TABLE_OF(net) ipv6(crossing->source),
 					  crossing->source_port, ipv6(crossing->destination),
 					  ntohs(crossing->destination_port),
 					  crossing->in_ifindex, 0);

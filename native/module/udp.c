@@ -4,7 +4,10 @@
 
 #include "tamanoir.h"
 
-/* A datagram, or several that the kernel joined: then what is said here is of the first. */
+/*
+ * A datagram, or several that the kernel joined. It joins what has the same ends; what the first
+ * is, the others are taken to be, but for policies: joined ones go up.
+ */
 struct datagram {
 	struct tmn_packet packet;
 	u32 count;
@@ -14,21 +17,22 @@ struct datagram {
 
 static enum tmn_met read_packet(const struct tmn_crossing *crossing, struct datagram *datagram)
 {
-	u8 copy[TMN_HEADER_OCTETS];
+	u8 copy[TMN_HEADER_OCTETS] TMN_UNFILLED;
 	const u8 *head;
 	enum tmn_met met;
 
 	head = skb_header_pointer(crossing->skb, crossing->transport + sizeof(struct udphdr),
 				  min_t(u32, datagram->octets, sizeof(copy)), copy);
 	if (!head)
-		return TMN_MET_SHORT;
+		return TMN_MET_TRUNCATED;
 	met = tmn_parse(&datagram->packet, head, datagram->octets, crossing->hook->type_id);
 	if (datagram->packet.checksum_at && !tmn_checksum_holds(crossing, &datagram->packet))
 		return TMN_MET_CHECKSUM;
 	return met;
 }
 
-static void read_datagram(const struct tmn_crossing *crossing, const struct udphdr *udp,
+/* False: its lengths contradict, so that it reaches no socket. */
+static bool read_datagram(const struct tmn_crossing *crossing, const struct udphdr *udp,
 			  struct datagram *datagram)
 {
 	const struct sk_buff *skb = crossing->skb;
@@ -45,12 +49,11 @@ static void read_datagram(const struct tmn_crossing *crossing, const struct udph
 			octets = size;
 		}
 	}
-	if (octets < 0) {
-		datagram->met = TMN_MET_SHORT;
-		return;
-	}
+	if (octets < 0)
+		return false;
 	datagram->octets = octets;
 	datagram->met = read_packet(crossing, datagram);
+	return true;
 }
 
 static const struct tmn_entry *find_policy(const struct tmn_crossing *crossing,
@@ -62,16 +65,19 @@ static const struct tmn_entry *find_policy(const struct tmn_crossing *crossing,
 	return tmn_find(crossing->node, &flow, packet->stream_at);
 }
 
-/* To the node without a policy; or on, where the node is not there. */
-static unsigned int up_unknown(const struct tmn_crossing *crossing,
-			       const struct datagram *datagram, enum tmn_met met)
+/* To the node; or on, where that is not there. */
+static unsigned int send_up(const struct tmn_crossing *crossing, const struct datagram *datagram,
+			    const struct tmn_entry *entry)
 {
 	if (!tmn_has_udp_socket(crossing)) {
 		tmn_meet(crossing->node, TMN_MET_ABSENT, datagram->count);
 		return NF_ACCEPT;
 	}
-	tmn_meet(crossing->node, met, datagram->count);
-	return tmn_up(crossing, 0);
+	if (!entry)
+		return tmn_up(crossing, 0);
+	atomic64_add(datagram->count, &entry->tally->up);
+	tmn_count_up(entry->tally, datagram->count);
+	return tmn_up(crossing, entry->policy.slot);
 }
 
 static bool is_of_family(const struct tmn_crossing *crossing, const u8 address[16])
@@ -98,20 +104,6 @@ static bool goes_up(const struct tmn_crossing *crossing, const struct datagram *
 	return policy->fate == TMN_FATE_ON && tmn_is_local(crossing);
 }
 
-static unsigned int up_by_policy(const struct tmn_crossing *crossing,
-				 const struct datagram *datagram, const struct tmn_entry *entry)
-{
-	if (!tmn_has_udp_socket(crossing)) {
-		tmn_meet(crossing->node, TMN_MET_ABSENT, datagram->count);
-		return NF_ACCEPT;
-	}
-	tmn_meet(crossing->node, datagram->met == TMN_OK ? TMN_MET_POLICY : datagram->met,
-		 datagram->count);
-	atomic64_add(datagram->count, &entry->tally->up);
-	tmn_count_up(entry->tally, datagram->count);
-	return tmn_up(crossing, entry->policy.slot);
-}
-
 static void mark(struct tmn_crossing *crossing, const struct tmn_packet *packet,
 		 const struct tmn_entry *entry)
 {
@@ -129,7 +121,6 @@ static unsigned int handle(struct tmn_crossing *crossing, const struct tmn_packe
 	u32 rule = tmn_rules_end(policy, packet);
 	bool is_dropped = rule != TMN_RULES_PASS || policy->fate == TMN_FATE_DROP;
 
-	tmn_meet(crossing->node, TMN_MET_POLICY, 1);
 	if (!is_dropped) {
 		if (policy->mark != TMN_MARK_NONE)
 			mark(crossing, packet, entry);
@@ -140,37 +131,47 @@ static unsigned int handle(struct tmn_crossing *crossing, const struct tmn_packe
 	return is_dropped ? NF_DROP : NF_ACCEPT;
 }
 
+static unsigned int without_policy(const struct tmn_crossing *crossing,
+				   const struct datagram *datagram)
+{
+	bool is_plain = datagram->met == TMN_OK;
+
+	tmn_meet(crossing->node, is_plain ? TMN_MET_NO_POLICY : datagram->met, datagram->count);
+	if (is_plain && !crossing->hook->unknown_up)
+		return NF_ACCEPT;
+	return send_up(crossing, datagram, NULL);
+}
+
+static unsigned int by_policy(struct tmn_crossing *crossing, const struct datagram *datagram,
+			      const struct tmn_entry *entry)
+{
+	if (entry->policy.level != TMN_LEVEL_MODULE) {
+		tmn_meet(crossing->node, TMN_MET_OTHER_LEVEL, datagram->count);
+		return NF_ACCEPT;
+	}
+	tmn_meet(crossing->node, datagram->met == TMN_OK ? TMN_MET_POLICY : datagram->met,
+		 datagram->count);
+	if (goes_up(crossing, datagram, &entry->policy, entry->tally))
+		return send_up(crossing, datagram, entry);
+	return handle(crossing, &datagram->packet, entry);
+}
+
 unsigned int tmn_udp(struct tmn_crossing *crossing, const struct udphdr *udp)
 {
-	const struct tmn_entry *entry;
-	struct datagram datagram;
+	const struct tmn_entry *entry = NULL;
+	struct datagram datagram TMN_UNFILLED;
 
-	read_datagram(crossing, udp, &datagram);
+	if (!read_datagram(crossing, udp, &datagram))
+		return NF_ACCEPT;
 	tmn_meet(crossing->node, TMN_MET_SEEN, datagram.count);
-	if (datagram.count > 1) {
-		/* Those behind the first are not looked at: the node reads them all. */
-		if (datagram.met != TMN_OK && datagram.met != TMN_MET_TRAILER)
-			return up_unknown(crossing, &datagram, TMN_MET_AGGREGATED);
+	if (datagram.met != TMN_OK && datagram.met != TMN_MET_TRAILER &&
+	    datagram.met != TMN_MET_COMPLEX) {
+		tmn_meet(crossing->node, datagram.met, datagram.count);
+		return NF_ACCEPT;
+	}
+	if (datagram.met != TMN_MET_COMPLEX)
+		entry = find_policy(crossing, &datagram.packet);
+	if (datagram.count > 1)
 		datagram.met = TMN_MET_AGGREGATED;
-	} else if (datagram.met == TMN_MET_COMPLEX) {
-		return up_unknown(crossing, &datagram, TMN_MET_COMPLEX);
-	} else if (datagram.met != TMN_OK && datagram.met != TMN_MET_TRAILER) {
-		tmn_meet(crossing->node, datagram.met, 1);
-		return NF_ACCEPT;
-	}
-	entry = find_policy(crossing, &datagram.packet);
-	if (!entry) {
-		if (crossing->hook->unknown_up)
-			return up_unknown(crossing, &datagram, datagram.met == TMN_OK ?
-					  TMN_MET_NO_POLICY : datagram.met);
-		tmn_meet(crossing->node, TMN_MET_NO_POLICY, datagram.count);
-		return NF_ACCEPT;
-	}
-	if (entry->policy.level != TMN_LEVEL_MODULE) {
-		tmn_meet(crossing->node, TMN_MET_OTHER_LEVEL, datagram.count);
-		return NF_ACCEPT;
-	}
-	if (goes_up(crossing, &datagram, &entry->policy, entry->tally))
-		return up_by_policy(crossing, &datagram, entry);
-	return handle(crossing, &datagram.packet, entry);
+	return entry ? by_policy(crossing, &datagram, entry) : without_policy(crossing, &datagram);
 }

@@ -1,13 +1,18 @@
 package org.tamanoir.benchmarks;
 
 import java.util.Arrays;
+import org.tamanoir.benchmarks.levels.Changer;
+import org.tamanoir.benchmarks.levels.LevelExperiments;
+import org.tamanoir.benchmarks.levels.Relay;
+import org.tamanoir.benchmarks.levels.Sink;
+import org.tamanoir.benchmarks.levels.Source;
 import org.tamanoir.benchmarks.qos.QosExperiments;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /**
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
- * quality of service, {@code jmh} for what happens in memory.
+ * quality of service, {@code levels} for levels below the JVM, {@code jmh} for what happens in memory.
  */
 @Command(
         name = "benchmarks",
@@ -17,6 +22,11 @@ import picocli.CommandLine.Command;
             Compare.class,
             Deploy.class,
             QosExperiments.class,
+            LevelExperiments.class,
+            Source.class,
+            Sink.class,
+            Relay.class,
+            Changer.class,
             TcpSink.class,
             TcpSender.class,
             PacedSender.class,

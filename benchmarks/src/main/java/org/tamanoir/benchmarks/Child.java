@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread contract: one thread, but {@link #kill} from any.
  */
-final class Child implements AutoCloseable {
+public final class Child implements AutoCloseable {
     private static final long ANSWER_TIMEOUT_S = 90;
     private static final long TERM_TIMEOUT_MS = 1500;
 
@@ -65,7 +65,7 @@ final class Child implements AutoCloseable {
     }
 
     /** The first line of a load process without the word ready: its port, or nothing. */
-    String awaitReady() throws IOException, InterruptedException {
+    public String awaitReady() throws IOException, InterruptedException {
         String line = answer();
         if (!line.startsWith("ready")) {
             throw new IOException(name + " said '" + line + "' instead of ready");
@@ -74,7 +74,7 @@ final class Child implements AutoCloseable {
     }
 
     /** Asks and waits for the answer; its numbers. */
-    long[] ask(String question) throws IOException, InterruptedException {
+    public long[] ask(String question) throws IOException, InterruptedException {
         questions.write(question + "\n");
         questions.flush();
         String[] words = answer().split(" ");
@@ -98,7 +98,7 @@ final class Child implements AutoCloseable {
     }
 
     /** Fails with the last line of the log if the process has ended. */
-    void requireAlive() throws IOException {
+    public void requireAlive() throws IOException {
         if (!process.isAlive()) {
             List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();
             throw new IOException(name + " ended with code " + process.exitValue() + ": "
@@ -107,12 +107,12 @@ final class Child implements AutoCloseable {
     }
 
     /** The process. */
-    ProcessHandle handle() {
+    public ProcessHandle handle() {
         return process.toHandle();
     }
 
     /** Asks the process to end, and waits; true when it did in time. */
-    boolean terminate(long timeoutMs) throws InterruptedException {
+    public boolean terminate(long timeoutMs) throws InterruptedException {
         process.destroy();
         return process.waitFor(timeoutMs, TimeUnit.MILLISECONDS);
     }

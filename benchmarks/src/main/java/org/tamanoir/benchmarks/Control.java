@@ -12,10 +12,20 @@ import java.util.Map;
  *
  * <p>Thread contract: the main thread of the process.
  */
-final class Control {
+public final class Control {
     /** What answers a question. */
     interface Answer {
         String get() throws Exception;
+    }
+
+    /** What answers all questions. */
+    public interface Answers {
+        /**
+         * The answer to one.
+         *
+         * @param words of the question, split at blanks
+         */
+        String get(String[] words) throws Exception;
     }
 
     private Control() {}
@@ -26,15 +36,22 @@ final class Control {
      * @param ready what the comparison must know first: a port, or nothing
      */
     static void serve(String ready, Map<String, Answer> answers) throws Exception {
+        serve(ready, words -> {
+            Answer answer = answers.get(words[0]);
+            if (answer == null) {
+                throw new IOException("no answer to '" + words[0] + "': known are " + answers.keySet());
+            }
+            return answer.get();
+        });
+    }
+
+    /** The same with questions of several words. */
+    public static void serve(String ready, Answers answers) throws Exception {
         BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         say(("ready " + ready).trim());
         String question;
         while ((question = questions.readLine()) != null) {
-            Answer answer = answers.get(question);
-            if (answer == null) {
-                throw new IOException("no answer to '" + question + "': known are " + answers.keySet());
-            }
-            say(answer.get());
+            say(answers.get(question.split(" ")));
         }
     }
 

@@ -7,7 +7,7 @@ import com.sun.jna.Native;
  * Processor time that another process has used: clock_gettime on its CPU clock, which counts in nanoseconds and
  * includes threads that have ended (the sums in /proc count in ticks of 10 ms, or leave those threads out).
  */
-final class CpuClock {
+public final class CpuClock {
     /** Linux, MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED). */
     private static final int CPUCLOCK_SCHED = 2;
 
@@ -20,7 +20,7 @@ final class CpuClock {
     private static native int clock_gettime(int clock, long[] secondsAndNs) throws LastErrorException;
 
     /** User and system time of the process and of all that it started and that still runs, in ns. */
-    static long ns(ProcessHandle process) {
+    public static long ns(ProcessHandle process) {
         return own(process) + process.descendants().mapToLong(CpuClock::own).sum();
     }
 

@@ -11,7 +11,9 @@ public final class Load {
     /** What one write of a flooding sender takes, in octets. */
     public static final int BATCH_OCTETS = 256 * 1024;
 
-    private static final String SERVICE = "org.tamanoir.services.Monitor";
+    /** Whom packets ask for. */
+    public static final String SERVICE = "org.tamanoir.services.Monitor";
+
     private static final int HOP_BUDGET = 16;
 
     private Load() {}
@@ -31,8 +33,13 @@ public final class Load {
 
     /** Destination, service key, class of service, stream and sequence, hop budget: 64 octets. */
     static PacketBuilder header(int streamId) {
+        return header(loopback(), streamId);
+    }
+
+    /** The same to another address. */
+    public static PacketBuilder header(InetAddress destination, int streamId) {
         return new PacketBuilder()
-                .destination(loopback()).service(SERVICE).classOfService(0, 0).stream(streamId)
+                .destination(destination).service(SERVICE).classOfService(0, 0).stream(streamId)
                         .hopBudget(HOP_BUDGET);
     }
 

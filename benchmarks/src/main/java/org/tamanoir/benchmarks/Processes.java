@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * Starts processes and makes sure that none outlives the comparison, however that ends. Their configurations and
  * logs lie in a temporary folder.
  */
-final class Processes implements AutoCloseable {
+public final class Processes implements AutoCloseable {
     /** The load is simple: a small heap without concurrent collection, and no time spent in the second compiler. */
     private static final List<String> LOAD_JVM = List.of(
             "-Xms64m", "-Xmx64m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
@@ -23,7 +23,8 @@ final class Processes implements AutoCloseable {
     private final Path folder;
     private final Thread hook = new Thread(this::endAll, "end processes");
 
-    Processes() throws IOException {
+    /** Makes the folder. */
+    public Processes() throws IOException {
         folder = Files.createTempDirectory("tamanoir-benchmarks-");
         // A peer's worker may run as another user, and reads its configuration here.
         folder.toFile().setExecutable(true, false);
@@ -32,18 +33,25 @@ final class Processes implements AutoCloseable {
     }
 
     /** Where configurations and logs go. */
-    Path folder() {
+    public Path folder() {
         return folder;
     }
 
     /** Starts a forwarder. */
-    Child start(String name, List<String> command) throws IOException {
+    public Child start(String name, List<String> command) throws IOException {
         return register(Child.start(name, command, log(name)));
     }
 
     /** Starts a part of the load in a JVM of its own: the same Java as this one. */
     Child load(String... arguments) throws IOException {
-        return register(Child.startAnswering(arguments[0], jvm(ownJava(), LOAD_JVM, arguments), log(arguments[0])));
+        return load(List.of(), arguments);
+    }
+
+    /** The same by another command, which runs the one that it is followed by. */
+    public Child load(List<String> runner, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(runner);
+        command.addAll(jvm(ownJava(), LOAD_JVM, arguments));
+        return register(Child.startAnswering(arguments[0], command, log(arguments[0])));
     }
 
     /** The command line that runs one of this program's commands. */
@@ -59,7 +67,7 @@ final class Processes implements AutoCloseable {
     }
 
     /** The java launcher of this process. */
-    static String ownJava() {
+    public static String ownJava() {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 

@@ -3,6 +3,7 @@ package org.tamanoir.benchmarks;
 import com.sun.jna.LastErrorException;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -10,7 +11,7 @@ import java.nio.ByteOrder;
  * The few Linux calls that the UDP load needs and the JDK does not have: with UDP_SEGMENT and UDP_GRO one system
  * call moves many datagrams, so that neither sender nor sink is the bottleneck. Stateless; any thread.
  */
-final class UdpCalls {
+public final class UdpCalls {
     private static final int AF_INET = 2;
     private static final int SOCK_DGRAM = 2;
     private static final int SOL_SOCKET = 1;
@@ -34,6 +35,9 @@ final class UdpCalls {
 
     private static native int socket(int domain, int type, int protocol) throws LastErrorException;
 
+    /** Closes a socket. */
+    public static native int close(int socket) throws LastErrorException;
+
     private static native int bind(int socket, byte[] address, int octets) throws LastErrorException;
 
     private static native int connect(int socket, byte[] address, int octets) throws LastErrorException;
@@ -51,8 +55,13 @@ final class UdpCalls {
 
     /** A socket that sends to 127.0.0.1 and this port. */
     static int openSender(int port) {
+        return openSender(Load.loopback(port));
+    }
+
+    /** A socket that sends to this IPv4 address. */
+    public static int openSender(InetSocketAddress to) {
         int socket = socket(AF_INET, SOCK_DGRAM, 0);
-        connect(socket, loopback(port), SOCKADDR_IN_OCTETS);
+        connect(socket, address(to), SOCKADDR_IN_OCTETS);
         return socket;
     }
 
@@ -62,7 +71,7 @@ final class UdpCalls {
     }
 
     /** A vector for {@link #sendEach} that names the packets of this direct buffer, which must outlive it. */
-    static ByteBuffer messages(ByteBuffer packets, int packetOctets) {
+    public static ByteBuffer messages(ByteBuffer packets, int packetOctets) {
         int count = packets.limit() / packetOctets;
         ByteBuffer vector = ByteBuffer.allocateDirect(count * (MMSGHDR_OCTETS + IOVEC_OCTETS))
                 .order(ByteOrder.nativeOrder());
@@ -79,14 +88,14 @@ final class UdpCalls {
     }
 
     /** Sends the packets as single datagrams; how many the kernel took. */
-    static int sendEach(int socket, ByteBuffer messages) {
+    public static int sendEach(int socket, ByteBuffer messages) {
         return sendmmsg(socket, messages, messages.capacity() / (MMSGHDR_OCTETS + IOVEC_OCTETS), 0);
     }
 
     /** A socket bound to a free port of 127.0.0.1 that receives joined datagrams. */
     static int openSink(int receiveBufferOctets) {
         int socket = socket(AF_INET, SOCK_DGRAM, 0);
-        bind(socket, loopback(0), SOCKADDR_IN_OCTETS);
+        bind(socket, address(Load.loopback(0)), SOCKADDR_IN_OCTETS);
         set(socket, SOL_UDP, UDP_GRO, 1);
         try {
             set(socket, SOL_SOCKET, SO_RCVBUFFORCE, receiveBufferOctets);
@@ -118,10 +127,12 @@ final class UdpCalls {
         setsockopt(socket, level, name, new int[] {value}, Integer.BYTES);
     }
 
-    private static byte[] loopback(int port) {
+    private static byte[] address(InetSocketAddress of) {
         ByteBuffer address = ByteBuffer.allocate(SOCKADDR_IN_OCTETS);
         address.order(ByteOrder.nativeOrder()).putShort((short) AF_INET);
-        address.order(ByteOrder.BIG_ENDIAN).putShort((short) port).put(new byte[] {127, 0, 0, 1});
+        address.order(ByteOrder.BIG_ENDIAN)
+                .putShort((short) of.getPort())
+                .put(of.getAddress().getAddress());
         return address.array();
     }
 }

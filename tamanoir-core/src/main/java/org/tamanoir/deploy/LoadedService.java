@@ -41,7 +41,10 @@ public final class LoadedService implements AutoCloseable {
         Manifest manifest = code.manifest();
         String label = manifest.id().toString();
         if (!manifest.levels().contains(Manifest.JVM)) {
-            throw notAService(label, "it runs on " + manifest.levels() + " and not on " + Manifest.JVM);
+            throw notAService(
+                    label,
+                    "its levels " + manifest.levels() + " lack " + Manifest.JVM
+                            + ", where every service says what other levels do");
         }
         // What it unpacks to was bounded when it was fetched; each class takes what it really has.
         JarImage jar = JarImage.of(verified(code), label, Integer.MAX_VALUE);

@@ -33,7 +33,8 @@ import org.tamanoir.anep.ServiceKey;
  * @param mainClass the class that extends {@code Service}, as {@code Class.getName} says it; ASCII
  * @param jarSha256 64 hexadecimal digits in lower case
  * @param jarOctets size of the jar, at most {@value #MAX_JAR_OCTETS}: it is held in memory
- * @param levels where it can run: {@code jvm}, later {@code kernel} and {@code nic}
+ * @param levels where it may be handled: {@code jvm}, which every service needs since its code says there what other
+ *     levels do, and besides {@code kernel} and {@code nic}
  * @param limits what it needs at most, processors in thousandths; the node's own limits hold besides
  * @param description one line of at most {@value #MAX_DESCRIPTION} characters, may be empty
  */

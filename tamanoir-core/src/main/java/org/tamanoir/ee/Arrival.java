@@ -25,10 +25,19 @@ final class Arrival {
         this.socket = first;
     }
 
+    Arrival(UdpSocket socket, long high, long low, int port, long ascent, long toHigh, long toLow) {
+        this.socket = socket;
+        this.high = high;
+        this.low = low;
+        this.port = port;
+        this.ascent = ascent;
+        this.toHigh = toHigh;
+        this.toLow = toLow;
+    }
+
     /** A copy. */
-    Arrival(Arrival other) {
-        this.socket = other.socket;
-        set(other);
+    Arrival copy() {
+        return new Arrival(socket, high, low, port, ascent, toHigh, toLow);
     }
 
     /**

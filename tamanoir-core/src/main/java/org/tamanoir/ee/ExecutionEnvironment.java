@@ -223,6 +223,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
         }
     }
 
+    private void closeLevels() {
+        try {
+            levels.close();
+        } catch (RuntimeException e) {
+            LOG.error("the levels below the JVM could not be closed", e);
+        }
+    }
+
     private void attachLevels(Reception started) {
         if (levels == NodeOs.NONE) {
             return;
@@ -236,6 +244,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
             upPath = UpPath.attach(levels, udpSockets, tcp, config.typeId());
         } catch (IOException | LevelException e) {
             LOG.warn("no level below the JVM: {}", e.getMessage());
+        } catch (RuntimeException e) {
+            LOG.error("no level below the JVM: by a fault of theirs", e);
         }
     }
 
@@ -275,7 +285,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             qos.close();
             return 0;
         }
-        levels.close();
+        closeLevels();
         stopped.closeListeners();
         udp.close();
         instances.all().forEach(instance -> {

@@ -335,6 +335,9 @@ abstract class HostedService implements ServiceHost {
         return meter;
     }
 
+    /** Any thread. */
+    abstract InstanceStatus status();
+
     final InstanceStatus status(TrafficSnapshot traffic) {
         return new InstanceStatus(
                 definition,

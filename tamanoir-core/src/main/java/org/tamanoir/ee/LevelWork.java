@@ -18,7 +18,7 @@ import org.tamanoir.service.StreamInfo;
  *
  * <p>Thread contract: the service's thread, but for what is said to be any thread's.
  */
-final class LevelWork {
+final class LevelWork implements PlacementKeeper.Instance {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** Between looks at what levels have done: while they do something, and else. */
     private static final Duration SOON = Duration.ofMillis(100);
@@ -75,7 +75,7 @@ final class LevelWork {
     /** Has it where its operator wants it. */
     void keepPlaced() {
         if (keeper != null && isOpen) {
-            keeper.look(this::askPolicy);
+            keeper.look(this);
             lookAfter(SOON);
         }
     }
@@ -109,7 +109,13 @@ final class LevelWork {
         return since.packets() > 0;
     }
 
-    private @Nullable Policy askPolicy() throws LevelException {
+    @Override
+    public long packets() {
+        return host.isPaused() ? -1 : host.status().traffic().packetsIn();
+    }
+
+    @Override
+    public @Nullable Policy policy() throws LevelException {
         Asked asked = new Asked();
         boolean answered = host.guard("policy", () -> asked.of(host.service()));
         if (asked.refusal != null) {

@@ -81,7 +81,7 @@ public final class Placement {
             return level == null ? AUTO : level.label();
         }
 
-        boolean isJvm() {
+        private boolean isJvm() {
             return level == Level.JVM;
         }
     }
@@ -103,6 +103,11 @@ public final class Placement {
     /** How it is now. */
     public synchronized Status status() {
         return new Status(wanted.label(), actual, reason, refusal);
+    }
+
+    /** Whether the JVM is all that is wanted. */
+    public synchronized boolean wantsJvm() {
+        return wanted.isJvm();
     }
 
     /** Where the service may be handled. */
@@ -149,10 +154,6 @@ public final class Placement {
     /** Counts wishes. */
     synchronized int version() {
         return version;
-    }
-
-    synchronized Wanted wanted() {
-        return wanted;
     }
 
     /** The levels below that it may be on; empty when the operator wants it in the JVM. */

@@ -26,6 +26,8 @@ final class PlacementKeeper {
     private @Nullable Offload placed;
     private boolean isHindered;
     private long triedNs;
+    /** As of the last attempt. */
+    private long packetsBefore = -1;
 
     PlacementKeeper(ServiceDefinition definition, Offloads offloads) {
         this.definition = definition;
@@ -33,10 +35,14 @@ final class PlacementKeeper {
         this.offloads = offloads;
     }
 
-    /** Asks the service for what a level can do in its place. */
-    interface Asking {
+    /** The instance. */
+    interface Instance {
+        /** Asks the service for what a level can do in its place. */
         @Nullable
         Policy policy() throws LevelException;
+
+        /** Packets that have come to it so far; -1 while some may wait for it. */
+        long packets();
     }
 
     /** Whether it has to be tried again. */
@@ -45,34 +51,35 @@ final class PlacementKeeper {
     }
 
     /** Looks whether something is to be done, and does it. */
-    void look(Asking service) {
+    void look(Instance instance) {
         int wanted = placement.version();
         if (wanted != version) {
             version = wanted;
-            replace(service);
+            replace(instance);
         } else if (placed != null && placed.isClosed()) {
             placed = null;
-            tryAgain(); // Its level has gone, and perhaps come again.
+            tryAgain(instance); // Its level has gone, and perhaps come again.
         } else if (isHindered && System.nanoTime() - triedNs >= RETRY.toNanos()) {
-            tryAgain();
+            tryAgain(instance);
         }
     }
 
-    private void replace(Asking service) {
+    private void replace(Instance instance) {
         boolean isOrdered = !placement.isCalm();
         if (placed != null) {
             placed.close(); // Packets come up from here on; the next policy waits for them.
             placed = null;
         }
         isHindered = false;
+        packetsBefore = instance.packets();
         Set<Level> levels = placement.wantedBelow();
-        if (placement.wanted().isJvm()) {
+        if (placement.wantsJvm()) {
             tell(Level.JVM, null);
         } else if (levels.isEmpty()) {
             tell(Level.JVM, placement.notAllowed());
         } else {
             try {
-                policy = service.policy();
+                policy = instance.policy();
                 if (policy == null) {
                     tell(Level.JVM, "with its settings only the JVM can do what it does");
                 } else {
@@ -84,9 +91,13 @@ final class PlacementKeeper {
         }
     }
 
-    private void tryAgain() {
+    private void tryAgain(Instance instance) {
+        long packets = instance.packets();
+        boolean isIdle = packets >= 0 && packets == packetsBefore;
+        packetsBefore = packets;
         if (policy != null) {
-            begin(policy, placement.wantedBelow(), true);
+            // A level that cannot wait for packets on their way up can begin when there are none.
+            begin(policy, placement.wantedBelow(), !isIdle);
         }
     }
 

@@ -483,7 +483,7 @@ abstract class ServiceInstance extends HostedService {
         }
     }
 
-    /** Any thread. */
+    @Override
     final InstanceStatus status() {
         Traffic.Sum sum = new Traffic.Sum();
         traffic.addTo(sum);

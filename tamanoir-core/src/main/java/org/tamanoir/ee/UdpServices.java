@@ -163,7 +163,7 @@ final class UdpServices {
         }
         byte[] copy = new byte[octets];
         packet.buffer().get(packet.offset(), copy);
-        wait.packets.add(new Held(copy, new Arrival(from)));
+        wait.packets.add(new Held(copy, from.copy()));
         packetsHeld++;
         packetsWaiting = packetsWaiting + 1;
         octetsHeld += octets;
@@ -262,6 +262,8 @@ final class UdpServices {
         UdpService known = running.get(definition);
         if (known != null) {
             known.placeAgain();
+        } else if (definition.placement().wantsJvm()) {
+            definition.placement().failed(definition.label(), ""); // There is nothing to take back.
         } else {
             maker.make(definition, (service, failure) -> place(definition, arrival, service, failure));
         }

@@ -21,11 +21,13 @@ import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.ee.InstanceStatus;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.ee.QosStatus;
 import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.manager.ManagerException.Kind;
 import org.tamanoir.manager.ServiceStatus.State;
+import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
@@ -52,6 +54,7 @@ public final class ActiveNodeManager implements AutoCloseable {
     private final @Nullable OnDemand onDemand;
     private final Outcomes outcomes = new Outcomes();
     private final EventLog events = new EventLog();
+    private final Placements placements;
     private volatile @Nullable String notReady = "the node has not started";
 
     /**
@@ -68,6 +71,7 @@ public final class ActiveNodeManager implements AutoCloseable {
         this.catalog = catalog;
         this.routes = routes;
         this.deployment = deployment;
+        this.placements = new Placements(environment, catalog, events);
         environment.onIncident(incident -> events.add(
                 incident.kind().name().toLowerCase(Locale.ROOT),
                 incident.text(),
@@ -130,6 +134,8 @@ public final class ActiveNodeManager implements AutoCloseable {
                 summed(instances, InstanceStatus::counters),
                 summed(instances, InstanceStatus::dropReasons),
                 definition.life(),
+                definition.placement().status(),
+                below(instances),
                 List.of());
     }
 
@@ -159,6 +165,8 @@ public final class ActiveNodeManager implements AutoCloseable {
                 summed(instances, InstanceStatus::counters),
                 summed(instances, InstanceStatus::dropReasons),
                 service.life,
+                service.placement.status(),
+                below(instances),
                 service.holders());
     }
 
@@ -191,6 +199,10 @@ public final class ActiveNodeManager implements AutoCloseable {
         Map<String, Long> sums = new TreeMap<>();
         instances.forEach(instance -> of.apply(instance).forEach((name, value) -> sums.merge(name, value, Long::sum)));
         return sums;
+    }
+
+    private static LevelCounters below(List<InstanceStatus> instances) {
+        return instances.stream().map(InstanceStatus::below).reduce(LevelCounters.ZERO, LevelCounters::plus);
     }
 
     /** Whether this version is to be served to other nodes: streams that come get it. */
@@ -280,6 +292,23 @@ public final class ActiveNodeManager implements AutoCloseable {
         }
         held.forEach(status -> status.life().release());
         return named(service); // Their states are others now.
+    }
+
+    /** Has the services that are to be handled below the JVM placed there. Once, when the node has started. */
+    public void placeAll() {
+        placements.all();
+    }
+
+    /**
+     * Has a service's UDP packets handled elsewhere from now on; none is lost or overtaken. Waits, bounded, until that was
+     * tried. Of a bare name all versions.
+     *
+     * @return what came of it
+     */
+    public List<ServiceStatus> place(String service, Placement.Wanted wanted) throws ManagerException {
+        key(service);
+        placements.change(service, wanted);
+        return named(service);
     }
 
     private List<ServiceStatus> named(String service) {

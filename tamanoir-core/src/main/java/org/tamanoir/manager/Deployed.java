@@ -5,6 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.LoadedService;
 import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.ServiceLife;
 
@@ -13,6 +14,7 @@ final class Deployed {
     final ServiceId id;
     final LoadedService loaded;
     final ServiceLife life;
+    final Placement placement;
     final Instant since = Instant.now();
     /** Someone asked for exactly this version: it stays when the bare name comes to mean another. */
     boolean pinned;
@@ -27,6 +29,7 @@ final class Deployed {
         this.loaded = loaded;
         this.definition = definition;
         this.life = definition.life();
+        this.placement = definition.placement();
     }
 
     String source() {

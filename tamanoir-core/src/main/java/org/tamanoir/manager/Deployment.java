@@ -7,6 +7,7 @@ import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.ServiceLimits;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 
@@ -35,10 +36,17 @@ public record Deployment(
      * @param config for its instances
      * @param failurePolicy what becomes of packets that make it throw
      * @param limits beside those of its manifest
+     * @param level where it is to be handled, as far as its manifest allows
      */
-    public record ServiceSettings(ServiceConfig config, FailurePolicy failurePolicy, ServiceLimits limits) {
-        /** No settings, dropping, no limits. */
+    public record ServiceSettings(
+            ServiceConfig config, FailurePolicy failurePolicy, ServiceLimits limits, Placement.Wanted level) {
+        /** No settings, dropping, no limits, in the JVM. */
         public static final ServiceSettings DEFAULT =
                 new ServiceSettings(ServiceConfig.EMPTY, FailurePolicy.DROP, ServiceLimits.NONE);
+
+        /** In the JVM. */
+        public ServiceSettings(ServiceConfig config, FailurePolicy failurePolicy, ServiceLimits limits) {
+            this(config, failurePolicy, limits, Placement.Wanted.JVM);
+        }
     }
 }

@@ -24,9 +24,11 @@ import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.deploy.ServicePackage;
 import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.ServiceLife;
+import org.tamanoir.nodeos.Level;
 
 /**
  * The versions of services that are loaded: puts them into the catalog, takes them out, sees that they unload.
@@ -159,12 +161,16 @@ final class Deployments {
         }
         ServiceDefinition definition = Objects.requireNonNull(service.definition());
         catalog.add(id.key(), definition);
+        Deployed before = null;
         if (key == id.key()) {
             service.pinned = true;
-            return service;
+        } else {
+            before = with(catalog.find(key));
+            catalog.add(key, definition);
         }
-        Deployed before = with(catalog.find(key));
-        catalog.add(key, definition);
+        if (!definition.placement().wantsJvm()) {
+            environment.place(definition);
+        }
         if (before != null && before != service && !before.pinned) {
             remove(before, NO_DEADLINE, "streams to come get " + id);
         }
@@ -181,7 +187,8 @@ final class Deployments {
                 loaded.factory(),
                 settings.config(),
                 settings.failurePolicy(),
-                new ServiceLife(limits.processors(), limits.allocationOctetsPerSecond()));
+                new ServiceLife(limits.processors(), limits.allocationOctetsPerSecond()),
+                new Placement(Level.allowedBy(code.manifest().levels()), settings.level()));
         return new Deployed(id, loaded, definition);
     }
 

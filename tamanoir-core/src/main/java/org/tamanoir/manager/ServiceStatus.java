@@ -4,8 +4,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.ee.ServiceLife;
 import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.nodeos.LevelCounters;
 
 /**
  * One version of a service on this node.
@@ -23,6 +25,9 @@ import org.tamanoir.ee.TrafficSnapshot;
  * @param counters its own, summed over the instances that run
  * @param dropReasons its own reasons for drops, likewise
  * @param life failures, quarantine, processor time, allocation
+ * @param placement where its UDP packets are handled
+ * @param below what levels below the JVM did with them, summed over the instances that run; not in {@code traffic}, but
+ *     for packets that went up
  * @param holders what keeps the classes of a removed version in memory; empty otherwise
  */
 public record ServiceStatus(
@@ -40,6 +45,8 @@ public record ServiceStatus(
         Map<String, Long> counters,
         Map<String, Long> dropReasons,
         ServiceLife life,
+        Placement.Status placement,
+        LevelCounters below,
         List<String> holders) {
     /** What a version does. */
     public enum State {

@@ -122,7 +122,7 @@ class LevelWorkTest {
 
     private void start() throws IOException {
         node.environment.levels(levels);
-        node.environment.stuckAfter(Duration.ofMillis(200));
+        node.environment.stuckAfter(Duration.ofMillis(500));
         node.environment.start();
     }
 
@@ -455,10 +455,13 @@ class LevelWorkTest {
         send();
 
         awaitStatus(definition, Level.JVM, "its instance has ended");
+        released.set(true);
         definition.life().release();
-        eventually().until(() -> {
+        eventually().untilAsserted(() -> {
             send(); // One may still find the instance that has ended.
-            return definition.placement().status().actual() == Level.TC;
+            assertThat(definition.placement().status().actual())
+                    .as("%s, %s, %s", definition.placement().status(), node.environment.traffic(), made)
+                    .isEqualTo(Level.TC);
         });
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,6 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSocket;
+import org.tamanoir.transport.UdpSockets;
 
 class PacketRingTest {
     private static final int OCTETS = PacketRing.MIN_OCTETS;
@@ -297,6 +301,44 @@ class PacketRingTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(String.valueOf(octets))
                     .hasMessageContaining("262144");
+        }
+    }
+
+    @Test
+    void whatCameUpKeepsHowItDidAmongOthers() throws Exception {
+        long seed = Long.getLong("tamanoir.seed", 20030422);
+        Random random = new Random(seed);
+        PacketRing ring = ring(OCTETS);
+        try (UdpSocket socket = UdpSockets.bind(TransportKind.NIO, new InetSocketAddress("127.0.0.1", 0));
+                UdpSocket other = UdpSockets.bind(TransportKind.NIO, new InetSocketAddress("127.0.0.1", 0))) {
+            ArrivalSockets sockets = new ArrivalSockets();
+            Arrival from = new Arrival(socket);
+            Arrival back = new Arrival(other);
+            for (int i = 0; i < 20_000; i++) {
+                boolean ascended = random.nextInt(3) != 0;
+                long ascent = ascended
+                        ? Ascent.inTransit(random.nextInt(1 << 16), random.nextInt(256), random.nextInt(256))
+                        : 0;
+                int length = random.nextInt(3000);
+                from.set(new Arrival(socket, i, ~i, i & 0xFFFF, ascent, 3L * i, 5L * i));
+                assertThat(ring.offer(source, i, length, from, sockets.portAndSocket(from)))
+                        .isTrue();
+                assertThat(ring.next()).isTrue();
+                assertThat(ring.length()).isEqualTo(length);
+                assertThat(ring.memory().nio().slice(ring.offset(), length)).isEqualTo(source.slice(i, length));
+                back.set(ring, sockets);
+                assertThat(back.ascent()).as("seed %d", seed).isEqualTo(ascent);
+                assertThat(back.socket()).isSameAs(socket);
+                assertThat(back.port()).isEqualTo(i & 0xFFFF);
+                assertThat(back.high()).isEqualTo(i);
+                assertThat(back.low()).isEqualTo(~i);
+                if (ascended) {
+                    assertThat(back.toHigh()).isEqualTo(3L * i);
+                    assertThat(back.toLow()).isEqualTo(5L * i);
+                    assertThat(back.isInTransit()).isTrue();
+                }
+                ring.release();
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.nodeos.Fate;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
@@ -71,7 +72,7 @@ final class Policies {
         KernelOffload owner = byFlow.get(key);
         if (owner != null) {
             throw new LevelException("the flow has a policy of service "
-                    + String.format("%016x", owner.serviceKey()) + " on "
+                    + ServiceKey.toString(owner.serviceKey()) + " on "
                     + owner.level().label()
                     + ": change that one, or close it first");
         }
@@ -102,7 +103,7 @@ final class Policies {
             throws LevelException {
         LevelDriver driver = levels.driver(level);
         boolean isOrdered = mayBeUp && policy.share().equals(Share.NONE);
-        UsedSlot slot = take(driver, policy, isOrdered);
+        UsedSlot slot = take(driver, flow, policy, isOrdered);
         List<LevelDriver> others = levels.othersThan(level);
         try {
             ByteBuffer struct = AbiEncoder.policy(slot.number, level, policy, isOrdered);
@@ -121,12 +122,13 @@ final class Policies {
         return offload;
     }
 
-    private UsedSlot take(LevelDriver driver, Policy policy, boolean isOrdered) throws LevelException {
+    private UsedSlot take(LevelDriver driver, Flow flow, Policy policy, boolean isOrdered) throws LevelException {
         boolean isFirst = policy.share().kind() == Share.Kind.FIRST;
+        boolean goesBySettled = flow.protocol() == Flow.Protocol.UDP && (isFirst || isOrdered);
         return new UsedSlot(
                 slots.take(driver),
                 driver,
-                isFirst || isOrdered,
+                goesBySettled,
                 isFirst ? policy.share().number() : 0);
     }
 
@@ -148,7 +150,7 @@ final class Policies {
         }
         boolean isOrdered = policy.share().equals(Share.NONE);
         check(level, offload.flow(), policy, isOrdered);
-        UsedSlot slot = take(driver, policy, isOrdered);
+        UsedSlot slot = take(driver, offload.flow(), policy, isOrdered);
         try {
             driver.set(offload.key, AbiEncoder.policy(slot.number, level, policy, isOrdered));
         } catch (LevelException refused) {

@@ -19,6 +19,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.deploy.ServiceLimits;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 
@@ -108,6 +109,7 @@ final class ConfigFile {
                 "tls",
                 "qos",
                 "deploy",
+                "levels",
                 "admin");
         listen(root);
         root.sections("routes").forEach(this::route);
@@ -121,6 +123,7 @@ final class ConfigFile {
         settings.tls.read(root.section("tls"));
         settings.qos = QosSection.read(root.section("qos"));
         DeploySection.read(root.section("deploy"), settings.deploy);
+        settings.levels.read(root.section("levels"));
         admin(root.section("admin"));
     }
 
@@ -195,16 +198,17 @@ final class ConfigFile {
     }
 
     private void service(Section service) {
-        service.allow("name", "class", "failure-policy", "config", "limits");
+        service.allow("name", "class", "failure-policy", "config", "limits", "level");
         String name = service.required("name", "Monitor", Settings::serviceName);
         var policy = service.value("failure-policy", Choice::failurePolicy);
         Map<String, String> config = service.section("config").texts();
         ServiceLimits limits = limitsOf(service);
+        Placement.Wanted level = service.value("level", Placement.Wanted::of);
         String key = service.has("class") ? "class" : "name";
         service.value(key, text -> {
             if (name != null) {
                 settings.service(
-                        service.where("name"), name, key.equals("class") ? text : null, policy, config, limits);
+                        service.where("name"), name, key.equals("class") ? text : null, policy, config, limits, level);
             }
             return text;
         });

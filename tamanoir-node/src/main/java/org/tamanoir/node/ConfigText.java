@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.kernel.KernelConfig;
+import org.tamanoir.nodeos.Level;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Route;
@@ -40,6 +42,7 @@ final class ConfigText {
         out.line(0, scheduling.isEmpty() ? "qos: {}" : "qos:");
         scheduling.forEach(line -> out.line(1, line));
         out.deploy(config.deploy());
+        out.levels(config.levels());
         out.admin(config.admin());
         out.line(
                 0,
@@ -79,6 +82,7 @@ final class ConfigText {
     private void service(ServiceDefinition service) {
         line(1, "- name: " + service.name());
         line(2, "failure-policy: " + word(service.failurePolicy()));
+        line(2, "level: " + service.placement().status().wanted());
         Map<String, String> settings = new TreeMap<>(service.config().asMap());
         if (!settings.isEmpty()) {
             line(2, "config:");
@@ -110,6 +114,19 @@ final class ConfigText {
         line(1, "back-off: " + Quantity.toString(deploy.backOffMin));
         line(1, "max-back-off: " + Quantity.toString(deploy.backOffMax));
         line(1, "tls: " + deploy.tls);
+    }
+
+    private void levels(KernelConfig levels) {
+        line(0, "levels:");
+        line(
+                1,
+                "allowed: "
+                        + list(levels.levels().stream()
+                                .sorted()
+                                .map(Level::label)
+                                .toList()));
+        line(1, "interfaces: " + list(levels.interfaces()));
+        line(1, "unknown: " + LevelSettings.unknown(levels.unknownUp()));
     }
 
     private void admin(AdminConfig admin) {

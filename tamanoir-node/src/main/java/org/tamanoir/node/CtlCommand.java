@@ -118,6 +118,17 @@ final class CtlCommand implements Runnable {
     }
 
     @Command(
+            name = "levels",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description =
+                    "Print where packets can be handled, why not elsewhere, what levels below the JVM have met, and "
+                            + "what their policies did.")
+    void levels() {
+        show("/v1/levels", CtlLevels::levels);
+    }
+
+    @Command(
             name = "traffic",
             mixinStandardHelpOptions = true,
             versionProvider = Version.class,
@@ -243,6 +254,22 @@ final class CtlCommand implements Runnable {
     void release(
             @Parameters(paramLabel = "NAME[:VERSION]", description = "Without a version all of them.") String service) {
         change("POST", path(service, "release"), version(service), CtlTables::services);
+    }
+
+    @Command(
+            name = "place",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description = "Have a service's UDP packets handled at another level, while packets cross the node.")
+    void place(
+            @Parameters(paramLabel = "NAME[:VERSION]", description = "Without a version all of them.") String service,
+            @Parameters(
+                            paramLabel = "LEVEL",
+                            description = "jvm, module, tc, xdp, or auto for the nearest to the wire that can.")
+                    String level) {
+        Map<String, Object> body = version(service);
+        body.put("level", level);
+        change("PUT", path(service, "level"), body, CtlLevels::placed);
     }
 
     @Command(

@@ -15,7 +15,8 @@ final class CtlTables {
 
     static void services(JsonNode answer, Consumer<String> lines) {
         TextTable table = new TextTable(
-                "SERVICE", "VERSION", "STATE", "STREAMS", "UDP", "IN", "OUT", "DROPPED", "FAILED", "CPU-S", "SOURCE");
+                "SERVICE", "VERSION", "STATE", "STREAMS", "UDP", "LEVEL", "IN", "OUT", "DROPPED", "FAILED", "CPU-S",
+                "SOURCE");
         for (JsonNode service : answer.get("services")) {
             JsonNode traffic = service.get("traffic");
             table.row(
@@ -24,6 +25,7 @@ final class CtlTables {
                     state(service),
                     number(service, "tcpStreams"),
                     service.get("udp").asBoolean() ? "yes" : "no",
+                    text(service.get("placement"), "level"),
                     number(traffic, "packetsIn"),
                     number(traffic, "packetsOut"),
                     number(traffic, "dropped"),
@@ -37,6 +39,7 @@ final class CtlTables {
                 lines.accept(label(service) + " stays in memory: " + join(service.get("holders")));
             }
         }
+        CtlLevels.hindered(answer, lines);
         more(answer, "services", lines);
     }
 

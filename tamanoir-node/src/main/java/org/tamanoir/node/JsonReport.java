@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.nodeos.LevelStatus;
 
 /** One JSON object per line, for programs; {@code event} says which. Figures of packets and octets are totals. */
 final class JsonReport implements NodeReport {
@@ -23,6 +24,7 @@ final class JsonReport implements NodeReport {
             List<String> tls,
             List<String> udp,
             String transport,
+            List<LevelStatus> levels,
             Collection<ServiceDefinition> services,
             int routes,
             Map<String, String> servers) {
@@ -31,6 +33,10 @@ final class JsonReport implements NodeReport {
         event.put("udp", udp);
         event.put("tls", tls);
         event.put("transport", transport);
+        Map<String, Object> byLevel = new LinkedHashMap<>();
+        levels.forEach(status ->
+                byLevel.put(status.level().label(), Map.of("there", status.isThere(), "detail", status.detail())));
+        event.put("levels", byLevel);
         event.put(
                 "services",
                 services.stream().map(ServiceDefinition::name).sorted().toList());

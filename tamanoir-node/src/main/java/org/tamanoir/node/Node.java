@@ -16,12 +16,14 @@ import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.ee.ServiceCatalog;
+import org.tamanoir.kernel.KernelBridge;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.Deployment;
 import org.tamanoir.manager.TrustStore;
 import org.tamanoir.node.admin.AccessLog;
 import org.tamanoir.node.admin.AdminServer;
 import org.tamanoir.node.admin.AdminSettings;
+import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.qdisc.Disciplines;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.repository.Token;
@@ -79,7 +81,11 @@ final class Node {
             }
             Disciplines.problems().forEach(problem -> LOG.warn("quality of service: {}", problem));
             environment.qos(config.qos());
+            NodeOs levels = KernelBridge.open(config.levels());
+            opened.push(levels);
+            environment.levels(levels);
             environment.start();
+            started.placeAll();
             if (deployment != null) {
                 environment.background("warm-up", new WarmUp()).start();
                 if (config.deploy().serve) {

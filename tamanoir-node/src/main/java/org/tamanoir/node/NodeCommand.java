@@ -102,6 +102,29 @@ final class NodeCommand implements Callable<Integer> {
     private List<String> services = new ArrayList<>();
 
     @Option(
+            names = "--interface",
+            paramLabel = "NAME",
+            description =
+                    "Let levels below the JVM look at packets that come in through this network interface, also at "
+                            + "those on their way to other hosts; see docs/levels.md. Repeatable; replaces the file's. Default: "
+                            + "the file's, or none: no level below the JVM.")
+    private List<String> interfaces = new ArrayList<>();
+
+    @Option(
+            names = "--levels",
+            paramLabel = "LEVEL,...",
+            description = "Levels that may be used: jvm, module, tc, xdp. Default: the file's, or all.")
+    private @Nullable String levels;
+
+    @Option(
+            names = "--place",
+            paramLabel = "NAME=LEVEL",
+            description =
+                    "Have this service's UDP packets handled at this level: jvm, module, tc, xdp, or auto for the "
+                            + "nearest to the wire that can. Repeatable; over the file's.")
+    private List<String> places = new ArrayList<>();
+
+    @Option(
             names = "--repository",
             paramLabel = "URL",
             description = "Fetch services from this repository, http or https; several are asked in this order. "
@@ -224,6 +247,9 @@ final class NodeCommand implements Callable<Integer> {
         routes.forEach(overrides::route);
         direct.forEach(overrides::direct);
         services.forEach(overrides::service);
+        places.forEach(overrides::place);
+        overrides.interfaces(interfaces);
+        overrides.levels(levels);
         overrides.repositories(repositories);
         trust.forEach(overrides::trust);
         overrides.cache(cache);

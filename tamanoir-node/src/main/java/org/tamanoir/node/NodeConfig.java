@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.kernel.KernelConfig;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Route;
 
@@ -16,6 +17,7 @@ import org.tamanoir.routing.Route;
  * @param drainTimeout how long streams may take to finish once the node is told to stop
  * @param qos how traffic is scheduled
  * @param deploy where code comes from that is not on the class path
+ * @param levels what is wanted of levels below the JVM
  * @param admin where the node can be looked at and steered
  */
 record NodeConfig(
@@ -25,6 +27,7 @@ record NodeConfig(
         Duration drainTimeout,
         QosConfig qos,
         DeploySettings deploy,
+        KernelConfig levels,
         AdminConfig admin) {
     NodeConfig {
         routes = List.copyOf(routes);

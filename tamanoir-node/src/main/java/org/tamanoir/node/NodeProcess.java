@@ -69,6 +69,7 @@ final class NodeProcess {
                 texts(environment.tlsAddresses()),
                 texts(environment.udpAddresses()),
                 environment.transport(),
+                environment.levels().levels(),
                 config.services(),
                 config.routes().size(),
                 node.servers());

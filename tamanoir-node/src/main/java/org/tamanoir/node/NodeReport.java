@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.nodeos.LevelStatus;
 
 /** What a node says on standard output. Callers see to it that one thread at a time calls. */
 interface NodeReport {
@@ -15,6 +16,7 @@ interface NodeReport {
      * @param tcp addresses with the real ports
      * @param udp addresses with the real ports
      * @param transport which sockets are in use
+     * @param levels where packets can be handled, and why not elsewhere
      * @param servers addresses of the HTTP servers by what they are
      */
     void started(
@@ -22,6 +24,7 @@ interface NodeReport {
             List<String> tls,
             List<String> udp,
             String transport,
+            List<LevelStatus> levels,
             Collection<ServiceDefinition> services,
             int routes,
             Map<String, String> servers);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 
@@ -103,8 +104,38 @@ final class Overrides {
                     throw new IllegalArgumentException("'" + words[i] + "' sets its key a second time; remove one");
                 }
             }
-            settings.service(option, Settings.serviceName(words[0]), null, null, config, null);
+            settings.service(option, Settings.serviceName(words[0]), null, null, config, null, null);
         });
+    }
+
+    /** {@code NAME=LEVEL}. */
+    void place(String text) {
+        String option = "--place " + text;
+        collect(option, () -> {
+            int equals = text.indexOf('=');
+            if (equals < 1) {
+                throw new IllegalArgumentException("NAME=LEVEL is wanted, as in Monitor=tc");
+            }
+            settings.place(
+                    option,
+                    Settings.serviceName(text.substring(0, equals)),
+                    Placement.Wanted.of(text.substring(equals + 1)));
+        });
+    }
+
+    /** Any interface given here replaces all of the file's. */
+    void interfaces(List<String> names) {
+        if (!names.isEmpty()) {
+            settings.levels.interfaces = new ArrayList<>();
+            names.forEach(name ->
+                    collect("--interface", () -> settings.levels.interfaces.add(LevelSettings.networkInterface(name))));
+        }
+    }
+
+    void levels(@Nullable String text) {
+        if (text != null) {
+            collect("--levels", () -> settings.levels.allowed = LevelSettings.levels(text));
+        }
     }
 
     /** {@code FILE[=PATTERN...]}. */

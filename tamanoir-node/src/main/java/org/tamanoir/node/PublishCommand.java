@@ -3,9 +3,13 @@ package org.tamanoir.node;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
@@ -106,6 +110,14 @@ final class PublishCommand implements Callable<Integer> {
     private String allocation;
 
     @Option(
+            names = "--level",
+            paramLabel = "LEVEL",
+            description =
+                    "Where operators may have it handled, as far as its policy() can: jvm, kernel (module and tc) "
+                            + "or nic (xdp). Repeatable; jvm is always among them. Default: jvm alone.")
+    private List<String> levels = new ArrayList<>();
+
+    @Option(
             names = "--yank",
             paramLabel = "NAME:VERSION",
             description = "Publish nothing: take this version from new streams that ask by the bare name.")
@@ -182,7 +194,7 @@ final class PublishCommand implements Callable<Integer> {
             throw new CommandException(Main.USAGE, file + ": cannot be read: no such file, or no permission", null);
         }
         SigningKey key = readKey(keyFile);
-        Manifest manifest = Publisher.describe(
+        Manifest manifest = withLevels(Publisher.describe(
                 file,
                 new Publisher.Description(
                         mainClass,
@@ -190,7 +202,7 @@ final class PublishCommand implements Callable<Integer> {
                         version,
                         description,
                         new ServiceLimits(processors, Quantity.octets(allocation, 0, Long.MAX_VALUE))),
-                MAX_UNPACKED_OCTETS);
+                MAX_UNPACKED_OCTETS));
         RepositoryTree.Outcome outcome = publisher.publish(file, manifest, key);
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("outcome", outcome.name().toLowerCase(Locale.ROOT));
@@ -200,11 +212,25 @@ final class PublishCommand implements Callable<Integer> {
         result.put("nameKey", ServiceKey.toString(manifest.id().nameKey()));
         result.put("octets", manifest.jarOctets());
         result.put("sha256", manifest.jarSha256());
+        result.put("levels", manifest.levels());
         result.put("publisher", key.publisher().id());
         output.json(result);
         output.line((outcome == RepositoryTree.Outcome.CREATED ? "published " : "already there: ") + manifest.id()
                 + ", " + manifest.jarOctets() + " octets, signed by key "
                 + key.publisher().id());
+    }
+
+    private Manifest withLevels(Manifest manifest) {
+        Set<String> all = new LinkedHashSet<>(manifest.levels());
+        all.addAll(levels);
+        return new Manifest(
+                manifest.id(),
+                manifest.mainClass(),
+                manifest.jarSha256(),
+                manifest.jarOctets(),
+                List.copyOf(all),
+                manifest.limits(),
+                manifest.description());
     }
 
     private static SigningKey readKey(Path file) {

@@ -2,6 +2,7 @@ package org.tamanoir.node;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,9 +13,11 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.ee.EeConfig;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.ServiceLife;
 import org.tamanoir.manager.Deployment.ServiceSettings;
+import org.tamanoir.nodeos.Level;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
@@ -57,6 +60,7 @@ final class Settings {
     QosConfig qos = QosConfig.OFF;
     AdminConfig admin = AdminConfig.defaults();
     final DeploySettings deploy = new DeploySettings();
+    final LevelSettings levels = new LevelSettings();
     private final Map<Prefix, Route> routes = new LinkedHashMap<>();
     private final Map<String, ServiceDefinition> services;
     private final Map<String, ServiceSettings> classPathSettings = new HashMap<>();
@@ -105,6 +109,7 @@ final class Settings {
      * @param policy null = what it was, else drop
      * @param config put over what there was
      * @param limits null = what they were, else none
+     * @param level null = what it was, else the JVM
      */
     void service(
             String where,
@@ -112,39 +117,62 @@ final class Settings {
             @Nullable String className,
             @Nullable FailurePolicy policy,
             Map<String, String> config,
-            @Nullable ServiceLimits limits) {
-        if (isSecond(where, name, "service " + name + " has settings already")) {
-            return;
+            @Nullable ServiceLimits limits,
+            Placement.@Nullable Wanted level) {
+        if (!isSecond(where, name, "service " + name + " has settings already")) {
+            put(where, name, className, policy, config, limits, level);
         }
+    }
+
+    private void put(
+            String where,
+            String name,
+            @Nullable String className,
+            @Nullable FailurePolicy policy,
+            Map<String, String> config,
+            @Nullable ServiceLimits limits,
+            Placement.@Nullable Wanted level) {
         ServiceDefinition known = services.get(name);
         String wanted = className == null ? withoutVersion(name) : className;
         if (known == null && className == null && !ServiceClasses.exists(wanted)) {
-            ServiceSettings merged = merged(deploy.service(name), policy, config, limits);
+            ServiceSettings merged = merged(deploy.service(name), policy, config, limits, level);
             deploy.service(where, name, merged);
             return;
         }
         Supplier<? extends Service> factory =
                 known != null && className == null ? known.factory() : ServiceClasses.factory(wanted);
         ServiceSettings before = known == null ? null : classPathSettings.get(name);
-        ServiceSettings merged = merged(before, policy, config, limits);
+        ServiceSettings merged = merged(before, policy, config, limits, level);
         classPathSettings.put(name, merged);
         ServiceLife life =
                 new ServiceLife(merged.limits().processors(), merged.limits().allocationOctetsPerSecond());
-        services.put(name, new ServiceDefinition(name, "", factory, merged.config(), merged.failurePolicy(), life));
+        Placement placement = new Placement(EnumSet.allOf(Level.class), merged.level());
+        services.put(
+                name,
+                new ServiceDefinition(name, "", factory, merged.config(), merged.failurePolicy(), life, placement));
     }
 
     private static ServiceSettings merged(
             @Nullable ServiceSettings before,
             @Nullable FailurePolicy policy,
             Map<String, String> config,
-            @Nullable ServiceLimits limits) {
+            @Nullable ServiceLimits limits,
+            Placement.@Nullable Wanted level) {
         ServiceSettings base = before == null ? ServiceSettings.DEFAULT : before;
         Map<String, String> all = new HashMap<>(base.config().asMap());
         all.putAll(config);
         return new ServiceSettings(
                 new ServiceConfig(all),
                 policy == null ? base.failurePolicy() : policy,
-                limits == null ? base.limits() : limits);
+                limits == null ? base.limits() : limits,
+                level == null ? base.level() : level);
+    }
+
+    /** Places a service that is there, or will be deployed; its other settings stay. */
+    void place(String where, String name, Placement.Wanted level) {
+        if (!isSecond(where, "level of " + name, "service " + name + " has a level already")) {
+            put(where, name, null, null, Map.of(), null, level);
+        }
     }
 
     /** The full name of a service: one without a dot is among those that ship with the node. */
@@ -160,6 +188,7 @@ final class Settings {
     void check() {
         tls.check(tcp, tlsAddresses, problems);
         deploy.check(problems);
+        levels.check(problems);
         if (tls.certificate == null && (deploy.tls || admin.tls())) {
             problems.add(
                     deploy.tls ? "deploy.tls" : "admin.tls",
@@ -191,6 +220,7 @@ final class Settings {
                 drainTimeout,
                 qos,
                 deploy,
+                levels.build(),
                 admin);
     }
 

@@ -1,7 +1,9 @@
 package org.tamanoir.node;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -10,6 +12,8 @@ import java.util.stream.Collectors;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelStatus;
 
 /** Lines for people; on a terminal rates are progress, each line over the one before. */
 final class TextReport implements NodeReport {
@@ -25,6 +29,7 @@ final class TextReport implements NodeReport {
             List<String> tls,
             List<String> udp,
             String transport,
+            List<LevelStatus> levels,
             Collection<ServiceDefinition> services,
             int routes,
             Map<String, String> servers) {
@@ -32,6 +37,7 @@ final class TextReport implements NodeReport {
         tls.forEach(address -> output.line("listening on tls " + address));
         udp.forEach(address -> output.line("listening on udp " + address));
         output.line("transport: " + transport);
+        output.line("levels: " + levels(levels));
         output.line("services: "
                 + (services.isEmpty()
                         ? "none"
@@ -41,6 +47,27 @@ final class TextReport implements NodeReport {
                                 .collect(Collectors.joining(", "))));
         servers.forEach((name, address) -> output.line(name + ": " + address));
         output.line("routes: " + (routes == 0 ? "none, so nothing leaves; add one with --route" : routes));
+    }
+
+    /** {@code jvm, tc (on eth0); not xdp: reason; not module: reason}; those for the same reason together. */
+    static String levels(List<LevelStatus> levels) {
+        List<String> there = new ArrayList<>();
+        Map<String, List<String>> notThere = new LinkedHashMap<>();
+        for (LevelStatus status : levels) {
+            String label = status.level().label();
+            if (!status.isThere()) {
+                notThere.computeIfAbsent(status.detail(), reason -> new ArrayList<>())
+                        .add(label);
+            } else {
+                there.add(status.level() == Level.JVM ? label : label + " (" + status.detail() + ")");
+            }
+        }
+        StringBuilder line = new StringBuilder(String.join(", ", there));
+        notThere.forEach((reason, labels) -> line.append("; not ")
+                .append(String.join(", ", labels))
+                .append(": ")
+                .append(reason));
+        return line.toString();
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +19,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.kernel.KernelConfig;
+import org.tamanoir.nodeos.Level;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -54,6 +57,48 @@ class ConfigFileTest {
         ServiceDefinition announced = service(config, ANNOUNCED);
         assertThat(announced.config().asMap()).isEmpty();
         assertThat(announced.failurePolicy()).isEqualTo(FailurePolicy.DROP);
+    }
+
+    @Test
+    void levelsAreMapped() {
+        NodeConfig config = config("""
+                services:
+                  - {name: org.tamanoir.node.Announced, level: tc}
+                levels:
+                  allowed: [tc, module]
+                  interfaces: [eth1, br-lan]
+                  unknown: on
+                """);
+        assertThat(config.levels())
+                .isEqualTo(
+                        new KernelConfig(Set.of(Level.JVM, Level.TC, Level.MODULE), List.of("eth1", "br-lan"), false));
+        assertThat(service(config, ANNOUNCED).placement().status().wanted()).isEqualTo("tc");
+
+        NodeConfig none = config("# nothing yet\n");
+        assertThat(none.levels()).isEqualTo(KernelConfig.OFF);
+        assertThat(service(none, ANNOUNCED).placement().wantsJvm()).isTrue();
+    }
+
+    @Test
+    void wrongLevelsAreToldWithTheirLines() {
+        Problems problems = new Problems();
+        Settings settings = new Settings(problems);
+        ConfigFile.parse("f", """
+                services:
+                  - {name: org.tamanoir.node.Announced, level: kernel}
+                levels:
+                  allowed: [tc, gpu]
+                  interfaces: [eth1, "a/b"]
+                  unknown: maybe
+                  mode: fast
+                """, settings);
+        assertThat(problems.lines())
+                .containsExactly(
+                        "f:2: services[0].level: level \"kernel\": must be one of jvm, module, tc, xdp, auto",
+                        "f:7: levels.mode: unknown key; known: allowed, interfaces, unknown",
+                        "f:4: levels.allowed[1]: level \"gpu\": must be one of jvm, module, tc, xdp",
+                        "f:5: levels.interfaces[1]: interface \"a/b\": must be 1 to 15 characters, as ip link names it",
+                        "f:6: levels.unknown: 'maybe' must be up or on");
     }
 
     @Test

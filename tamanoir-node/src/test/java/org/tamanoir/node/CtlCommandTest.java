@@ -84,10 +84,23 @@ class CtlCommandTest {
     }
 
     @Test
+    void aServiceIsPlacedAndWhyNotIsSaid() {
+        assertThat(ctl("place", TestAdmin.MONITOR, "jvm").strip()).isEqualTo(TestAdmin.MONITOR + ": jvm");
+        assertThat(ctl("place", TestAdmin.MONITOR, "tc"))
+                .startsWith(TestAdmin.MONITOR + ": jvm, not tc: no level below the JVM: off");
+        assertThat(ctl("services")).contains(TestAdmin.MONITOR + " is at level jvm, not tc: no level below the JVM");
+        assertThat(ctl("events")).contains("is handled at level jvm, wanted at tc, since no level below the JVM");
+        assertThat(run("ctl", "place", TestAdmin.MONITOR, "gpu", "--admin", admin(), "--token-file", token.toString()))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("level \"gpu\": must be one of jvm, module, tc, xdp, auto");
+    }
+
+    @Test
     void everyQuestionPrintsSomethingAndWithJsonJson() {
         assertThat(ctl("status")).contains("ready    yes", "admin    " + admin(), "packets  0 in");
         assertThat(ctl("services")).contains("SERVICE", TestAdmin.MONITOR, "running", "class path");
         assertThat(ctl("services", TestAdmin.MONITOR)).contains(TestAdmin.MONITOR);
+        assertThat(ctl("levels")).contains("LEVEL", "jvm", "always there", "levels.interfaces");
         assertThat(ctl("streams")).contains("PEER", "0 open, 0 accepted");
         assertThat(ctl("threads")).contains("CPU-S", "main");
         assertThat(ctl("traffic")).contains("PACKETS", "dropped");
@@ -100,6 +113,7 @@ class CtlCommandTest {
         for (String question : List.of(
                 "status",
                 "services",
+                "levels",
                 "streams",
                 "threads",
                 "traffic",

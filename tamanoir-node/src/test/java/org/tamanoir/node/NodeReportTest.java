@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.DropReason;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelStatus;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 import tools.jackson.databind.JsonNode;
@@ -32,6 +34,12 @@ class NodeReportTest {
     private static final List<ServiceDefinition> SERVICES = List.of(new ServiceDefinition(
             "org.tamanoir.node.Announced", Announced::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
 
+    private static final List<LevelStatus> LEVELS = List.of(
+            new LevelStatus(Level.JVM, true, "always there", Map.of()),
+            new LevelStatus(Level.MODULE, false, "off; use them", Map.of()),
+            new LevelStatus(Level.TC, true, "on eth0, eth1", Map.of("seen", 1L)),
+            new LevelStatus(Level.XDP, false, "off; use them", Map.of()));
+
     private final StringWriter text = new StringWriter();
 
     private Output output(boolean json) {
@@ -47,6 +55,7 @@ class NodeReportTest {
                         "listening on tls 127.0.0.1:3",
                         "listening on udp [::1]:2",
                         "transport: nio",
+                        "levels: jvm, tc (on eth0, eth1); not module, xdp: off; use them",
                         "services: org.tamanoir.node.Announced",
                         "admin API: http://127.0.0.1:4",
                         "routes: 3",
@@ -85,6 +94,10 @@ class NodeReportTest {
                 .containsExactly("started", "stats", "stopping", "stopped");
         assertThat(lines.get(0).get("udp").get(0).asString()).isEqualTo("[::1]:2");
         assertThat(lines.get(0).get("routes").asInt()).isEqualTo(3);
+        JsonNode levels = lines.get(0).get("levels");
+        assertThat(levels.propertyNames()).containsExactly("jvm", "module", "tc", "xdp");
+        assertThat(levels.get("tc").get("there").asBoolean()).isTrue();
+        assertThat(levels.get("xdp").get("detail").asString()).isEqualTo("off; use them");
         assertThat(lines.get(1).get("packetsInPerSecond").asLong()).isEqualTo(5_000);
         assertThat(lines.get(1).get("drops").get("NO_ROUTE").asLong()).isEqualTo(7);
         assertThat(lines.get(3).get("unaccounted").asLong()).isZero();
@@ -98,6 +111,7 @@ class NodeReportTest {
                 List.of("127.0.0.1:3"),
                 List.of("[::1]:2"),
                 "nio",
+                LEVELS,
                 SERVICES,
                 3,
                 Map.of("admin API", "http://127.0.0.1:4"));

@@ -7,10 +7,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.kernel.KernelConfig;
+import org.tamanoir.nodeos.Level;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.NextHop.Kind;
 import org.tamanoir.routing.NextHop.Transport;
@@ -92,6 +95,48 @@ class OverridesTest {
         assertThat(service.config().asMap())
                 .containsOnly(entry("mark", "9"), entry("other", "8"), entry("text", "a=b"));
         assertThat(service.failurePolicy()).isEqualTo(FailurePolicy.CLOSE);
+    }
+
+    @Test
+    void levelsAndPlacementsOverrideTheFile() {
+        Overrides overrides = overrides();
+        overrides.service("Monitor,mark=9");
+        overrides.place("Monitor=auto");
+        overrides.place("org.tamanoir.node.Announced=tc");
+        overrides.interfaces(List.of("eth1", "veth-a"));
+        overrides.levels("jvm, tc");
+        assertThat(problems.lines()).isEmpty();
+        NodeConfig config = settings.build();
+        assertThat(config.levels())
+                .isEqualTo(new KernelConfig(Set.of(Level.JVM, Level.TC), List.of("eth1", "veth-a"), true));
+        assertThat(config.services())
+                .extracting(service -> service.placement().status().wanted())
+                .contains("auto", "tc");
+        ServiceDefinition announced = config.services().stream()
+                .filter(service -> service.name().endsWith(".Announced"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(announced.config().asMap()).containsEntry("mark", "7");
+    }
+
+    @Test
+    void wrongLevelsNameTheOption() {
+        Overrides overrides = overrides();
+        overrides.place("Monitor");
+        overrides.place("Monitor=gpu");
+        overrides.place("Monitor=tc");
+        overrides.place("Monitor=xdp");
+        overrides.levels("tc,,xdp");
+        overrides.interfaces(List.of("a-name-that-is-too-long"));
+        assertThat(problems.lines())
+                .containsExactly(
+                        "--place Monitor: NAME=LEVEL is wanted, as in Monitor=tc",
+                        "--place Monitor=gpu: level \"gpu\": must be one of jvm, module, tc, xdp, auto",
+                        "--place Monitor=xdp: service org.tamanoir.services.Monitor has a level already, given by"
+                                + " --place Monitor=tc; remove one",
+                        "--levels: level \"\": must be one of jvm, module, tc, xdp",
+                        "--interface: interface \"a-name-that-is-too-long\": must be 1 to 15 characters, as ip link"
+                                + " names it");
     }
 
     @Test

@@ -80,6 +80,7 @@ class RepositoryCommandsTest {
                 "publish", echo("1.0"), "--repository", url, "--key", key, "--token-file", token, "--json"
             };
             assertThat(run(publish)).as(err.toString()).isZero();
+            assertThat(json().get("levels").toString()).isEqualTo("[\"jvm\"]");
             assertThat(json().get("outcome").asString()).isEqualTo("created");
             assertThat(json().get("publisher").asString()).isEqualTo(keyId);
             Path other = echo("1.1");

@@ -8,6 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.qos.Setup.Placement;
+import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Section;
 import org.tamanoir.ee.QosStatus;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
@@ -27,7 +29,7 @@ final class BothAtOnce {
 
     private BothAtOnce() {}
 
-    static void run(Experiment.Settings settings, Section section) throws IOException {
+    static void run(Settings settings, Section section) throws IOException {
         section.say(
                 ("UDP, packets of %,d octets. Flow A (weight 30) asks for a service that burns %d µs a packet, flow "
                                 + "C (weight 70) for one that burns %d µs and doubles the packet. Each offers %d MB/s; the "
@@ -85,8 +87,7 @@ final class BothAtOnce {
         }
     }
 
-    private static Outcome run(
-            Experiment.Settings settings, Placement placement, QosConfig qos, @Nullable QosConfig network)
+    private static Outcome run(Settings settings, Placement placement, QosConfig qos, @Nullable QosConfig network)
             throws IOException {
         Flow a = new Flow("A", 0, Work.burning("org.example.Heavy", HEAVY_US), PACKET_OCTETS, true, OFFERED, 0);
         Flow c = new Flow(

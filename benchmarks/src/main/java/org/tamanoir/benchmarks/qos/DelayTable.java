@@ -11,6 +11,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.tamanoir.benchmarks.qos.Setup.Placement;
+import org.tamanoir.benchmarks.report.Numbers;
+import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Section;
 
 /** Figure 10 of the QoS paper, a table of delays through two nodes; and what one node adds at a steady rate. */
 final class DelayTable {
@@ -29,7 +32,7 @@ final class DelayTable {
 
     private DelayTable() {}
 
-    static void table10(Experiment.Settings settings, Section section) throws IOException {
+    static void table10(Settings settings, Section section) throws IOException {
         int packets = settings.scaled(PACKETS, 20);
         section.say(("Delay through two nodes in a chain, over TCP and loopback, all in one process: %,d packets of "
                         + "each size, one every millisecond, through Monitor in both nodes; a stream for each size, whose first packet "
@@ -62,8 +65,7 @@ final class DelayTable {
      */
     private record Probed(Placement placement, DelayProbe probe, Histogram firstNs, List<Histogram> ns) {}
 
-    private static List<Probed> open(Experiment.Settings settings, int nodes, Deque<AutoCloseable> opened)
-            throws IOException {
+    private static List<Probed> open(Settings settings, int nodes, Deque<AutoCloseable> opened) throws IOException {
         List<Probed> all = new ArrayList<>();
         for (Placement placement : placements(settings)) {
             DelayProbe probe = new DelayProbe(nodes, placement.uncongested());
@@ -73,7 +75,7 @@ final class DelayTable {
         return all;
     }
 
-    private static List<Placement> placements(Experiment.Settings settings) {
+    private static List<Placement> placements(Settings settings) {
         return settings.off() ? List.of(Placement.off) : List.of(Placement.values());
     }
 
@@ -136,7 +138,7 @@ final class DelayTable {
         section.csv("", csv.toString());
     }
 
-    static void steady(Experiment.Settings settings, Section section) throws IOException {
+    static void steady(Settings settings, Section section) throws IOException {
         section.say(("One node, Monitor, TCP, %,d packets of %,d octets a second, %d rounds in which the placements "
                         + "take turns. Added: the median over the rounds of the difference to the same round without quality of "
                         + "service.")

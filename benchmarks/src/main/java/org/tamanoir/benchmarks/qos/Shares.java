@@ -7,6 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.tamanoir.benchmarks.report.Numbers;
+import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Section;
 import org.tamanoir.ee.QosStatus;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
@@ -26,7 +29,7 @@ final class Shares {
 
     private Shares() {}
 
-    static void run(Experiment.Settings settings, Section section) throws IOException {
+    static void run(Settings settings, Section section) throws IOException {
         section.say(("Octets that leave over a link of %d MB/s when all classes have more to send. Equal flows: %d of "
                         + "equal weight with packets of different sizes, FQ. Two flows at weights 30 and 70 with packets of 1,400 and 600 octets. Processor time: two flows at weights "
                         + "30 and 70 whose packets take 50 and 200 µs, WFQ before processing, one processor.")
@@ -62,7 +65,7 @@ final class Shares {
         section.csv("", csv.toString());
     }
 
-    private static void equal(Experiment.Settings settings, Section section) throws IOException {
+    private static void equal(Settings settings, Section section) throws IOException {
         List<TrafficClass> classes = new ArrayList<>();
         List<Flow> flows = new ArrayList<>();
         for (int i = 0; i < FLOWS; i++) {
@@ -84,7 +87,7 @@ final class Shares {
     }
 
     /** Octets per second of each. */
-    private static double[] twoFlows(Experiment.Settings settings, String discipline, boolean udp) throws IOException {
+    private static double[] twoFlows(Settings settings, String discipline, boolean udp) throws IOException {
         QosConfig qos = Setup.post(thirtySeventy(), Setup.link(discipline, LINK, BURST_OCTETS));
         long offered = udp ? LINK * OVERLOAD * 7 / 10 : 0;
         Flow light = new Flow("30", 0, Work.burning("org.example.Thirty", 0), 1400, udp, offered, 0);
@@ -100,7 +103,7 @@ final class Shares {
                 Setup.trafficClass("seventy", 1, 70, LIMIT_PACKETS));
     }
 
-    private static void processors(Experiment.Settings settings, Section section) throws IOException {
+    private static void processors(Settings settings, Section section) throws IOException {
         QosConfig qos = Setup.pre(thirtySeventy(), Setup.turns("wfq", 1, PreProcessing.DEFAULT_QUANTUM));
         Flow light = new Flow("30", 0, Work.burning("org.example.Thirty", 50), 1400, false, 0, 0);
         Flow heavy = new Flow("70", 1, Work.burning("org.example.Seventy", 200), 1400, false, 0, 0);

@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.tamanoir.benchmarks.Load;
 import org.tamanoir.benchmarks.qos.Setup.Placement;
+import org.tamanoir.benchmarks.report.Numbers;
+import org.tamanoir.benchmarks.report.Section;
 import org.tamanoir.routing.NextHop;
 
 /** What quality of service leaves of a node's throughput: one TCP stream as fast as it goes, without and with, in turns. */
@@ -24,7 +26,7 @@ final class Throughput {
 
     private Throughput() {}
 
-    static void run(Experiment.Settings settings, Section section) throws IOException {
+    static void run(Settings settings, Section section) throws IOException {
         section.say(("One TCP stream through Monitor as fast as it goes, without quality of service and with both "
                         + "points, %d rounds in turns; the sink counts octets and parses nothing. The ratio is that of a "
                         + "round's two windows; median over the rounds.")
@@ -88,8 +90,7 @@ final class Throughput {
     }
 
     /** MB/s at the sink. */
-    private static double window(Experiment.Settings settings, Node node, CountingSink sink, int packetOctets)
-            throws IOException {
+    private static double window(Settings settings, Node node, CountingSink sink, int packetOctets) throws IOException {
         ByteBuffer batch = Load.batch(1, packetOctets, Load.BATCH_OCTETS, Integer.MAX_VALUE);
         try (SocketChannel channel = SocketChannel.open(node.address(false))) {
             Thread writer = new Thread(() -> flood(channel, batch), "flood");

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Section;
 import org.tamanoir.ee.QosStatus;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
@@ -51,7 +53,7 @@ final class ThroughputFigures {
 
     private ThroughputFigures() {}
 
-    static void figure4(Experiment.Settings settings, Section section) throws IOException {
+    static void figure4(Settings settings, Section section) throws IOException {
         section.say(("Heavy flow A (%d µs of processor time a packet) and light flow B (%d µs), packets of %,d octets, "
                         + "FIFO before processing, one processor for turns, each of one packet. B starts first. FIFO "
                         + "alternates, so both lose: A gets as many packets as B, not as much time.")
@@ -64,7 +66,7 @@ final class ThroughputFigures {
         monitor(settings, section, fifo, "–");
     }
 
-    static void figure5(Experiment.Settings settings, Section section) throws IOException {
+    static void figure5(Settings settings, Section section) throws IOException {
         section.say("As figure 4, but with strict priority for A: from the moment A starts, B gets nothing. The sum "
                 + "falls, since A's packets cost more.");
         QosConfig priority = Setup.pre(A_BEFORE_B, Setup.turns("pq", 1, Setup.ONE_PACKET));
@@ -75,7 +77,7 @@ final class ThroughputFigures {
         monitor(settings, section, priority, "0");
     }
 
-    static void figure6(Experiment.Settings settings, Section section) throws IOException {
+    static void figure6(Settings settings, Section section) throws IOException {
         section.say("Strict priority for A before processing, and a network of 10 Mb/s behind the node: a second node "
                 + "in the same process whose only scheduling is one FIFO queue of %d packets under a token bucket. UDP, %.0f Mb/s offered by each. A could do 15, so it fills the network."
                         .formatted(LIMIT_PACKETS, OFFERED / MEGABIT));
@@ -85,7 +87,7 @@ final class ThroughputFigures {
         describe(settings, section, true, trace, "10 Mb/s", "0 Mb/s");
     }
 
-    static void figure7(Experiment.Settings settings, Section section) throws IOException {
+    static void figure7(Settings settings, Section section) throws IOException {
         section.say(("Strict priority for A after processing, on a link of 10 Mb/s: the post point's own token bucket. "
                         + "A's service takes %,d µs a packet, 8 Mb/s, so it cannot fill the link, and B gets the rest.")
                 .formatted(SLOW_US));
@@ -96,7 +98,7 @@ final class ThroughputFigures {
         }
     }
 
-    static void figure8(Experiment.Settings settings, Section section) throws IOException {
+    static void figure8(Settings settings, Section section) throws IOException {
         section.say(("Enriched flow C, whose service makes packets longer by a factor that wanders between %.2f and "
                         + "%.2f, and plain flow D; weights 30 and 70; WFQ before processing, one processor. Both services burn %d µs "
                         + "a packet of 1,400 octets, so that the processor takes in 7 MB/s: 2.1 of C and 4.9 of D. What C sends out was not known when it was scheduled: it "
@@ -106,7 +108,7 @@ final class ThroughputFigures {
         enrichedAndPlain(settings, section, wfq, LIMIT_US, "2.2–3.1 where 2.1 was reserved", "–");
     }
 
-    static void figure9(Experiment.Settings settings, Section section) throws IOException {
+    static void figure9(Settings settings, Section section) throws IOException {
         section.say(
                 "The same flows, WFQ after processing on a link of 7 MB/s: real sizes are known there, and both get "
                         + "exactly their shares. The services burn a tenth, so that the link is the limit.");
@@ -114,12 +116,12 @@ final class ThroughputFigures {
         enrichedAndPlain(settings, section, wfq, LIMIT_US / 10, "2.1", "4.9");
     }
 
-    private static double startOfA(Experiment.Settings settings) {
+    private static double startOfA(Settings settings) {
         return Math.rint(settings.seconds() * 0.35 / FlowSink.SLOT_S) * FlowSink.SLOT_S;
     }
 
     private static Trace heavyAndLight(
-            Experiment.Settings settings, QosConfig qos, @Nullable QosConfig network, boolean udp, long heavyUs)
+            Settings settings, QosConfig qos, @Nullable QosConfig network, boolean udp, long heavyUs)
             throws IOException {
         long offered = udp ? OFFERED : 0;
         Flow a = new Flow(
@@ -129,7 +131,7 @@ final class ThroughputFigures {
     }
 
     private static void describe(
-            Experiment.Settings settings, Section section, boolean udp, Trace trace, String paperA, String paperB)
+            Settings settings, Section section, boolean udp, Trace trace, String paperA, String paperB)
             throws IOException {
         String over = udp ? "UDP" : "TCP";
         double start = startOfA(settings);
@@ -162,7 +164,7 @@ final class ThroughputFigures {
     }
 
     /** B as light as it is today: the Monitor service, as much as TCP brings. */
-    private static void monitor(Experiment.Settings settings, Section section, QosConfig qos, String reference)
+    private static void monitor(Settings settings, Section section, QosConfig qos, String reference)
             throws IOException {
         double start = startOfA(settings);
         Flow a = new Flow("A", 0, Work.burning("org.example.Heavy", HEAVY_US), PACKET_OCTETS, false, 0, start);
@@ -182,7 +184,7 @@ final class ThroughputFigures {
     }
 
     private static void enrichedAndPlain(
-            Experiment.Settings settings, Section section, QosConfig qos, long us, String paperC, String paperD)
+            Settings settings, Section section, QosConfig qos, long us, String paperC, String paperD)
             throws IOException {
         Flow c = new Flow(
                 "C", 0, Work.growing("org.example.Enrich", us, LEAST_GROWTH, MOST_GROWTH), PACKET_OCTETS, false, 0, 0);

@@ -159,6 +159,7 @@ public final class AdminServer implements AutoCloseable {
         get(router, "/v1/instances", state::instances);
         get(router, "/v1/streams", state::streams);
         get(router, "/v1/threads", state::threads);
+        get(router, "/v1/levels", state::levels);
         get(router, "/v1/routes", state::routes);
         get(router, "/v1/traffic", call -> state.traffic());
         get(router, "/v1/deployments", call -> state.deployments());
@@ -187,6 +188,7 @@ public final class AdminServer implements AutoCloseable {
         change(router, HttpMethod.POST, "/v1/services/{name}/undeploy", changes::undeploy);
         change(router, HttpMethod.POST, "/v1/services/{name}/drain", changes::drain);
         change(router, HttpMethod.POST, "/v1/services/{name}/release", changes::release);
+        change(router, HttpMethod.PUT, "/v1/services/{name}/level", changes::place);
         change(router, HttpMethod.POST, "/v1/revocations", changes::revoke);
         change(router, HttpMethod.PUT, "/v1/routes", changes::replaceRoutes);
         change(router, HttpMethod.PUT, "/v1/routes/{prefix}", changes::putRoute);

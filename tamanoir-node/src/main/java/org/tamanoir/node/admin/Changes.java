@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.manager.ServiceStatus;
@@ -54,6 +55,24 @@ final class Changes {
         String service = service(call, fields);
         fields.check();
         return listed(manager.release(service));
+    }
+
+    Views.Services place(Call call) throws ApiException, ManagerException {
+        Fields fields = call.fields();
+        String service = service(call, fields);
+        String label = fields.text("level");
+        Placement.Wanted wanted = Placement.Wanted.JVM;
+        if (label == null) {
+            fields.problem("level is missing: jvm, module, tc, xdp or auto is wanted");
+        } else {
+            try {
+                wanted = Placement.Wanted.of(label);
+            } catch (IllegalArgumentException e) {
+                fields.problem(String.valueOf(e.getMessage()));
+            }
+        }
+        fields.check();
+        return listed(manager.place(service, wanted));
     }
 
     private static String service(Call call, Fields fields) throws ApiException {

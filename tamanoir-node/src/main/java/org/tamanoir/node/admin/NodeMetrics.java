@@ -11,8 +11,10 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.manager.ServiceStatus;
 
 /**
  * The node's metrics in Prometheus' text format: what Micrometer knows of the JVM, and the node's own figures, which
@@ -52,7 +54,9 @@ final class NodeMetrics implements AutoCloseable {
     private static MetricSnapshots collect(ActiveNodeManager manager) {
         Figures figures = new Figures();
         NodeFigures.add(figures, manager);
-        ServiceFigures.add(figures, manager.services());
+        List<ServiceStatus> services = manager.services();
+        ServiceFigures.add(figures, services);
+        LevelFigures.add(figures, manager.environment().levels(), services);
         QosFigures.add(figures, manager.qosStatus());
         return figures.snapshots();
     }

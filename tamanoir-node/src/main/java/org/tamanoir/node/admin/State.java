@@ -108,6 +108,10 @@ final class State {
         return limited(manager.environment().instances(), Views.Instance::of, call.limit(), Views.Instances::new);
     }
 
+    LevelViews.Levels levels(Call call) throws ApiException {
+        return LevelViews.Levels.of(manager.environment().levels(), call.limit());
+    }
+
     Views.Streams streams(Call call) throws ApiException {
         int limit = call.limit();
         Map<StreamInfo, List<InstanceStatus>> byStream = new LinkedHashMap<>();

@@ -84,6 +84,7 @@ final class Views {
             long allocatedOctets,
             long throttles,
             long stuck,
+            LevelViews.Placed placement,
             List<String> holders) {
         static Service of(ServiceStatus status) {
             TrafficSnapshot traffic = status.traffic();
@@ -109,6 +110,7 @@ final class Views {
                     status.life().allocatedOctets(),
                     status.life().throttles(),
                     status.life().stuck(),
+                    LevelViews.Placed.of(status.placement(), status.below()),
                     status.holders());
         }
     }
@@ -127,7 +129,8 @@ final class Views {
             String thread,
             Traffic traffic,
             Map<String, Long> counters,
-            Map<String, Long> dropReasons) {
+            Map<String, Long> dropReasons,
+            LevelViews.Below below) {
         static Instance of(InstanceStatus status) {
             return new Instance(
                     status.service().name(),
@@ -139,7 +142,8 @@ final class Views {
                     status.thread(),
                     Traffic.of(status.traffic()),
                     new TreeMap<>(status.counters()),
-                    new TreeMap<>(status.dropReasons()));
+                    new TreeMap<>(status.dropReasons()),
+                    LevelViews.Below.of(status.below()));
         }
     }
 

@@ -16,9 +16,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.ee.Placement;
 import org.tamanoir.ee.ServiceLife;
 import org.tamanoir.ee.TrafficSnapshot;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.nodeos.LevelCounters;
 
 @Timeout(60)
 class NodeMetricsTest {
@@ -34,6 +36,9 @@ class NodeMetricsTest {
                     .contains("tamanoir_service_state{service=\"" + TestAdmin.MONITOR
                             + "\",state=\"running\",version=\"\"} 1.0")
                     .contains("tamanoir_streams_open 0.0", "tamanoir_waiting_for_code 0.0", "tamanoir_ready 1.0")
+                    .contains("tamanoir_level_there{level=\"jvm\"} 1.0", "tamanoir_level_there{level=\"tc\"} 0.0")
+                    .contains("tamanoir_service_level{level=\"jvm\",service=\"" + TestAdmin.MONITOR
+                            + "\",version=\"\",wanted=\"jvm\"} 1.0")
                     .contains("tamanoir_build_info{", "jvm_memory_used_bytes{", "jvm_threads_live_threads ")
                     .contains("process_uptime_seconds ", "jvm_gc_");
         }
@@ -70,6 +75,8 @@ class NodeMetricsTest {
                 Map.of("seen \"it\"", 3L),
                 Map.of(),
                 new ServiceLife(),
+                new Placement().status(),
+                LevelCounters.ZERO,
                 List.of());
     }
 

@@ -78,6 +78,7 @@ class OpenApiTest {
         Map<String, String> bodies = Map.of(
                 "putRoute", "{\"address\": \"127.0.0.1\", \"port\": 3322}",
                 "replaceRoutes", "{\"routes\": [{\"prefix\": \"10.0.0.0/8\"}, {\"prefix\": \"::/0\"}]}",
+                "place", "{\"level\": \"jvm\"}",
                 "changeQos", "{\"classes\": [{\"name\": \"video\", \"class-of-service\": [0, \"4-7\"]}]}",
                 "revoke", "{\"key\": \"0123456789abcdef\"}");
         Set<Object> succeeded = new HashSet<>();
@@ -98,7 +99,8 @@ class OpenApiTest {
                 }
             }
         }
-        assertThat(succeeded).contains("putRoute", "replaceRoutes", "removeRoute", "release", "changeQos", "qosOff");
+        assertThat(succeeded)
+                .contains("putRoute", "replaceRoutes", "removeRoute", "release", "place", "changeQos", "qosOff");
     }
 
     @Test
@@ -139,6 +141,9 @@ class OpenApiTest {
         assertThat(fields(Views.Instance.class)).isEqualTo(propertyNames("Instance"));
         assertThat(fields(Views.Stream.class)).isEqualTo(propertyNames("Stream"));
         assertThat(fields(Views.Revoked.class)).isEqualTo(propertyNames("Revoked"));
+        assertThat(fields(LevelViews.OneOffload.class)).isEqualTo(propertyNames("Offload"));
+        assertThat(fields(LevelViews.OnePolicy.class)).isEqualTo(propertyNames("Policy"));
+        assertThat(fields(LevelViews.Below.class)).isEqualTo(propertyNames("Below"));
         assertThat(fields(QosViews.Dropped.class)).isEqualTo(propertyNames("QosDropped"));
     }
 

@@ -1,4 +1,4 @@
-package org.tamanoir.benchmarks.qos;
+package org.tamanoir.benchmarks.report;
 
 import java.awt.BasicStroke;
 import java.awt.Color;
@@ -17,7 +17,7 @@ import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Draws plots as PNG; needs no display. */
-final class Plot {
+public final class Plot {
     private static final int WIDTH = 720;
     private static final int HEIGHT = 360;
     /** Told apart by those who see no red or no green too (Okabe and Ito). */
@@ -32,7 +32,8 @@ final class Plot {
     private Plot() {}
 
     /** One line per series over common x values. */
-    static byte[] lines(String title, String xAxis, String yAxis, List<Double> x, Map<String, List<Double>> series)
+    public static byte[] lines(
+            String title, String xAxis, String yAxis, List<Double> x, Map<String, List<Double>> series)
             throws IOException {
         XYChart chart = xy(title, xAxis, yAxis);
         add(chart, x, series, false);
@@ -43,7 +44,7 @@ final class Plot {
     }
 
     /** The same with points, on logarithmic axes; the last {@code references} series are the paper's, and dashed. */
-    static byte[] logarithmic(
+    public static byte[] logarithmic(
             String title, String xAxis, String yAxis, List<Double> x, Map<String, List<Double>> series, int references)
             throws IOException {
         XYChart chart = xy(title, xAxis, yAxis);
@@ -58,8 +59,35 @@ final class Plot {
         return ChartEncoder.getBytes(chart, "png");
     }
 
+    /**
+     * A point for each packet, 1 to {@code packets}, on a logarithmic axis; series have a value or NaN for each.
+     */
+    public static byte[] points(String title, String xAxis, String yAxis, int packets, Map<String, List<Double>> series)
+            throws IOException {
+        XYChart chart = xy(title, xAxis, yAxis);
+        chart.getStyler().setDefaultSeriesRenderStyle(XYSeries.XYSeriesRenderStyle.Scatter);
+        chart.getStyler().setMarkerSize(4);
+        chart.getStyler().setYAxisLogarithmic(true);
+        chart.getStyler().setXAxisDecimalPattern("#,##0");
+        chart.getStyler().setLegendPosition(LegendPosition.OutsideS);
+        series.forEach((name, values) -> {
+            List<Double> x = new ArrayList<>();
+            List<Double> y = new ArrayList<>();
+            for (int i = 0; i < packets; i++) {
+                if (!values.get(i).isNaN()) {
+                    x.add(i + 1.0);
+                    y.add(values.get(i));
+                }
+            }
+            if (!x.isEmpty()) {
+                chart.addSeries(name, x, y).setMarker(SeriesMarkers.CIRCLE);
+            }
+        });
+        return ChartEncoder.getBytes(chart, "png");
+    }
+
     /** Groups of bars. */
-    static byte[] bars(String title, String yAxis, List<String> groups, Map<String, List<Double>> series)
+    public static byte[] bars(String title, String yAxis, List<String> groups, Map<String, List<Double>> series)
             throws IOException {
         CategoryChart chart = new CategoryChartBuilder()
                 .width(WIDTH)

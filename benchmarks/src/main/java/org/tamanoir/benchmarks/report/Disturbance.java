@@ -1,4 +1,4 @@
-package org.tamanoir.benchmarks.qos;
+package org.tamanoir.benchmarks.report;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

@@ -1,4 +1,4 @@
-package org.tamanoir.benchmarks.qos;
+package org.tamanoir.benchmarks.report;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,24 +9,24 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The report: one page of Markdown, with a plot and the data of each experiment beside it.
+ * A report: one page of Markdown, with a plot and the data of each experiment beside it.
  *
+ * @param title without the date
  * @param started when the first experiment began
  * @param host what it ran on
  * @param settings of the run
  * @param sections in order
  * @param failures experiments that ended early, and why
  */
-record QosReport(
+record Page(
+        String title,
         ZonedDateTime started,
         Map<String, String> host,
         String settings,
         List<Section> sections,
         List<String> failures) {
-    private static final String PAGE = "qos.md";
-
     /** Writes all files; the page. */
-    Path write(Path folder) throws IOException {
+    Path write(Path folder, String fileName) throws IOException {
         Files.createDirectories(folder);
         for (Section section : sections) {
             for (Map.Entry<String, byte[]> plot : section.plots().entrySet()) {
@@ -36,13 +36,13 @@ record QosReport(
                 Files.writeString(folder.resolve(data.getKey()), data.getValue());
             }
         }
-        Path page = folder.resolve(PAGE);
+        Path page = folder.resolve(fileName);
         Files.writeString(page, markdown());
         return page;
     }
 
     String markdown() {
-        StringBuilder text = new StringBuilder("# Quality of service, ")
+        StringBuilder text = new StringBuilder("# " + title + ", ")
                 .append(started.format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm")))
                 .append("\n\n");
         host.forEach((name, value) ->

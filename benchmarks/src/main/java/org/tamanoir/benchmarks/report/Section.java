@@ -1,4 +1,4 @@
-package org.tamanoir.benchmarks.qos;
+package org.tamanoir.benchmarks.report;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -10,16 +10,16 @@ import java.util.Map;
  *
  * <p>Thread contract: one thread.
  */
-final class Section {
+public final class Section {
     /**
      * One figure beside what the paper measured, or what is asked for.
      *
      * @param reference empty = there is none
      */
-    record Finding(String quantity, String reference, String measured) {}
+    public record Finding(String quantity, String reference, String measured) {}
 
     /** A table of text. */
-    record Table(List<String> head, List<List<String>> rows) {}
+    public record Table(List<String> head, List<List<String>> rows) {}
 
     private final String id;
     private final String title;
@@ -34,38 +34,43 @@ final class Section {
         this.title = title;
     }
 
-    Section say(String paragraph) {
+    /** Adds a paragraph. */
+    public Section say(String paragraph) {
         paragraphs.add(paragraph);
         return this;
     }
 
-    Section find(String quantity, String reference, String measured) {
+    /** Adds a figure; see {@link Finding}. */
+    public Section find(String quantity, String reference, String measured) {
         findings.add(new Finding(quantity, reference, measured));
         return this;
     }
 
-    Section table(List<String> head, List<List<String>> rows) {
+    /** Adds a table. */
+    public Section table(List<String> head, List<List<String>> rows) {
         tables.add(new Table(head, rows));
         return this;
     }
 
     /** A PNG image; its file has this name, with the section's in front. */
-    Section plot(String name, byte[] png) {
+    public Section plot(String name, byte[] png) {
         plots.put(id + name + ".png", png);
         return this;
     }
 
     /** Comma-separated values; the file has this name, with the section's in front. */
-    Section csv(String name, String text) {
+    public Section csv(String name, String text) {
         data.put(id + name + ".csv", text);
         return this;
     }
 
-    String id() {
+    /** As {@code --only} names it. */
+    public String id() {
         return id;
     }
 
-    String title() {
+    /** As the page shows it. */
+    public String title() {
         return title;
     }
 

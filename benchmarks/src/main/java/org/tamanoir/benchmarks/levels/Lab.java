@@ -1,0 +1,240 @@
+package org.tamanoir.benchmarks.levels;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.tamanoir.benchmarks.Child;
+import org.tamanoir.benchmarks.Processes;
+import org.tamanoir.benchmarks.levels.SegmentLog.Event;
+import org.tamanoir.benchmarks.levels.SegmentLog.Place;
+
+/**
+ * The network with a sender in the client, a sink in the server, and programs that write down when packets cross the
+ * router. What runs in the router is each experiment's own.
+ *
+ * <p>Thread contract: one thread.
+ */
+final class Lab implements AutoCloseable {
+    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int QUIET_ROUNDS = 6;
+    private static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final int WAKE_UP_PACKETS = 20;
+
+    private final Network network;
+    private final Processes processes;
+    private final SegmentLog log;
+    private final Child source;
+    private final Child sink;
+
+    /** Makes all of it; nothing is left behind if a part of it fails. */
+    Lab() throws IOException {
+        network = new Network();
+        Processes started = null;
+        SegmentLog attached = null;
+        try {
+            started = new Processes();
+            attached = new SegmentLog(network);
+            sink = started.load(
+                    network.server().inside(List.of()),
+                    "level-sink",
+                    "--on",
+                    text(Network.sink()),
+                    "--late-on",
+                    text(Network.lateSink()));
+            source = started.load(
+                    network.client().inside(List.of()),
+                    "level-source",
+                    "--to",
+                    text(Network.sink()),
+                    "--flood-to",
+                    text(Network.nobody()));
+            ready(sink);
+            ready(source);
+        } catch (IOException e) {
+            if (attached != null) {
+                attached.close();
+            }
+            if (started != null) {
+                started.close();
+            }
+            network.close();
+            throw e;
+        }
+        processes = started;
+        log = attached;
+    }
+
+    static String text(InetSocketAddress address) {
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
+    private static IOException interrupted(Exception cause) {
+        Thread.currentThread().interrupt();
+        return new IOException("interrupted", cause);
+    }
+
+    /** Waits until a part of the load is there. */
+    static void ready(Child load) throws IOException {
+        try {
+            load.awaitReady();
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    Network network() {
+        return network;
+    }
+
+    Processes processes() {
+        return processes;
+    }
+
+    SegmentLog log() {
+        return log;
+    }
+
+    /**
+     * How packets are sent.
+     *
+     * @param octets of each
+     * @param packetsPerSecond at most
+     */
+    record Flow(boolean tcp, int octets, int packets, int packetsPerSecond) {
+        static Flow udp(int octets, int packets, int packetsPerSecond) {
+            return new Flow(false, octets, packets, packetsPerSecond);
+        }
+
+        static Flow tcp(int octets, int packets, int packetsPerSecond) {
+            return new Flow(true, octets, packets, packetsPerSecond);
+        }
+
+        private String question() {
+            return (tcp ? "tcp " : "udp ") + octets + " " + packets + " " + packetsPerSecond;
+        }
+    }
+
+    /**
+     * What came of a flow.
+     *
+     * @param sent packets
+     * @param ns it took to send them
+     * @param arrived packets at the sink
+     * @param different of those
+     * @param late of those that came after one that was sent later
+     * @param marked of those
+     * @param malformed packets at the sink beside them
+     */
+    record Outcome(
+            Flow flow, long sent, long ns, long arrived, long different, long late, long marked, long malformed) {
+        long lost() {
+            return sent - different;
+        }
+
+        long duplicates() {
+            return arrived - different;
+        }
+
+        /** In one line: nothing, or what went wrong. */
+        String faults() {
+            return lost() + " lost, " + late + " out of order, " + duplicates() + " duplicates"
+                    + (malformed == 0 ? "" : ", " + malformed + " malformed");
+        }
+    }
+
+    /** Sends a flow and waits until all of it has arrived, or nothing more does. The log has this flow alone. */
+    Outcome run(Flow flow) throws IOException {
+        return run(flow, "");
+    }
+
+    /** The same over TCP to another address than the sink's. */
+    Outcome run(Flow flow, String to) throws IOException {
+        try {
+            log.clear();
+            sink.ask("clear");
+            long[] sent = source.ask((flow.question() + " " + to).trim());
+            long[] counts = awaitQuiet(sent[0]);
+            return new Outcome(flow, sent[0], sent[1], counts[0], counts[1], counts[2], counts[3], counts[4]);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    /** Until all have arrived, or none has for a while since the first one. */
+    private long[] awaitQuiet(long sent) throws IOException, InterruptedException {
+        long endNs = System.nanoTime() + DRAIN_TIMEOUT_NS;
+        long[] counts = sink.ask("counts");
+        int quiet = 0;
+        while (counts[1] < sent && quiet < QUIET_ROUNDS && System.nanoTime() - endNs < 0) {
+            long before = counts[0];
+            LockSupport.parkNanos(QUIET_NS);
+            counts = sink.ask("counts");
+            quiet = counts[0] == before && before > 0 ? quiet + 1 : 0;
+        }
+        return counts;
+    }
+
+    /**
+     * Datagrams in both directions' neighbour tables, code of sender and sink loaded: what a first packet waits for and
+     * others do not.
+     */
+    void wakeUp() throws IOException {
+        Outcome outcome = run(Flow.udp(200, WAKE_UP_PACKETS, 200));
+        if (outcome.arrived() == 0) {
+            throw new IOException("no packet crosses the router: " + outcome.sent() + " were sent, none arrived");
+        }
+    }
+
+    /**
+     * What was sent as fast as it went, to nobody.
+     *
+     * @param sent datagrams
+     * @param left the router towards the server
+     * @param ns it took
+     */
+    record Flood(long sent, long left, long ns) {
+        double packetsPerSecond() {
+            return left * 1e9 / ns;
+        }
+    }
+
+    /** Sends as fast as it goes. */
+    Flood flood(int octets, int millis) throws IOException {
+        try {
+            long before = network.packetsOut();
+            long[] sent = source.ask("flood " + octets + " " + millis);
+            return new Flood(sent[0], network.packetsOut() - before, sent[1]);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    /** From the router's interface to the client to that to the server. */
+    Crossings crossings(Flow flow) throws IOException {
+        return crossings(flow, Place.IN);
+    }
+
+    /** From one place to the router's interface to the server. */
+    Crossings crossings(Flow flow, Place from) throws IOException {
+        List<Event> begin = log.read(from);
+        List<Event> end = log.read(Place.OUT);
+        return flow.tcp()
+                ? Crossings.ofStream(flow.packets(), flow.octets(), begin, end)
+                : Crossings.ofDatagrams(flow.packets(), begin, end);
+    }
+
+    /** Where configurations and logs go until the end. */
+    Path folder() {
+        return processes.folder();
+    }
+
+    @Override
+    public void close() {
+        processes.close();
+        log.close();
+        network.close();
+    }
+}

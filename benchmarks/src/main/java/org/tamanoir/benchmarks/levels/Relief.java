@@ -1,0 +1,86 @@
+package org.tamanoir.benchmarks.levels;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.tamanoir.benchmarks.levels.Lab.Flow;
+import org.tamanoir.benchmarks.levels.Lab.Outcome;
+import org.tamanoir.benchmarks.levels.NodeFactory.Work;
+import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Section;
+import org.tamanoir.nodeos.Level;
+
+/** Processor time of the node's process for a packet, all in the JVM, and the first 500 alone. */
+final class Relief {
+    private static final int OCTETS = 200;
+    private static final int PACKETS = 200_000;
+    private static final int PACKETS_PER_SECOND = 20_000;
+    private static final int FIRST = 500;
+    /** Long enough that what the warm-up left to the compiler is done. */
+    private static final long IDLE_NS = 1_000_000_000;
+
+    private static final double ASKED = 20;
+
+    private Relief() {}
+
+    static void run(Settings settings, Section section) throws IOException {
+        int packets = settings.scaled(PACKETS, 2000);
+        section.say(
+                ("%,d packets of %d octets, %,d a second, through Monitor, all in the JVM and with \"offload: first %d\": "
+                                + "processor time of the node's process from the first packet to the last, by its CPU clock, which "
+                                + "includes compiler and collector. Each node has seen %,d packets before, so its code is warm; with "
+                                + "the offload the first %4$d are among those.")
+                        .formatted(packets, OCTETS, PACKETS_PER_SECOND, FIRST, settings.scaled(20_000, 200)));
+        List<String> names = new ArrayList<>();
+        List<Double> bars = new ArrayList<>();
+        StringBuilder csv = new StringBuilder("level,packets,node cpu ns,lost,late\n");
+        double jvm = 0;
+        List<Level> levels = new ArrayList<>(List.of(Level.JVM));
+        levels.addAll(settings.splitting());
+        for (Level level : levels) {
+            Work work = level == Level.JVM ? Work.allAt(level) : new Work(level, "first " + FIRST);
+            try (RouterNode node = settings.nodes().start(settings.lab(), work)) {
+                SizeFigures.warmUp(settings, false);
+                long idleNs = node.cpuNs();
+                LockSupport.parkNanos(IDLE_NS);
+                idleNs = node.cpuNs() - idleNs;
+                long beforeNs = node.cpuNs();
+                Outcome outcome = settings.lab().run(Flow.udp(OCTETS, packets, PACKETS_PER_SECOND));
+                long cpuNs = node.cpuNs() - beforeNs;
+                double us = cpuNs / 1e3 / outcome.sent();
+                String name = level == Level.JVM ? "all in the JVM" : "first 500 up, " + level.label();
+                names.add(name);
+                bars.add(us);
+                csv.append(String.format(
+                        Locale.ROOT,
+                        "%s,%d,%d,%d,%d%n",
+                        level.label(),
+                        outcome.sent(),
+                        cpuNs,
+                        outcome.lost(),
+                        outcome.late()));
+                section.find(
+                        name + ": processor time of the node for a packet",
+                        "–",
+                        String.format(Locale.ROOT, "%.3f µs; ", us) + outcome.faults());
+                section.find(
+                        name + ": processor time of the idle node",
+                        "–",
+                        String.format(Locale.ROOT, "%.1f ms a second", idleNs / 1e6));
+                if (level == Level.JVM) {
+                    jvm = us;
+                } else {
+                    section.find(
+                            "times less with " + level.label(),
+                            "≥ " + Math.round(ASKED) + " asked",
+                            String.format(Locale.ROOT, "%.0f", jvm / us));
+                }
+            }
+        }
+        section.plot("", Plot.bars(section.title(), "µs a packet", names, Map.of("processor time of the node", bars)));
+        section.csv("", csv.toString());
+    }
+}

@@ -1,0 +1,129 @@
+package org.tamanoir.benchmarks.levels;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.LockSupport;
+import org.tamanoir.benchmarks.Child;
+import org.tamanoir.benchmarks.CpuClock;
+import org.tamanoir.nodeos.Level;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A node that runs in the router. Thread contract: one thread. */
+final class RouterNode implements AutoCloseable {
+    static final int ADMIN_PORT = 3324;
+
+    private static final long ASK_AGAIN_NS = 20_000_000;
+    private static final int TIMEOUT_MS = 10_000;
+    private static final long TERM_TIMEOUT_MS = 10_000;
+
+    private final Namespace router;
+    private final Child child;
+
+    RouterNode(Namespace router, Child child) {
+        this.router = router;
+        this.child = child;
+    }
+
+    boolean isReady() {
+        try {
+            ask("GET", "/ready", "");
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** What the admin API answers. */
+    JsonNode get(String path) throws IOException {
+        return JsonMapper.shared().readTree(ask("GET", path, ""));
+    }
+
+    /** One request to the admin API; its answer. */
+    String ask(String method, String path, String body) throws IOException {
+        return router.call(() -> {
+            HttpURLConnection connection = (HttpURLConnection)
+                    URI.create("http://127.0.0.1:" + ADMIN_PORT + path).toURL().openConnection();
+            connection.setConnectTimeout(TIMEOUT_MS);
+            connection.setReadTimeout(TIMEOUT_MS);
+            connection.setRequestMethod(method);
+            // A connection that is kept would be another thread's, of another namespace.
+            connection.setRequestProperty("Connection", "close");
+            if (!body.isEmpty()) {
+                connection.setRequestProperty("Content-Type", "application/json");
+                connection.setDoOutput(true);
+                try (OutputStream out = connection.getOutputStream()) {
+                    out.write(body.getBytes(StandardCharsets.UTF_8));
+                }
+            }
+            int code = connection.getResponseCode();
+            try (InputStream in = code < 400 ? connection.getInputStream() : connection.getErrorStream()) {
+                String answer = in == null ? "" : new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                if (code >= 400) {
+                    throw new IOException(method + " " + path + ": " + code + " " + answer.strip());
+                }
+                return answer;
+            } finally {
+                connection.disconnect();
+            }
+        });
+    }
+
+    /** Fails if it has ended. */
+    void requireAlive() throws IOException {
+        child.requireAlive();
+    }
+
+    /**
+     * What policies of a level have done.
+     *
+     * @param packets that they decided about
+     * @param up of those, to the JVM
+     * @param on handled and sent on
+     */
+    record Counts(long packets, long up, long on) {}
+
+    /** Waits until a service has a policy there. */
+    void awaitPolicy(Level level) throws IOException {
+        long endNs = System.nanoTime() + TIMEOUT_MS * 1_000_000L;
+        while (get("/v1/levels").path("offloads").isEmpty()) {
+            if (System.nanoTime() - endNs > 0) {
+                throw new IOException("Monitor got no policy at level " + level.label() + ": " + get("/v1/services/Monitor"));
+            }
+            LockSupport.parkNanos(ASK_AGAIN_NS);
+        }
+    }
+
+    Counts counts(Level level) throws IOException {
+        for (JsonNode each : get("/v1/levels").path("offloads")) {
+            if (each.path("level").asString("").equals(level.label())) {
+                JsonNode counters = each.path("counters");
+                return new Counts(
+                        counters.path("packets").asLong(),
+                        counters.path("up").asLong(),
+                        counters.path("on").asLong());
+            }
+        }
+        throw new IOException("Monitor has no policy at level " + level.label() + ": " + get("/v1/levels"));
+    }
+
+    /** Processor time that its process has used, in ns. */
+    long cpuNs() {
+        return CpuClock.ns(child.handle());
+    }
+
+    /** Ends it as an operator would, so that it takes its programs and rules away. */
+    @Override
+    public void close() {
+        try {
+            child.terminate(TERM_TIMEOUT_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        child.close();
+    }
+}

@@ -1,0 +1,97 @@
+package org.tamanoir.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.anep.Checksum;
+
+class TransitHeaderTest {
+    private static final int AT = 4;
+
+    private final long seed = Long.getLong("tamanoir.seed", 20030422);
+    private final Random random = new Random(seed);
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void everyFieldStandsInItsPlaceAndTheChecksumIsRight(boolean v6) {
+        for (int round = 0; round < 2000; round++) {
+            byte[] payload = new byte[random.nextInt(round % 100 == 0 ? 65_000 : 300)];
+            random.nextBytes(payload);
+            ByteBuffer memory = write(v6, payload, address(v6), address(v6), random.nextInt(1 << 16));
+            assertRight(memory, v6, payload);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aChecksumOfZeroIsWrittenAsAllOnes(boolean v6) {
+        int zeros = 0;
+        byte[] payload = new byte[2];
+        for (int word = 0; word < 1 << 16; word++) {
+            payload[0] = (byte) (word >>> 8);
+            payload[1] = (byte) word;
+            ByteBuffer memory = write(v6, payload, new long[] {0, 0xFFFF_0A00_0001L}, new long[] {0, 5}, 7);
+            int checksum = memory.getShort(AT + (v6 ? 46 : 26)) & 0xFFFF;
+            assertThat(checksum).isNotZero();
+            zeros += checksum == 0xFFFF ? 1 : 0;
+        }
+        assertThat(zeros).isPositive();
+    }
+
+    private long[] address(boolean v6) {
+        return v6 ? new long[] {random.nextLong(), random.nextLong()} : new long[] {0, UdpAddress.v4(random.nextInt())};
+    }
+
+    private ByteBuffer write(boolean v6, byte[] payload, long[] source, long[] destination, int port) {
+        int header = v6 ? TransitHeader.V6_OCTETS : TransitHeader.V4_OCTETS;
+        ByteBuffer memory = ByteBuffer.allocate(AT + header + payload.length);
+        random.nextBytes(memory.array());
+        memory.put(AT + header, payload);
+        TransitHeader.put(
+                memory,
+                AT,
+                v6,
+                payload.length,
+                Checksum.sum(memory, AT + header, payload.length),
+                source[0],
+                source[1],
+                port,
+                destination[0],
+                destination[1],
+                3322,
+                63,
+                0xB8);
+        return memory;
+    }
+
+    /** Reads it as RFC 791, RFC 8200 and RFC 768 say, and adds up the pseudo-header octet by octet. */
+    private void assertRight(ByteBuffer memory, boolean v6, byte[] payload) {
+        int header = v6 ? 40 : 20;
+        int udpOctets = 8 + payload.length;
+        ByteBuffer pseudo = ByteBuffer.allocate((v6 ? 40 : 12) + udpOctets);
+        if (v6) {
+            assertThat(memory.getInt(AT)).isEqualTo(0x6B80_0000);
+            assertThat(memory.getShort(AT + 4) & 0xFFFF).isEqualTo(udpOctets);
+            assertThat(memory.get(AT + 6)).isEqualTo((byte) 17);
+            assertThat(memory.get(AT + 7)).isEqualTo((byte) 63);
+            pseudo.put(memory.array(), AT + 8, 32).putInt(udpOctets).putInt(17);
+        } else {
+            assertThat(memory.getShort(AT)).isEqualTo((short) 0x45B8);
+            assertThat(memory.getShort(AT + 2) & 0xFFFF).isEqualTo(20 + udpOctets);
+            assertThat(memory.getInt(AT + 4)).isZero();
+            assertThat(memory.getInt(AT + 8)).isEqualTo(63 << 24 | 17 << 16);
+            pseudo.put(memory.array(), AT + 12, 8).putShort((short) 17).putShort((short) udpOctets);
+        }
+        pseudo.put(memory.array(), AT + header, udpOctets);
+        assertThat(memory.getShort(AT + header + 2)).isEqualTo((short) 3322);
+        assertThat(memory.getShort(AT + header + 4) & 0xFFFF).isEqualTo(udpOctets);
+        long sum = 0;
+        for (int i = 0; i < pseudo.position(); i++) {
+            sum += (long) (pseudo.get(i) & 0xFF) << (i % 2 == 0 ? 8 : 0);
+        }
+        assertThat(sum % 0xFFFF).as("sum of all, seed %d", seed).isZero();
+    }
+}

@@ -1,0 +1,27 @@
+package org.tamanoir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code tamanoir_policy.h} by its own tests: ANEP's test vectors, policies, and random packets at the end of memory. */
+class PolicyHeaderTest {
+    private static final int PACKETS = 200_000;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // set by JUnit
+    Path folder;
+
+    @Test
+    void holdsForVectorsPoliciesAndRandomPackets() throws Exception {
+        long seed = Long.getLong("tamanoir.seed", 19970701);
+
+        List<String> said =
+                new SanitizedProgram(folder, "policy").run(List.of(), Long.toString(seed), Integer.toString(PACKETS));
+
+        assertThat(said).containsExactly("policy: good, seed " + seed + ", " + PACKETS + " random packets");
+    }
+}
