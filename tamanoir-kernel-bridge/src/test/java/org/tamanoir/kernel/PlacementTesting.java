@@ -69,7 +69,7 @@ public abstract class PlacementTesting {
             throws Exception {
         long seed = 20_260;
         for (String service : List.of(MONITOR, FILTER)) {
-            List<Packet> packets = packets(service, 400, new Random(seed));
+            List<Packet> packets = packets(service, 200, new Random(seed));
             Result expected = inHarness(service, packets);
             Result result = onRouter(net, level, service, packets, expected.octets.size(), client, server);
             String where = service + " at " + level + " from " + client + ", seed " + seed;
@@ -252,13 +252,13 @@ public abstract class PlacementTesting {
                 TransitEnd sender = TransitEnd.open(net, net.client(), TestNet.CLIENT4, 7000);
                 TransitEnd receiver = TransitEnd.open(net, net.server(), TestNet.SERVER4, TransitNode.PORT)) {
             for (Level next : List.of(level, Level.JVM, level, Level.JVM)) {
-                for (int burst = 0; burst < 20; burst++) {
+                for (int burst = 0; burst < 10; burst++) {
                     List<byte[]> datagrams = new ArrayList<>();
                     for (int i = 0; i < BURST; i++) {
                         datagrams.add(TransitNode.packet(MONITOR, sent++, 200));
                     }
                     sender.send(server, datagrams);
-                    if (burst == 10) {
+                    if (burst == 5) {
                         node.place(next);
                     }
                     if (burst % 2 == 1) {
