@@ -18,6 +18,7 @@
 #include <netinet/ip.h>
 #include <netinet/udp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -209,7 +210,12 @@ static void flood(int fd)
 	static uint8_t template[DATAGRAM_OCTETS], octets[BATCH][2048];
 	static struct iovec io[BATCH];
 	static struct mmsghdr m[BATCH];
+	cpu_set_t one;
 
+	/* Datagrams from two processors could overtake each other on the way. */
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	sched_setaffinity(0, sizeof(one), &one);
 	while (next_line()) {
 		long count = strtol(line, NULL, 0), sequence = option("sequence=", -1);
 		long gap_ns = option("gap=", 0), sent = 0;

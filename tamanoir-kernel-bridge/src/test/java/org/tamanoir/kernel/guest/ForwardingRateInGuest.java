@@ -20,7 +20,7 @@ import org.junit.jupiter.api.TestInstance;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ForwardingRateInGuest {
-    private static final int PACKETS = Integer.getInteger("tamanoir.packets", 10_000);
+    private static final int PACKETS = Integer.getInteger("tamanoir.packets", 5_000);
     private static final int ROUNDS = Integer.getInteger("tamanoir.rounds", 9);
 
     private Road road;
