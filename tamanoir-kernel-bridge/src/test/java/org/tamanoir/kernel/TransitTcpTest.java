@@ -32,7 +32,7 @@ class TransitTcpTest {
 
     @BeforeAll
     static void link() {
-        Namespaces.require("namespace");
+        TransitNode.require();
         net = new TestNet("tcp");
         TransitNode.sendUp(net);
     }
