@@ -173,8 +173,9 @@ TMN_INLINE int tmn_sum_holds(void *ctx, struct tmn_scratch *scratch, __u32 at)
 
 	for (i = 0; i < TMN_CHUNKS; i++) {
 		octets = left < TMN_CHUNK ? left : TMN_CHUNK;
-		if (!TMN_IS_WITHIN(octets, TMN_CHUNK))
+		if (!octets)
 			break;
+		octets = tmn_within(octets, TMN_CHUNK);
 		if (tmn_load(ctx, at + i * TMN_CHUNK, scratch->chunk, octets))
 			return 0;
 		sum = tmn_sum(scratch->chunk, octets, sum);
@@ -223,9 +224,10 @@ TMN_INLINE int tmn_load_head(void *ctx, struct tmn_scratch *scratch, void *packe
 		return 0;
 	octets -= done;
 	TMN_OPAQUE(done);
-	if (done > TMN_HEADER_OCTETS - 32 || !TMN_IS_WITHIN(octets, 32))
-		return tmn_load(ctx, at, scratch->head, TMN_BASIC_OCTETS);
-	return tmn_load(ctx, at + done, scratch->head + done, octets);
+	/* What is left is less than 32 octets, or nothing of it lies in place. */
+	if (octets > 32 || done > TMN_HEADER_OCTETS - 32)
+		return tmn_load(ctx, at, scratch->head, tmn_within(octets + done, 256));
+	return tmn_load(ctx, at + done, scratch->head + done, tmn_within(octets, 32));
 }
 
 /* Not static: the verifier looks at it once, by itself, in place of once for each way to it. */

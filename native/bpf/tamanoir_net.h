@@ -21,20 +21,15 @@
 #define TMN_IPV6_FRAGMENT 44	/* next header */
 
 /*
- * Whether a length is 1 to most, by two checks that the compiler does not make one of: verifiers
- * up to kernel 6.1 would not understand that.
+ * A length that is 1 to most, a power of two, said so that each verifier sees it: up to kernel 6.1
+ * they learn nothing from a comparison with 0.
  */
-#define TMN_IS_WITHIN(octets, most)					\
-	({								\
-		int is_within_ = 0;					\
-									\
-		TMN_OPAQUE(octets);					\
-		if ((octets) >= 1) {					\
-			TMN_OPAQUE(octets);				\
-			is_within_ = (octets) <= (most);		\
-		}							\
-		is_within_;						\
-	})
+TMN_INLINE __u32 tmn_within(__u32 length, __u32 most)
+{
+	length--;
+	TMN_OPAQUE(length);
+	return (length & (most - 1)) + 1;
+}
 
 /* A datagram or segment and where its parts are, in octets from the link header. */
 struct tmn_datagram {
