@@ -153,9 +153,9 @@ class ModuleDriverInGuest {
     @Test
     void levelsBesideEachOtherLeaveEachOthersPacketsAlone() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.MODULE, Level.TC, Level.XDP);
-        assertThat(os.levels()).allSatisfy(status -> assertThat(status.isThere())
-                .as(status.detail())
-                .isTrue());
+        assertThat(os.levels())
+                .allSatisfy(status ->
+                        assertThat(status.isThere()).as(status.detail()).isTrue());
         List<Offload> offloads = new ArrayList<>();
         for (Level level : List.of(Level.MODULE, Level.TC, Level.XDP)) {
             offloads.add(os.offload(
