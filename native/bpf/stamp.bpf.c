@@ -92,8 +92,7 @@ TMN_INLINE void stamp(struct __sk_buff *skb, void *stamps, __u32 which)
 	if (!at || skb->len <= at)
 		return;
 	octets = skb->len - at < TMN_HEADER_OCTETS ? skb->len - at : TMN_HEADER_OCTETS;
-	TMN_OPAQUE(octets);
-	if (octets < 1 || octets > TMN_HEADER_OCTETS)
+	if (!TMN_IS_WITHIN(octets, TMN_HEADER_OCTETS))
 		return;
 	if (bpf_skb_load_bytes(skb, at, scratch->head, octets))
 		return;

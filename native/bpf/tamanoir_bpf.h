@@ -72,12 +72,33 @@ struct {
 	__type(value, __u64);
 } tmn_mets SEC(".maps");
 
-/* Of the packet that this processor is at. Room behind head and chunk is for padding sums. */
+/*
+ * What spares look-ups, kept by who fills the maps: set no later than what it hints at.
+ *
+ * wilds	combinations of wildcards of all services, as in tmn_services
+ * only	1 + the combination, if there is just one
+ * locals	bit tmn_local_bit() of each of tmn_locals
+ */
+#define TMN_LOCAL_WORDS 16
+
+struct tmn_hints {
+	__u32 wilds;
+	__u32 only;
+	__u64 locals[TMN_LOCAL_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tmn_hints);
+} tmn_hints SEC(".maps");
+
+/* Of the packet that this processor is at. Room behind chunk is for padding sums. */
 struct tmn_scratch {
-	__u8 head[TMN_HEADER_OCTETS + 4];
-	__u8 chunk[TMN_CHUNK + 4];
+	__u8 head[TMN_HEADER_OCTETS];
+	__u8 chunk[TMN_CHUNK + 8];
 	struct tmn_packet packet;
-	struct tmn_flow flow;
 	struct tmn_flow key;
 };
 
@@ -110,8 +131,25 @@ TMN_INLINE void tmn_count_octets(struct tmn_counters *counters, __u64 octets)
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
+/* 10 bits of an address, as on the wire. */
+TMN_INLINE __u32 tmn_local_bit(const __u32 address[4])
+{
+	__u32 mixed = address[0] ^ address[1] ^ address[2] ^ address[3];
+
+	mixed ^= mixed >> 16;
+	mixed ^= mixed >> 8;
+	return mixed & (TMN_LOCAL_WORDS * 64 - 1);
+}
+
 TMN_INLINE int tmn_is_local(const struct tmn_datagram *datagram)
 {
+	__u32 bit = tmn_local_bit(datagram->destination);
+	struct tmn_hints *hints;
+	__u32 zero = 0;
+
+	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
+	if (!hints || !(hints->locals[bit / 64] >> (bit & 63) & 1))
+		return 0;
 	return bpf_map_lookup_elem(&tmn_locals, datagram->destination) != NULL;
 }
 
@@ -126,26 +164,21 @@ TMN_INLINE __u32 tmn_sum(__u8 *from, __u32 octets, __u32 sum)
 	return (__u32)bpf_csum_diff(NULL, 0, (__be32 *)from, (octets + 3) & ~3u, sum);
 }
 
-/* Whether the sum over the whole packet holds; its first octets are in scratch->head. */
+/* Whether the sum over the whole packet holds. */
 TMN_INLINE int tmn_sum_holds(void *ctx, struct tmn_scratch *scratch, __u32 at)
 {
 	__u32 left = scratch->packet.octets;
 	__u32 sum = 0;
 	__u32 octets, i;
 
-	if (left <= TMN_HEADER_OCTETS) {
-		sum = tmn_sum(scratch->head, left, 0);
-	} else {
-		for (i = 0; i < TMN_CHUNKS; i++) {
-			octets = left < TMN_CHUNK ? left : TMN_CHUNK;
-			TMN_OPAQUE(octets);
-			if (octets < 1 || octets > TMN_CHUNK)
-				break;
-			if (tmn_load(ctx, at + i * TMN_CHUNK, scratch->chunk, octets))
-				return 0;
-			sum = tmn_sum(scratch->chunk, octets, sum);
-			left -= octets;
-		}
+	for (i = 0; i < TMN_CHUNKS; i++) {
+		octets = left < TMN_CHUNK ? left : TMN_CHUNK;
+		if (!TMN_IS_WITHIN(octets, TMN_CHUNK))
+			break;
+		if (tmn_load(ctx, at + i * TMN_CHUNK, scratch->chunk, octets))
+			return 0;
+		sum = tmn_sum(scratch->chunk, octets, sum);
+		left -= octets;
 	}
 	sum = (sum >> 16) + (sum & 0xffff);
 	sum = (sum >> 16) + (sum & 0xffff);
@@ -153,23 +186,72 @@ TMN_INLINE int tmn_sum_holds(void *ctx, struct tmn_scratch *scratch, __u32 at)
 }
 
 /*
+ * Copies a packet's header to scratch->head, 32 octets at a time where they lie in place: a call
+ * costs more.
+ *
+ * @param packet in [packet, end) are its first octets, or fewer
+ */
+TMN_INLINE int tmn_load_head(void *ctx, struct tmn_scratch *scratch, void *packet, void *end,
+			     __u32 at, __u32 octets)
+{
+	const __u64 *from = packet;
+	__u64 *to = (__u64 *)scratch->head;
+	__u32 done = 0, i;
+
+	if (octets > TMN_HEADER_OCTETS)
+		octets = TMN_HEADER_OCTETS;
+	if (packet + TMN_BASIC_OCTETS <= end) {
+		i = bpf_ntohs(((const __be16 *)packet)[2]) * 4;
+		if (i < octets)
+			octets = i < TMN_BASIC_OCTETS ? TMN_BASIC_OCTETS : i;
+	}
+#pragma unroll
+	for (i = 0; i < TMN_HEADER_OCTETS / 32; i++) {
+		if (done >= octets)
+			return 0;
+		if ((void *)(from + 4) > end)
+			break;
+		to[0] = from[0];
+		to[1] = from[1];
+		to[2] = from[2];
+		to[3] = from[3];
+		from += 4;
+		to += 4;
+		done += 32;
+	}
+	if (done >= octets)
+		return 0;
+	octets -= done;
+	TMN_OPAQUE(done);
+	if (done > TMN_HEADER_OCTETS - 32 || !TMN_IS_WITHIN(octets, 32))
+		return tmn_load(ctx, at, scratch->head, TMN_BASIC_OCTETS);
+	return tmn_load(ctx, at + done, scratch->head + done, octets);
+}
+
+/* Not static: the verifier looks at it once, by itself, in place of once for each way to it. */
+__noinline __u32 tmn_parse_head(struct tmn_scratch *scratch, __u32 octets, __u32 type_id)
+{
+	return scratch ? tmn_parse(&scratch->packet, scratch->head, octets, type_id) :
+			 TMN_MET_SHORT;
+}
+
+/*
  * Reads the packet of a datagram into scratch->head and scratch->packet.
  *
- * @param at of the packet's first octet
+ * @param packet where it lies, as far as it lies before end
+ * @param at of its first octet in the frame
  * @return as tmn_parse, after its sum was verified
  */
 TMN_INLINE __u32 tmn_read(void *ctx, struct tmn_scratch *scratch, const struct tmn_hook *hook,
-			  __u32 at, __u32 octets)
+			  void *packet, void *end, __u32 at, __u32 octets)
 {
-	__u32 head = octets < TMN_HEADER_OCTETS ? octets : TMN_HEADER_OCTETS;
 	__u32 met;
 
-	TMN_OPAQUE(head);
-	if (head < 1 || head > TMN_HEADER_OCTETS)
+	if (octets < TMN_BASIC_OCTETS)
 		return TMN_MET_SHORT;
-	if (tmn_load(ctx, at, scratch->head, head))
+	if (tmn_load_head(ctx, scratch, packet, end, at, octets))
 		return TMN_MET_TRUNCATED;
-	met = tmn_parse(&scratch->packet, scratch->head, octets, hook->type_id);
+	met = tmn_parse_head(scratch, octets, hook->type_id);
 	if (!scratch->packet.checksum_at)
 		return met;
 	if (scratch->packet.octets > TMN_MAX_CHECKED_OCTETS)
@@ -179,25 +261,83 @@ TMN_INLINE __u32 tmn_read(void *ctx, struct tmn_scratch *scratch, const struct t
 
 /* ---- policies -------------------------------------------------------------------------------- */
 
-/* The policy of the flow in scratch->flow: of those that fit, the one with the least wild. */
-TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch, __u32 has_stream)
+/* The policy of the flow for one combination of wildcards. */
+TMN_INLINE struct tmn_policy *tmn_look_up(struct tmn_scratch *scratch,
+					  const struct tmn_datagram *datagram, __u32 wild)
 {
-	__u32 *of_service = bpf_map_lookup_elem(&tmn_services, scratch->flow.service);
-	struct tmn_policy *policy;
-	__u32 wilds, wild;
+	struct tmn_flow *key = &scratch->key;
+	__u64 *source = (__u64 *)key->source;
+	__u64 *destination = (__u64 *)key->destination;
+	const __u64 *from = (const __u64 *)datagram->source;
+	const __u64 *to = (const __u64 *)datagram->destination;
 
+	/* All bits where the part counts. */
+	__u64 source_mask = (__u64)(wild & TMN_WILD_SOURCE) - 1;
+	__u64 destination_mask = (__u64)((wild & TMN_WILD_DESTINATION) >> 1) - 1;
+	__u32 stream_mask = ((wild & TMN_WILD_STREAM) >> 2) - 1;
+
+	*(__u64 *)key->service = *(__u64 *)scratch->packet.service;
+	source[0] = from[0] & source_mask;
+	source[1] = from[1] & source_mask;
+	destination[0] = to[0] & destination_mask;
+	destination[1] = to[1] & destination_mask;
+	key->stream = scratch->packet.raw_stream & stream_mask;
+	key->wild = (__u8)wild;
+	key->protocol = (__u8)datagram->protocol;
+	key->zero[0] = 0;
+	key->zero[1] = 0;
+	return bpf_map_lookup_elem(&tmn_policies, key);
+}
+
+/*
+ * The policy of a packet's flow: of those that fit, the one with the least wild. Where one
+ * combination is in use its look-up alone tells whether the service has any.
+ */
+TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch,
+				       const struct tmn_datagram *datagram, __u32 has_stream)
+{
+	struct tmn_policy *policy;
+	struct tmn_hints *hints;
+	__u32 wilds, wild, zero = 0;
+	__u32 *of_service;
+
+	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
+	if (!hints)
+		return NULL;
+	wild = hints->only - 1;
+	if (wild < TMN_WILDS)
+		return has_stream || wild & TMN_WILD_STREAM ?
+			       tmn_look_up(scratch, datagram, wild) : NULL;
+	of_service = bpf_map_lookup_elem(&tmn_services, scratch->packet.service);
 	if (!of_service)
 		return NULL;
 	wilds = tmn_wilds(*of_service, has_stream);
 	for (wild = 0; wild < TMN_WILDS; wild++) {
 		if (!(wilds & 1u << wild))
 			continue;
-		tmn_flow_widen(&scratch->key, &scratch->flow, wild);
-		policy = bpf_map_lookup_elem(&tmn_policies, &scratch->key);
+		policy = tmn_look_up(scratch, datagram, wild);
 		if (policy)
 			return policy;
 	}
 	return NULL;
+}
+
+/* tmn_rules_end, which the verifier looks at once too. */
+__noinline __u32 tmn_rule_of(const struct tmn_policy *policy, const struct tmn_packet *packet)
+{
+	return policy && packet ? tmn_rules_end(policy, packet) : TMN_RULES_PASS;
+}
+
+/* Whether the fate sends the packet up: for this host, or for an address of another family. */
+TMN_INLINE int tmn_fate_up(const struct tmn_policy *policy, const struct tmn_datagram *datagram)
+{
+	const __u32 *to = (const __u32 *)policy->to_address;
+
+	if (policy->fate == TMN_FATE_ON)
+		return tmn_is_local(datagram);
+	if (policy->fate != TMN_FATE_TO)
+		return 0;
+	return (to[0] || to[1] || to[2] != tmn_swap_word(0xffff)) != datagram->is_ipv6;
 }
 
 /* Both parts of what marking writes, as on the wire, and the packet's checksum after it. */
@@ -235,6 +375,62 @@ TMN_INLINE int tmn_write(struct tmn_written *written, const struct tmn_place *pl
 							written->after[i]);
 	}
 	return written->before[0] != written->after[0] || written->before[1] != written->after[1];
+}
+
+/* Where the packet's octet at an offset below TMN_HEADER_OCTETS lies; NULL: not before end. */
+TMN_INLINE void *tmn_in_place(void *packet, void *end, __u32 offset, __u32 octets)
+{
+	void *at;
+
+	TMN_OPAQUE(offset);
+	at = packet + (offset & (TMN_HEADER_OCTETS - 1));
+	return at + octets <= end ? at : NULL;
+}
+
+/* UDP's checksum, where there is one, after a 16-bit word changed. */
+TMN_INLINE void tmn_udp_checksum(__u16 *checksum, __u16 before, __u16 after)
+{
+	__u16 updated;
+
+	if (!*checksum)
+		return;
+	updated = tmn_checksum_update(*checksum, before, after);
+	*checksum = updated ? updated : 0xffff;
+}
+
+/*
+ * Writes a mark where the packet lies, with the checksums. ANEP's own checksum, where there is
+ * one, keeps the sum over the packet, and with it UDP's.
+ *
+ * @return whether the packet lies in place
+ */
+TMN_INLINE int tmn_write_in_place(struct udphdr *udp, void *end, const struct tmn_written *written,
+				  const struct tmn_place *place, __u32 checksum_at)
+{
+	void *packet = udp + 1;
+	__u16 *checksum, *first, *second;
+
+	first = tmn_in_place(packet, end, place->at, sizeof(*first));
+	if (!first)
+		return 0;
+	if (place->words == 2) {
+		second = tmn_in_place(packet, end, place->at + 2, sizeof(*second));
+		if (!second)
+			return 0;
+		*second = written->after[1];
+	}
+	*first = written->after[0];
+	if (checksum_at) {
+		checksum = tmn_in_place(packet, end, checksum_at, sizeof(*checksum));
+		if (!checksum)
+			return 0;
+		*checksum = written->checksum;
+		return 1;
+	}
+	tmn_udp_checksum(&udp->check, written->before[0], written->after[0]);
+	if (place->words == 2)
+		tmn_udp_checksum(&udp->check, written->before[1], written->after[1]);
+	return 1;
 }
 
 #endif

@@ -20,6 +20,22 @@
 #define TMN_IP_FRAGMENT 0x3fff	/* more fragments, or an offset */
 #define TMN_IPV6_FRAGMENT 44	/* next header */
 
+/*
+ * Whether a length is 1 to most, by two checks that the compiler does not make one of: verifiers
+ * up to kernel 6.1 would not understand that.
+ */
+#define TMN_IS_WITHIN(octets, most)					\
+	({								\
+		int is_within_ = 0;					\
+									\
+		TMN_OPAQUE(octets);					\
+		if ((octets) >= 1) {					\
+			TMN_OPAQUE(octets);				\
+			is_within_ = (octets) <= (most);		\
+		}							\
+		is_within_;						\
+	})
+
 /* A datagram or segment and where its parts are, in octets from the link header. */
 struct tmn_datagram {
 	__u32 source[4];	/* IPv6, or IPv4 as ::ffff:a.b.c.d; as on the wire */

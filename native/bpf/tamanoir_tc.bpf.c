@@ -67,39 +67,75 @@ TMN_INLINE int tmn_up(struct __sk_buff *skb, const struct tmn_hook *hook,
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /*
- * Writes the mark. With a checksum of ANEP's own the packet's sum does not change, and UDP's
- * checksum stays right; without, and without UDP's too, only a sum that the interface took does.
+ * Whether UDP's checksum is one that is not yet computed: then it is the pseudo header's sum. One
+ * of 65,536 that are computed looks the same.
+ */
+TMN_INLINE int tmn_is_uncomputed(const struct tmn_datagram *datagram, const struct udphdr *udp)
+{
+	__u64 sum = (__u64)udp->len + bpf_htons(IPPROTO_UDP);
+
+	sum += datagram->source[3];
+	sum += datagram->destination[3];
+	if (datagram->is_ipv6) {
+		sum += (__u64)datagram->source[0] + datagram->source[1] + datagram->source[2];
+		sum += (__u64)datagram->destination[0] + datagram->destination[1] +
+		       datagram->destination[2];
+	}
+	sum = (sum >> 32) + (sum & 0xffffffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return sum == udp->check;
+}
+
+/*
+ * Writes the mark: in place where that is right and possible, else through helpers, which know
+ * of sums that are yet to be computed or that the interface took.
  */
 TMN_INLINE int tmn_mark(struct __sk_buff *skb, const struct tmn_policy *policy,
 			const struct tmn_scratch *scratch, const struct tmn_datagram *datagram)
 {
+	/* Anew: how far the verifier has looked before is forgotten with the old ones. */
+	struct udphdr *udp = (void *)(long)skb->data + tmn_transport_at(datagram);
+	void *end = (void *)(long)skb->data_end;
 	__u32 at = datagram->transport_at + sizeof(struct udphdr);
 	__u32 checksum_at = datagram->transport_at + offsetof(struct udphdr, check);
+	__u32 own_checksum_at = scratch->packet.checksum_at;
 	struct tmn_written written;
 	struct tmn_place place;
+	__u64 recompute = 0;
 	int result = 0;
+	__u32 i;
 
 	tmn_mark_place(&place, policy, &scratch->packet);
-	if (!place.words)
+	if (!place.words || (void *)(udp + 1) > end)
 		return 0;
 	if (!tmn_write(&written, &place, scratch))
 		return 1;
-	if (scratch->packet.checksum_at) {
-		result |= bpf_skb_store_bytes(skb, at + scratch->packet.checksum_at,
-					      &written.checksum, sizeof(written.checksum), 0);
+	if (own_checksum_at) {
+		if (tmn_write_in_place(udp, end, &written, &place, own_checksum_at))
+			return 1;
+		result |= bpf_skb_store_bytes(skb, at + own_checksum_at, &written.checksum,
+					      sizeof(written.checksum), 0);
+	} else if (!udp->check) {
+		recompute = BPF_F_RECOMPUTE_CSUM;
 	} else {
-		result |= bpf_l4_csum_replace(skb, checksum_at, written.before[0],
-					      written.after[0],
-					      BPF_F_MARK_MANGLED_0 | sizeof(__u16));
-		if (place.words == 2)
-			result |= bpf_l4_csum_replace(skb, checksum_at, written.before[1],
-						      written.after[1],
-						      BPF_F_MARK_MANGLED_0 | sizeof(__u16));
+		if (!tmn_is_uncomputed(datagram, udp) &&
+		    tmn_write_in_place(udp, end, &written, &place, 0))
+			return 1;
+		for (i = 0; i < 2; i++) {
+			if (i < place.words)
+				result |= bpf_l4_csum_replace(skb, checksum_at, written.before[i],
+							      written.after[i],
+							      BPF_F_MARK_MANGLED_0 |
+								      sizeof(__u16));
+		}
 	}
-	if (place.words == 2)
-		result |= bpf_skb_store_bytes(skb, at + place.at, written.after, 4, 0);
-	else
-		result |= bpf_skb_store_bytes(skb, at + place.at, written.after, 2, 0);
+	for (i = 0; i < 2; i++) {
+		if (i < place.words)
+			result |= bpf_skb_store_bytes(skb, at + place.at + 2 * i,
+						      &written.after[i], sizeof(__u16), recompute);
+	}
 	return !result;
 }
 
@@ -209,9 +245,13 @@ TMN_INLINE int tmn_state_up(const struct tmn_policy *policy, struct tmn_state *s
 
 /* Sends packets up under a policy. */
 TMN_INLINE int tmn_obey_up(struct __sk_buff *skb, const struct tmn_hook *hook,
-			   const struct tmn_datagram *datagram, struct tmn_state *state,
+			   const struct tmn_datagram *datagram,
 			   struct tmn_counters *counters, __u32 slot, __u32 datagrams)
 {
+	struct tmn_state *state = bpf_map_lookup_elem(&tmn_states, &slot);
+
+	if (!state)
+		return TMN_ON;
 	/* Before the packet can settle. */
 	__sync_fetch_and_add(&state->up, datagrams);
 	if (!tmn_up(skb, hook, datagram, slot, datagrams)) {
@@ -234,20 +274,22 @@ TMN_INLINE int tmn_obey(struct __sk_buff *skb, struct tmn_scratch *scratch,
 {
 	__u32 slot = policy->slot;
 	struct tmn_counters *counters = bpf_map_lookup_elem(&tmn_counts, &slot);
-	struct tmn_state *state = bpf_map_lookup_elem(&tmn_states, &slot);
+	struct tmn_state *state;
 	__u32 rule;
 
-	if (!counters || !state)
+	if (!counters)
 		return TMN_ON;
-	if (policy->share != TMN_SHARE_NONE || policy->ordered)
+	if (policy->share != TMN_SHARE_NONE || policy->ordered) {
+		state = bpf_map_lookup_elem(&tmn_states, &slot);
+		if (!state)
+			return TMN_ON;
 		has_to |= tmn_state_up(policy, state, datagrams, IPPROTO_UDP);
-	if (!has_to && policy->fate == TMN_FATE_ON)
-		has_to = tmn_is_local(datagram);
-	if (has_to)
-		return tmn_obey_up(skb, hook, datagram, state, counters, slot, datagrams);
+	}
+	if (has_to || tmn_fate_up(policy, datagram))
+		return tmn_obey_up(skb, hook, datagram, counters, slot, datagrams);
 	counters->packets++;
 	tmn_count_octets(counters, scratch->packet.octets);
-	rule = policy->rule_count ? tmn_rules_end(policy, &scratch->packet) : TMN_RULES_PASS;
+	rule = policy->rule_count ? tmn_rule_of(policy, &scratch->packet) : TMN_RULES_PASS;
 	if (rule <= TMN_MAX_RULES)
 		counters->rules[rule]++;
 	if (rule <= TMN_MAX_RULES || policy->fate == TMN_FATE_DROP) {
@@ -279,16 +321,21 @@ TMN_INLINE int tmn_is_lifted(struct __sk_buff *skb)
 
 TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 		       struct tmn_scratch *scratch, const struct tmn_datagram *datagram,
-		       __u32 octets)
+		       struct udphdr *udp, void *end, __u32 octets)
 {
 	__u32 at = datagram->transport_at + sizeof(struct udphdr);
-	__u32 datagrams = skb->gso_segs > 1 ? skb->gso_segs : 1;
+	__u32 datagrams = 1, size = skb->gso_size;
 	struct tmn_policy *policy;
 	__u32 met;
 	int has_to;
 
+	if (size && size < octets) {
+		/* The first is read; what it is, the others are taken to be. */
+		datagrams = (octets + size - 1) / size;
+		octets = size;
+	}
 	tmn_count(TMN_MET_SEEN, datagrams);
-	met = tmn_read(skb, scratch, hook, at, octets);
+	met = tmn_read(skb, scratch, hook, udp + 1, end, at, octets);
 	if (met != TMN_OK && met != TMN_MET_TRAILER && met != TMN_MET_COMPLEX) {
 		tmn_count(met, datagrams);
 		return TMN_ON;
@@ -296,9 +343,7 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 	if (datagrams > 1)
 		met = TMN_MET_AGGREGATED;
 	has_to = met != TMN_OK;
-	tmn_flow_of(&scratch->flow, &scratch->packet, datagram->source, datagram->destination,
-		    IPPROTO_UDP);
-	policy = tmn_find(scratch, scratch->packet.stream_at);
+	policy = tmn_find(scratch, datagram, scratch->packet.stream_at);
 	if (!policy) {
 		tmn_count(has_to ? met : TMN_MET_NO_POLICY, datagrams);
 		if (has_to || hook->unknown_up)
@@ -343,38 +388,47 @@ TMN_INLINE int tmn_is_connected(struct __sk_buff *skb, const struct tmn_datagram
 
 /* A connection begins: its policy decides. */
 TMN_INLINE int tmn_connection(struct __sk_buff *skb, const struct tmn_hook *hook,
-			      struct tmn_scratch *scratch, const struct tmn_datagram *segment)
+			      struct tmn_scratch *scratch, const struct tmn_datagram *segment,
+			      int is_awaited)
 {
 	struct tmn_counters *counters;
 	struct tmn_policy *policy;
 	struct tmn_state *state;
 	__u32 slot;
+	int has_to;
 
 	scratch->packet.service[0] = 0;
 	scratch->packet.service[1] = 0;
 	scratch->packet.raw_stream = 0;
-	tmn_flow_of(&scratch->flow, &scratch->packet, segment->source, segment->destination,
-		    IPPROTO_TCP);
-	policy = tmn_find(scratch, 0);
+	policy = tmn_find(scratch, segment, 0);
 	if (!policy) {
-		tmn_count(TMN_MET_NO_POLICY, 1);
-		if (hook->unknown_up)
-			skb->mark = hook->mark;
+		if (!hook->unknown_up || is_awaited) {
+			tmn_count(TMN_MET_NO_POLICY, 1);
+			if (hook->unknown_up)
+				skb->mark = hook->mark;
+			return TMN_ON;
+		}
+		tmn_count(TMN_MET_ABSENT, 1);
 		return TMN_ON;
 	}
 	if (policy->level != TMN_LEVEL_TC) {
 		tmn_count(TMN_MET_OTHER_LEVEL, 1);
 		return TMN_ON;
 	}
-	tmn_count(TMN_MET_POLICY, 1);
 	slot = policy->slot;
 	counters = bpf_map_lookup_elem(&tmn_counts, &slot);
 	state = bpf_map_lookup_elem(&tmn_states, &slot);
 	if (!counters || !state)
 		return TMN_ON;
+	has_to = tmn_state_up(policy, state, 1, IPPROTO_TCP) ||
+		 (policy->fate == TMN_FATE_ON && tmn_is_local(segment));
+	if (has_to && !is_awaited) {
+		tmn_count(TMN_MET_ABSENT, 1);
+		return TMN_ON;
+	}
+	tmn_count(TMN_MET_POLICY, 1);
 	counters->packets++;
-	if (tmn_state_up(policy, state, 1, IPPROTO_TCP) ||
-	    (policy->fate == TMN_FATE_ON && tmn_is_local(segment))) {
+	if (has_to) {
 		counters->up++;
 		__sync_fetch_and_add(&state->up, 1);
 		skb->mark = hook->mark | slot;
@@ -400,11 +454,7 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_hook *hook,
 	if (!begins)
 		return TMN_ON;
 	tmn_count(TMN_MET_CONNECTIONS, 1);
-	if (!is_awaited) {
-		tmn_count(TMN_MET_ABSENT, 1);
-		return TMN_ON;
-	}
-	return tmn_connection(skb, hook, scratch, segment);
+	return tmn_connection(skb, hook, scratch, segment, is_awaited);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -451,7 +501,7 @@ int tmn_tc(struct __sk_buff *skb)
 			return TMN_ON;
 		datagram.source_port = udp->source;
 		datagram.destination_port = udp->dest;
-		return tmn_udp(skb, hook, scratch, &datagram, length);
+		return tmn_udp(skb, hook, scratch, &datagram, udp, end, length);
 	}
 	if (datagram.protocol == IPPROTO_TCP && !datagram.is_fragment) {
 		struct tcphdr *tcp = data + at;

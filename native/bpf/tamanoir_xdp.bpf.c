@@ -44,48 +44,21 @@ TMN_INLINE void *tmn_place_at(struct xdp_md *ctx, __u32 offset, __u32 octets)
 	return at + octets <= end ? at : NULL;
 }
 
-/* UDP's checksum, where there is one, after a 16-bit word changed. */
-TMN_INLINE void tmn_udp_checksum(__u16 *checksum, __u16 before, __u16 after)
-{
-	__u16 updated;
-
-	if (!*checksum)
-		return;
-	updated = tmn_checksum_update(*checksum, before, after);
-	*checksum = updated ? updated : 0xffff;
-}
-
 TMN_INLINE int tmn_mark(struct xdp_md *ctx, const struct tmn_policy *policy,
 			const struct tmn_scratch *scratch, const struct tmn_datagram *datagram)
 {
-	__u32 at = datagram->transport_at + sizeof(struct udphdr);
-	__u32 checksum_at = datagram->transport_at + offsetof(struct udphdr, check);
-	__u16 *checksum, *own_checksum, *first, *second;
+	/* Anew: how far the verifier has looked before is forgotten with the old ones. */
+	struct udphdr *udp = (void *)(long)ctx->data + tmn_transport_at(datagram);
+	void *end = (void *)(long)ctx->data_end;
 	struct tmn_written written;
 	struct tmn_place place;
 
 	tmn_mark_place(&place, policy, &scratch->packet);
-	if (!place.words)
+	if (!place.words || (void *)(udp + 1) > end)
 		return 0;
 	if (!tmn_write(&written, &place, scratch))
 		return 1;
-	checksum = tmn_place_at(ctx, checksum_at, sizeof(*checksum));
-	own_checksum = tmn_place_at(ctx, at + scratch->packet.checksum_at, sizeof(*own_checksum));
-	first = tmn_place_at(ctx, at + place.at, sizeof(*first));
-	second = tmn_place_at(ctx, at + place.at + 2, sizeof(*second));
-	if (!checksum || !own_checksum || !first || (place.words == 2 && !second))
-		return 0;
-	if (scratch->packet.checksum_at) {
-		/* The packet's sum stays, and with it UDP's. */
-		*own_checksum = written.checksum;
-	} else {
-		tmn_udp_checksum(checksum, written.before[0], written.after[0]);
-		tmn_udp_checksum(checksum, written.before[1], written.after[1]);
-	}
-	*first = written.after[0];
-	if (place.words == 2 && second)
-		*second = written.after[1];
-	return 1;
+	return tmn_write_in_place(udp, end, &written, &place, scratch->packet.checksum_at);
 }
 
 /* ---- fates ----------------------------------------------------------------------------------- */
@@ -193,11 +166,11 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 	counters = bpf_map_lookup_elem(&tmn_counts, &slot);
 	if (!counters)
 		return XDP_PASS;
-	if (tmn_is_held(policy) || (policy->fate == TMN_FATE_ON && tmn_is_local(datagram)))
+	if (tmn_is_held(policy) || tmn_fate_up(policy, datagram))
 		return tmn_lift(ctx);
 	counters->packets++;
 	tmn_count_octets(counters, scratch->packet.octets);
-	rule = policy->rule_count ? tmn_rules_end(policy, &scratch->packet) : TMN_RULES_PASS;
+	rule = policy->rule_count ? tmn_rule_of(policy, &scratch->packet) : TMN_RULES_PASS;
 	if (rule <= TMN_MAX_RULES)
 		counters->rules[rule]++;
 	if (rule <= TMN_MAX_RULES || policy->fate == TMN_FATE_DROP) {
@@ -220,22 +193,20 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 
 TMN_INLINE int tmn_udp(struct xdp_md *ctx, const struct tmn_hook *hook,
 		       struct tmn_scratch *scratch, const struct tmn_datagram *datagram,
-		       __u32 octets)
+		       struct udphdr *udp, void *end, __u32 octets)
 {
 	__u32 at = datagram->transport_at + sizeof(struct udphdr);
 	struct tmn_policy *policy;
 	__u32 met;
 
 	tmn_count(TMN_MET_SEEN, 1);
-	met = tmn_read(ctx, scratch, hook, at, octets);
+	met = tmn_read(ctx, scratch, hook, udp + 1, end, at, octets);
 	if (met != TMN_OK) {
 		/* Traffic control's program finds the same, and sends up what is to go up. */
 		tmn_count(met, 1);
 		return XDP_PASS;
 	}
-	tmn_flow_of(&scratch->flow, &scratch->packet, datagram->source, datagram->destination,
-		    IPPROTO_UDP);
-	policy = tmn_find(scratch, scratch->packet.stream_at);
+	policy = tmn_find(scratch, datagram, scratch->packet.stream_at);
 	if (!policy) {
 		tmn_count(TMN_MET_NO_POLICY, 1);
 		return XDP_PASS;
@@ -279,7 +250,7 @@ int tmn_xdp(struct xdp_md *ctx)
 	length = tmn_datagram_octets(bpf_ntohs(udp->len), datagram.ip_octets);
 	if (length < 0)
 		return XDP_PASS;
-	return tmn_udp(ctx, hook, scratch, &datagram, length);
+	return tmn_udp(ctx, hook, scratch, &datagram, udp, end, length);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -77,7 +77,6 @@ struct tmn_packet {
 	__u32 octets;		/* of the whole packet */
 	__u32 header_octets;
 	__u32 type_id;
-	__u32 next;		/* the option that the walk comes to next */
 	__u32 present;		/* 1 << slot of each option found */
 	__u32 flaws;		/* TMN_FLAW_... */
 	__u32 trailer;		/* 1: octets stand behind the packet in its datagram */
@@ -88,11 +87,10 @@ struct tmn_packet {
 	__u32 stream;
 	__u32 has_source;	/* an IPv4 or IPv6 address */
 	__u32 has_destination;
-	__u32 service[2];	/* these as on the wire, addresses as IPv6 or ::ffff:a.b.c.d */
-	__u32 source[4];
+	__u32 raw_stream;	/* these as on the wire, addresses as IPv6 or ::ffff:a.b.c.d */
+	__u32 service[2];
+	__u32 source[4];	/* all from here on: only where there is one */
 	__u32 destination[4];
-	__u32 raw_stream;
-	__u32 zero;
 	__u8 at[TMN_SLOTS];	/* where each option that is present begins */
 };
 
@@ -184,8 +182,7 @@ TMN_INLINE __u32 tmn_parse_basic(struct tmn_packet *packet, const __u8 *head, __
 {
 	__u32 first, second;
 
-	__builtin_memset(packet, 0, sizeof(*packet));
-	packet->next = TMN_BASIC_OCTETS;
+	__builtin_memset(packet, 0, __builtin_offsetof(struct tmn_packet, source));
 	if (datagram_octets < TMN_BASIC_OCTETS)
 		return TMN_MET_SHORT;
 	first = tmn_word(head, 0);
@@ -226,20 +223,25 @@ TMN_INLINE __u32 tmn_misfits(__u32 slot, __u32 scheme, __u32 words)
 	       (scheme == TMN_SCHEME_802_3 && words != 4);
 }
 
-/* Looks at one option; call it while packet->next < packet->header_octets. */
-TMN_INLINE __u32 tmn_parse_option(struct tmn_packet *packet, const __u8 *head, __u32 own)
+/*
+ * Looks at one option.
+ *
+ * @param next where it begins, below packet->header_octets; set to where the one after it does
+ */
+TMN_INLINE __u32 tmn_parse_option(struct tmn_packet *packet, __u32 *next,
+				   const __u8 *head, __u32 own)
 {
-	__u32 at = packet->next;
+	__u32 at = *next;
 	__u32 word = tmn_word(head, at);
 	__u32 words = word & 0xffff;
 	__u32 type = word >> 16;
-	__u32 next = at + words * 4;
+	__u32 end = at + words * 4;
 	__u32 flaws = 0;
 	__u32 slot, bit, expected;
 
-	if (!words || next > packet->header_octets)
+	if (!words || end > packet->header_octets)
 		return TMN_MET_OPTION_LENGTH;
-	packet->next = next;
+	*next = end;
 	slot = tmn_slot_of(type, own);
 	bit = 1u << slot;
 	if (slot == TMN_SLOT_UNKNOWN) {
@@ -264,6 +266,7 @@ TMN_INLINE __u32 tmn_parse_option(struct tmn_packet *packet, const __u8 *head, _
 		}
 	}
 	packet->flaws |= flaws;
+	TMN_OPAQUE(slot);
 	packet->at[slot & (TMN_SLOTS - 1)] = (__u8)at;
 	return TMN_OK;
 }
@@ -345,18 +348,19 @@ TMN_INLINE __u32 tmn_parse(struct tmn_packet *packet, const __u8 *head, __u32 da
 {
 	__u32 met = tmn_parse_basic(packet, head, datagram_octets);
 	__u32 own = packet->type_id == own_type_id;
+	__u32 next = TMN_BASIC_OCTETS;
 	__u32 i;
 
 	if (met != TMN_OK)
 		return met;
 	if (packet->header_octets > TMN_HEADER_OCTETS)
 		return own ? TMN_MET_COMPLEX : TMN_MET_TYPE_ID;
-	for (i = 0; i < TMN_MAX_OPTIONS && packet->next < packet->header_octets; i++) {
-		met = tmn_parse_option(packet, head, own);
+	for (i = 0; i < TMN_MAX_OPTIONS && next < packet->header_octets; i++) {
+		met = tmn_parse_option(packet, &next, head, own);
 		if (met != TMN_OK)
 			return met;
 	}
-	if (packet->next < packet->header_octets)
+	if (next < packet->header_octets)
 		return own ? TMN_MET_COMPLEX : TMN_MET_TYPE_ID;
 	return tmn_parse_end(packet, head, own);
 }

@@ -30,8 +30,10 @@ static bool finds_node(struct tmn_crossing *crossing, struct tmn_node *node)
 	return !is_up(crossing);
 }
 
-static void set_ends(struct tmn_crossing *crossing)
+static void set_ends(struct tmn_crossing *crossing, __be16 source_port, __be16 destination_port)
 {
+	crossing->source_port = source_port;
+	crossing->destination_port = destination_port;
 	if (crossing->is_ipv6) {
 		const struct ipv6hdr *ip = ipv6_hdr(crossing->skb);
 
@@ -60,9 +62,7 @@ static unsigned int on_udp(struct tmn_crossing *crossing, bool is_fragment)
 		tmn_meet(crossing->node, TMN_MET_FRAGMENT, 1);
 		return NF_ACCEPT;
 	}
-	crossing->source_port = udp->source;
-	crossing->destination_port = udp->dest;
-	set_ends(crossing);
+	set_ends(crossing, udp->source, udp->dest);
 	return tmn_udp(crossing, udp);
 }
 
@@ -77,57 +77,65 @@ static unsigned int on_tcp(struct tmn_crossing *crossing)
 	tcp = skb_header_pointer(crossing->skb, crossing->transport, sizeof(copy), &copy);
 	if (!tcp || !finds_node(crossing, tmn_port_owner(ports->tcp, tcp->dest)))
 		return NF_ACCEPT;
-	crossing->source_port = tcp->source;
-	crossing->destination_port = tcp->dest;
-	set_ends(crossing);
+	set_ends(crossing, tcp->source, tcp->dest);
 	return tmn_tcp(crossing, tcp);
+}
+
+/* All but node, hook and ends, which cost more, and are not needed for packets of others. */
+static void enter(struct tmn_crossing *crossing, struct sk_buff *skb,
+		  const struct nf_hook_state *state, u32 ip_octets, bool is_ipv6)
+{
+	crossing->skb = skb;
+	crossing->net = state->net;
+	crossing->in_ifindex = state->in->ifindex;
+	crossing->transport = skb_network_offset(skb) + ip_octets;
+	crossing->is_ipv6 = is_ipv6;
 }
 
 /* Of the fragments of a datagram the first has the port, and is counted; all go on. */
 static unsigned int on_ipv4(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	const struct iphdr *ip = ip_hdr(skb);
-	struct tmn_crossing crossing = {
-		.skb = skb,
-		.net = state->net,
-		.in_ifindex = state->in->ifindex,
-		.transport = skb_network_offset(skb) + ip->ihl * 4,
-	};
+	struct tmn_crossing crossing TMN_UNFILLED;
 
+	if (ip->frag_off & htons(IP_OFFSET))
+		return NF_ACCEPT;
 	if (ip->protocol == IPPROTO_UDP) {
-		if (ip->frag_off & htons(IP_OFFSET))
-			return NF_ACCEPT;
+		enter(&crossing, skb, state, ip->ihl * 4, false);
 		return on_udp(&crossing, ip->frag_off & htons(IP_MF));
 	}
-	if (ip->protocol == IPPROTO_TCP && !ip_is_fragment(ip))
+	if (ip->protocol == IPPROTO_TCP && !ip_is_fragment(ip)) {
+		enter(&crossing, skb, state, ip->ihl * 4, false);
 		return on_tcp(&crossing);
+	}
 	return NF_ACCEPT;
+}
+
+static bool is_first_fragment_of_udp(const struct sk_buff *skb, u32 at)
+{
+	const struct frag_hdr *fragment;
+	struct frag_hdr copy;
+
+	fragment = skb_header_pointer(skb, at, sizeof(copy), &copy);
+	return fragment && fragment->nexthdr == NEXTHDR_UDP &&
+	       !(fragment->frag_off & htons(IP6_OFFSET));
 }
 
 /* A datagram with extension headers is none of ours: the node could not send it on as it was. */
 static unsigned int on_ipv6(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	struct tmn_crossing crossing = {
-		.skb = skb,
-		.net = state->net,
-		.in_ifindex = state->in->ifindex,
-		.transport = skb_network_offset(skb) + sizeof(struct ipv6hdr),
-		.is_ipv6 = true,
-	};
-	const struct frag_hdr *fragment;
-	struct frag_hdr copy;
+	struct tmn_crossing crossing TMN_UNFILLED;
 
+	enter(&crossing, skb, state, sizeof(struct ipv6hdr), true);
 	switch (ipv6_hdr(skb)->nexthdr) {
 	case NEXTHDR_UDP:
 		return on_udp(&crossing, false);
 	case NEXTHDR_TCP:
 		return on_tcp(&crossing);
 	case NEXTHDR_FRAGMENT:
-		fragment = skb_header_pointer(skb, crossing.transport, sizeof(copy), &copy);
-		if (!fragment || fragment->nexthdr != NEXTHDR_UDP ||
-		    fragment->frag_off & htons(IP6_OFFSET))
+		if (!is_first_fragment_of_udp(skb, crossing.transport))
 			return NF_ACCEPT;
-		crossing.transport += sizeof(*fragment);
+		crossing.transport += sizeof(struct frag_hdr);
 		return on_udp(&crossing, true);
 	default:
 		return NF_ACCEPT;

@@ -156,7 +156,7 @@ static struct tmn_node *new_node(u32 portid)
 	if (!node)
 		return NULL;
 	node->portid = portid;
-	node->seed = get_random_u32();
+	node->seed = get_random_u64();
 	node->mets = alloc_percpu_gfp(struct tmn_mets, GFP_KERNEL_ACCOUNT);
 	node->flows = kvcalloc(1 << TMN_FLOW_BITS, sizeof(*node->flows), GFP_KERNEL_ACCOUNT);
 	node->services = kvcalloc(1 << TMN_SERVICE_BITS, sizeof(*node->services),

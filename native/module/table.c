@@ -2,47 +2,78 @@
 /*
  * The policies of a node: a hash table of flows with their wildcards, and one of service keys that
  * says which combinations of wildcards there are at all. A packet costs at most one search for its
- * key and TMN_WILDS for its flow; the seed keeps senders from choosing where they are long.
+ * key and TMN_WILDS for its flow; who may set policies decides how long they are, senders do not.
  */
-#include <linux/jhash.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 
 #include "tamanoir.h"
 
+#define FLOW_WORDS (sizeof(struct tmn_flow) / sizeof(u64))
+
+/* An odd number near 2^64 divided by the golden ratio: its products spread over their upper bits. */
+#define SPREAD 0x9e3779b97f4a7c15ull
+
+static u64 mix(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * SPREAD;
+	return hash ^ hash >> 32;
+}
+
 static struct hlist_head *flow_bucket(const struct tmn_node *node, const struct tmn_flow *flow)
 {
-	u32 hash = jhash2((const u32 *)flow, sizeof(*flow) / sizeof(u32), node->seed);
+	const u64 *words = (const u64 *)flow;
+	u64 hash = node->seed;
+	u32 i;
 
-	BUILD_BUG_ON(sizeof(*flow) % sizeof(u32));
-	return &node->flows[hash >> (32 - TMN_FLOW_BITS)];
+	BUILD_BUG_ON(sizeof(*flow) % sizeof(u64));
+	for (i = 0; i < FLOW_WORDS; i++)
+		hash = mix(hash, words[i]);
+	return &node->flows[(hash * SPREAD) >> (64 - TMN_FLOW_BITS)];
 }
 
-static struct hlist_head *service_bucket(const struct tmn_node *node, const u32 key[2])
+static struct hlist_head *service_bucket(const struct tmn_node *node, u64 key)
 {
-	u32 hash = jhash_2words(key[0], key[1], node->seed);
-
-	return &node->services[hash >> (32 - TMN_SERVICE_BITS)];
+	return &node->services[(mix(node->seed, key) * SPREAD) >> (64 - TMN_SERVICE_BITS)];
 }
 
-/* For both paths: under RCU, or under the lock. */
+static bool is_same(const struct tmn_flow *a, const struct tmn_flow *b)
+{
+	const u64 *words = (const u64 *)a, *others = (const u64 *)b;
+	u64 different = 0;
+	u32 i;
+
+	for (i = 0; i < FLOW_WORDS; i++)
+		different |= words[i] ^ others[i];
+	return !different;
+}
+
+/* For both paths: under RCU, or under the lock. The flow is aligned to 8. */
 static struct tmn_entry *find_entry(const struct tmn_node *node, const struct tmn_flow *flow)
 {
 	struct tmn_entry *entry;
 
 	hlist_for_each_entry_rcu(entry, flow_bucket(node, flow), link, true) {
-		if (!memcmp(&entry->flow, flow, sizeof(*flow)))
+		if (is_same(&entry->flow, flow))
 			return entry;
 	}
 	return NULL;
 }
 
-static struct tmn_service *find_service(const struct tmn_node *node, const u32 key[2])
+static u64 key_of(const struct tmn_flow *flow)
+{
+	u64 key;
+
+	memcpy(&key, flow->service, sizeof(key));
+	return key;
+}
+
+static struct tmn_service *find_service(const struct tmn_node *node, u64 key)
 {
 	struct tmn_service *service;
 
 	hlist_for_each_entry_rcu(service, service_bucket(node, key), link, true) {
-		if (service->key[0] == key[0] && service->key[1] == key[1])
+		if (service->key == key)
 			return service;
 	}
 	return NULL;
@@ -52,7 +83,7 @@ static struct tmn_service *find_service(const struct tmn_node *node, const u32 k
 const struct tmn_entry *tmn_find(const struct tmn_node *node, const struct tmn_flow *flow,
 				 bool has_stream)
 {
-	const struct tmn_service *service = find_service(node, (const u32 *)flow->service);
+	const struct tmn_service *service = find_service(node, key_of(flow));
 	const struct tmn_entry *entry;
 	unsigned long wilds;
 	u32 wild;
@@ -63,7 +94,7 @@ const struct tmn_entry *tmn_find(const struct tmn_node *node, const struct tmn_f
 	if (flow->protocol == IPPROTO_UDP)
 		wilds = tmn_wilds(wilds, has_stream);
 	for_each_set_bit(wild, &wilds, TMN_WILDS) {
-		struct tmn_flow key;
+		struct tmn_flow key __aligned(8);
 
 		tmn_flow_widen(&key, flow, wild);
 		entry = find_entry(node, &key);
@@ -76,7 +107,7 @@ const struct tmn_entry *tmn_find(const struct tmn_node *node, const struct tmn_f
 static struct tmn_service *hold_service(struct tmn_node *node, const struct tmn_flow *flow,
 					struct netlink_ext_ack *extack)
 {
-	const u32 *key = (const u32 *)flow->service;
+	u64 key = key_of(flow);
 	struct tmn_service *service = find_service(node, key);
 
 	if (service)
@@ -88,7 +119,7 @@ static struct tmn_service *hold_service(struct tmn_node *node, const struct tmn_
 	service = kzalloc(sizeof(*service), GFP_KERNEL_ACCOUNT);
 	if (!service)
 		return ERR_PTR(-ENOMEM);
-	memcpy(service->key, key, sizeof(service->key));
+	service->key = key;
 	hlist_add_head_rcu(&service->link, service_bucket(node, key));
 	node->service_count++;
 	return service;
@@ -175,12 +206,13 @@ static int add(struct tmn_node *node, struct tmn_entry *entry, struct netlink_ex
 int tmn_set(struct tmn_node *node, const struct tmn_flow *flow, const struct tmn_policy *policy,
 	    struct netlink_ext_ack *extack)
 {
-	struct tmn_entry *old = find_entry(node, flow);
 	struct tmn_entry *entry = new_entry(node, flow, policy);
+	struct tmn_entry *old;
 	int error;
 
 	if (!entry)
 		return -ENOMEM;
+	old = find_entry(node, &entry->flow);
 	if (old) {
 		hlist_replace_rcu(&old->link, &entry->link);
 		old->tally->users--;
@@ -198,7 +230,7 @@ int tmn_set(struct tmn_node *node, const struct tmn_flow *flow, const struct tmn
 /* The tally stays, so that its counters can still be read. */
 static void remove_entry(struct tmn_node *node, struct tmn_entry *entry)
 {
-	struct tmn_service *service = find_service(node, (const u32 *)entry->flow.service);
+	struct tmn_service *service = find_service(node, key_of(&entry->flow));
 
 	count_wild(service, entry->flow.wild, -1);
 	hlist_del_rcu(&entry->link);
@@ -210,7 +242,8 @@ static void remove_entry(struct tmn_node *node, struct tmn_entry *entry)
 
 void tmn_remove(struct tmn_node *node, const struct tmn_flow *flow)
 {
-	struct tmn_entry *entry = find_entry(node, flow);
+	struct tmn_flow key __aligned(8) = *flow;
+	struct tmn_entry *entry = find_entry(node, &key);
 
 	if (entry)
 		remove_entry(node, entry);

@@ -28,6 +28,13 @@
 
 #define TMN_MODULE_VERSION "0.1.0"
 
+/* For what is written before it is read: kernels may else fill it with zeros for each packet. */
+#if __has_attribute(uninitialized)
+#define TMN_UNFILLED __attribute__((uninitialized))
+#else
+#define TMN_UNFILLED
+#endif
+
 #define TMN_FLOW_BITS 13
 #define TMN_SERVICE_BITS 10
 #define TMN_PORT_BITS 9 /* twice the ports of all nodes, so that a search soon meets a gap */
@@ -46,7 +53,7 @@ struct tmn_tally {
 struct tmn_entry {
 	struct hlist_node link;
 	struct tmn_tally *tally;
-	struct tmn_flow flow;
+	struct tmn_flow flow __aligned(8);
 	struct tmn_policy policy;
 	struct rcu_head rcu;
 };
@@ -54,7 +61,7 @@ struct tmn_entry {
 /* A service key that has policies. */
 struct tmn_service {
 	struct hlist_node link;
-	u32 key[2];
+	u64 key;
 	u32 wilds;		/* bit w: there are policies with wild == w */
 	u32 policies[TMN_WILDS]; /* how many; under tmn_net.lock */
 	struct rcu_head rcu;
@@ -76,7 +83,7 @@ struct tmn_node {
 	struct tmn_mets __percpu *mets;
 	struct hlist_head *flows;	/* 1 << TMN_FLOW_BITS of tmn_entry */
 	struct hlist_head *services;	/* 1 << TMN_SERVICE_BITS of tmn_service */
-	u32 seed;
+	u64 seed;
 	u32 portid;
 	u32 policy_count;
 	u32 service_count;

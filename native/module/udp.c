@@ -17,14 +17,14 @@ struct datagram {
 
 static enum tmn_met read_packet(const struct tmn_crossing *crossing, struct datagram *datagram)
 {
-	u8 copy[TMN_HEADER_OCTETS];
+	u8 copy[TMN_HEADER_OCTETS] TMN_UNFILLED;
 	const u8 *head;
 	enum tmn_met met;
 
 	head = skb_header_pointer(crossing->skb, crossing->transport + sizeof(struct udphdr),
 				  min_t(u32, datagram->octets, sizeof(copy)), copy);
 	if (!head)
-		return TMN_MET_SHORT;
+		return TMN_MET_TRUNCATED;
 	met = tmn_parse(&datagram->packet, head, datagram->octets, crossing->hook->type_id);
 	if (datagram->packet.checksum_at && !tmn_checksum_holds(crossing, &datagram->packet))
 		return TMN_MET_CHECKSUM;
@@ -159,7 +159,7 @@ static unsigned int by_policy(struct tmn_crossing *crossing, const struct datagr
 unsigned int tmn_udp(struct tmn_crossing *crossing, const struct udphdr *udp)
 {
 	const struct tmn_entry *entry = NULL;
-	struct datagram datagram;
+	struct datagram datagram TMN_UNFILLED;
 
 	if (!read_datagram(crossing, udp, &datagram))
 		return NF_ACCEPT;

@@ -16,8 +16,15 @@ import org.tamanoir.nodeos.LevelException;
  * <p>Thread contract: any thread.
  */
 final class BpfTables implements AutoCloseable {
-    private static final List<String> NAMES =
-            List.of("tmn_hooks", "tmn_services", "tmn_policies", "tmn_locals", "tmn_states", "tmn_counts", "tmn_mets");
+    private static final List<String> NAMES = List.of(
+            "tmn_hooks",
+            "tmn_services",
+            "tmn_policies",
+            "tmn_locals",
+            "tmn_states",
+            "tmn_counts",
+            "tmn_mets",
+            "tmn_hints");
 
     private final Map<String, Integer> descriptors = new LinkedHashMap<>();
     private final int processors = LibBpf.libbpf_num_possible_cpus();
@@ -28,11 +35,12 @@ final class BpfTables implements AutoCloseable {
     private final BpfMap counts;
     private final BpfMap mets;
     private final BpfStates states;
+    private final BpfHints hints;
     private final Set<ByteBuffer> flows = new HashSet<>();
     /** How many flows a service has by their wildcards. */
     private final Map<Long, int[]> flowsOfServices = new HashMap<>();
 
-    private Set<ByteBuffer> localAddresses = new HashSet<>();
+    private final Set<ByteBuffer> localAddresses = new HashSet<>();
     private boolean isClosed;
 
     BpfTables(BpfObject object) throws LevelException {
@@ -45,7 +53,8 @@ final class BpfTables implements AutoCloseable {
         locals = map("tmn_locals", AbiEncoder.ADDRESS_OCTETS, Integer.BYTES);
         counts = map("tmn_counts", Integer.BYTES, Abi.CountersStruct.SIZE * processors);
         mets = map("tmn_mets", Integer.BYTES, Long.BYTES * processors);
-        states = new BpfStates(object.map("tmn_states"), Abi.MAX_POLICIES);
+        hints = new BpfHints(map("tmn_hints", Integer.BYTES, BpfHints.SIZE));
+        states = new BpfStates(object.map("tmn_states"));
     }
 
     private BpfMap map(String name, int keyOctets, int valueOctets) {
@@ -66,13 +75,16 @@ final class BpfTables implements AutoCloseable {
     synchronized void locals(ByteBuffer addresses) throws LevelException {
         checkOpen();
         Set<ByteBuffer> now = new HashSet<>();
-        for (int at = 0; at < addresses.capacity(); at += AbiEncoder.ADDRESS_OCTETS) {
+        for (int at = 0; at + AbiEncoder.ADDRESS_OCTETS <= addresses.capacity(); at += AbiEncoder.ADDRESS_OCTETS) {
             now.add(copy(addresses, at, AbiEncoder.ADDRESS_OCTETS));
         }
         if (now.size() > Abi.MAX_LOCALS) {
             throw new LevelException(
                     now.size() + " addresses of this host: BPF programs know at most " + Abi.MAX_LOCALS);
         }
+        Set<ByteBuffer> both = new HashSet<>(localAddresses);
+        both.addAll(now);
+        hints.locals(both);
         for (ByteBuffer gone : localAddresses) {
             if (!now.contains(gone)) {
                 locals.remove(gone);
@@ -84,23 +96,26 @@ final class BpfTables implements AutoCloseable {
                 locals.put(address, BpfMap.number(1));
             }
         }
+        hints.locals(now);
     }
 
     /** Adds or replaces a policy; a packet sees the old one or the new one. */
     synchronized void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
         checkOpen();
-        policies.put(flow, policy);
         ByteBuffer key = copy(flow, 0, Abi.FlowStruct.SIZE);
-        if (flows.contains(key)) {
-            return;
+        boolean isNew = !flows.contains(key);
+        if (isNew) {
+            countService(key, 1);
         }
         try {
-            countService(key, 1);
+            policies.put(flow, policy);
+            flows.add(key);
         } catch (LevelException e) {
-            policies.remove(flow);
+            if (isNew) {
+                countService(key, -1);
+            }
             throw e;
         }
-        flows.add(key);
     }
 
     synchronized void remove(ByteBuffer flow) throws LevelException {
@@ -114,12 +129,14 @@ final class BpfTables implements AutoCloseable {
 
     private void countService(ByteBuffer flow, int change) throws LevelException {
         ByteBuffer service = copy(flow, Abi.FlowStruct.SERVICE, Long.BYTES);
-        int[] known = flowsOfServices.getOrDefault(service.getLong(0), new int[Abi.WILDS]);
-        int[] counts = known.clone();
-        counts[flow.get(Abi.FlowStruct.WILD)] += change;
+        int wild = flow.get(Abi.FlowStruct.WILD);
+        int[] counts = flowsOfServices
+                .getOrDefault(service.getLong(0), new int[Abi.WILDS])
+                .clone();
+        counts[wild] += change;
         int wilds = 0;
-        for (int wild = 0; wild < Abi.WILDS; wild++) {
-            wilds |= counts[wild] > 0 ? 1 << wild : 0;
+        for (int i = 0; i < Abi.WILDS; i++) {
+            wilds |= counts[i] > 0 ? 1 << i : 0;
         }
         if (wilds == 0) {
             services.remove(service);
@@ -128,6 +145,7 @@ final class BpfTables implements AutoCloseable {
             services.put(service, BpfMap.number(wilds));
             flowsOfServices.put(service.getLong(0), counts);
         }
+        hints.countFlow(wild, change);
     }
 
     synchronized void clear(int slot) throws LevelException {

@@ -90,6 +90,15 @@ final class BridgeNet implements AutoCloseable {
         });
     }
 
+    /** Begins anew, for another test. */
+    void forget() {
+        seen.clear();
+        atNode.clear();
+        atServer.clear();
+        marks.clear();
+        sent = 0;
+    }
+
     /** Sends packets of a stream, no more than a few at a time on their way, until all have arrived somewhere. */
     void exchange(NodeOs os, int stream, int packets) {
         for (int i = 0; i < packets; i++) {
@@ -163,12 +172,14 @@ final class BridgeNet implements AutoCloseable {
     /** All that nodes put into the router's namespace. */
     String traces() {
         return net.namespaces()
-                .run(
-                        net.router(),
-                        "tc filter show dev rc ingress; tc qdisc show dev rc clsact; ip rule | grep 0x54 || true;"
-                                + " ip -6 rule | grep 0x54 || true; ip route show table all proto 84;"
-                                + " ip -6 route show table all proto 84; ip link show dev rc | grep -o prog/xdp || true;"
-                                + " ls -d /sys/fs/bpf/tamanoir-$(stat -Lc %i /proc/self/ns/net)-* 2>/dev/null || true");
+                        .run(
+                                net.router(),
+                                "tc filter show dev rc ingress; tc qdisc show dev rc clsact; ip rule | grep 0x54 || true;"
+                                        + " ip -6 rule | grep 0x54 || true; ip route show table all proto 84;"
+                                        + " ip -6 route show table all proto 84;"
+                                        + " ip link show dev rc | grep -o prog/xdp || true")
+                + Namespaces.shell(
+                        "ls -d /sys/fs/bpf/tamanoir-" + Namespaces.inode(net.router()) + "-* 2>/dev/null || true");
     }
 
     @Override

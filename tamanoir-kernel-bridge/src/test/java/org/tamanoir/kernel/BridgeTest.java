@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.assertj.core.api.Assertions;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,9 +65,9 @@ class BridgeTest {
         assertThat(os.levels())
                 .extracting(LevelStatus::level, LevelStatus::isThere)
                 .contains(
-                        org.assertj.core.groups.Tuple.tuple(Level.JVM, true),
-                        org.assertj.core.groups.Tuple.tuple(Level.TC, true),
-                        org.assertj.core.groups.Tuple.tuple(Level.XDP, false));
+                        Assertions.tuple(Level.JVM, true),
+                        Assertions.tuple(Level.TC, true),
+                        Assertions.tuple(Level.XDP, false));
         net.close(os);
         assertThat(net.traces()).isEqualTo(before);
         net.close(os);
@@ -128,19 +131,37 @@ class BridgeTest {
     }
 
     @Test
-    void lostPacketsDoNotKeepAPolicyUpForEver() throws Exception {
+    void packetsThatNeverSettleDoNotKeepAQuietFlowUpForEver() throws Exception {
+        os = net.attach();
+        KernelOffload offload = (KernelOffload)
+                os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
+        net.exchange(NodeOs.NONE, 1, 10); // the node takes them and says nothing
+        assertThat(net.atNode).hasSize(10);
+        assertThat(pending(offload)).isEqualTo(10);
+
+        Awaitility.await().untilAsserted(() -> assertThat(pending(offload)).isZero());
+        net.exchange(os, 1, 10);
+        assertThat(net.atServer).hasSize(10);
+        assertThat(offload.counters().on()).isEqualTo(10);
+    }
+
+    @Test
+    void packetsThatSocketsLostDoNotKeepABusyFlowUpForEver() throws Exception {
         os = net.attach();
         Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
-        NodeOs forgets = NodeOs.NONE; // takes packets and settles none
-        net.exchange(forgets, 1, 10);
-        assertThat(net.atNode).hasSize(10);
-        org.awaitility.Awaitility.await()
-                .atMost(java.time.Duration.ofSeconds(20))
-                .untilAsserted(() -> {
-                    net.exchange(os, 1, 1);
-                    assertThat(net.atServer).isNotEmpty();
-                });
+        net.exchange(NodeOs.NONE, 1, 10);
+        os.lost(10);
+
+        Awaitility.await().pollInterval(Duration.ofMillis(10)).untilAsserted(() -> {
+            net.exchange(os, 1, 1);
+            assertThat(net.atServer).isNotEmpty();
+        });
         assertThat(offload.counters().on()).isPositive();
+    }
+
+    private static long pending(KernelOffload offload) throws LevelException {
+        UsedSlot slot = offload.slot();
+        return AbiDecoder.state(slot.driver.state(slot.number)).pending();
     }
 
     @Test
@@ -277,7 +298,7 @@ class BridgeTest {
 
         net.exchange(os, 1, 5);
         net.send(1, 4433);
-        org.awaitility.Awaitility.await()
+        Awaitility.await()
                 .untilAsserted(() -> assertThat(other.counters().dropped()).isEqualTo(1));
         assertThat(first.counters().on()).isEqualTo(5);
 
@@ -309,7 +330,7 @@ class BridgeTest {
         Offload before = os.offload(1, flow, Policy.forward(), ALL, false);
         before.close();
         net.net.namespaces().address(net.net.router(), TestNet.ROUTER_CLIENT_DEVICE, "10.71.1.77/24");
-        org.awaitility.Awaitility.await()
+        Awaitility.await()
                 .untilAsserted(() -> assertThatThrownBy(() -> os.offload(1, flow, Policy.forward(), ALL, false)
                                 .close())
                         .hasMessageContaining("this host"));

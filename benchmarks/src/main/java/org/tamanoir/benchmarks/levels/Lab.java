@@ -19,6 +19,7 @@ import org.tamanoir.benchmarks.levels.SegmentLog.Place;
  */
 final class Lab implements AutoCloseable {
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int QUIET_ROUNDS = 6;
     private static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
     private static final int WAKE_UP_PACKETS = 20;
 
@@ -162,16 +163,16 @@ final class Lab implements AutoCloseable {
         }
     }
 
+    /** Until all have arrived, or none has for a while since the first one. */
     private long[] awaitQuiet(long sent) throws IOException, InterruptedException {
         long endNs = System.nanoTime() + DRAIN_TIMEOUT_NS;
         long[] counts = sink.ask("counts");
-        while (counts[1] < sent && System.nanoTime() - endNs < 0) {
+        int quiet = 0;
+        while (counts[1] < sent && quiet < QUIET_ROUNDS && System.nanoTime() - endNs < 0) {
             long before = counts[0];
             LockSupport.parkNanos(QUIET_NS);
             counts = sink.ask("counts");
-            if (counts[0] == before) {
-                break;
-            }
+            quiet = counts[0] == before && before > 0 ? quiet + 1 : 0;
         }
         return counts;
     }

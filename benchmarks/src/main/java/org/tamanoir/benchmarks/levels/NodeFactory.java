@@ -58,8 +58,7 @@ record NodeFactory(String java, Path jar) {
                       - %6$s
                     admin:
                       listen: 127.0.0.1:%7$d
-                    """
-                    .formatted(
+                    """.formatted(
                             Network.PORT,
                             Network.sink().getAddress().getHostAddress(),
                             Network.FROM,
@@ -86,6 +85,9 @@ record NodeFactory(String java, Path jar) {
                     throw new IOException("the node was not ready in " + START_TIMEOUT_NS / 1_000_000_000 + " s");
                 }
                 LockSupport.parkNanos(ASK_AGAIN_NS);
+            }
+            if (work.offload.isEmpty()) {
+                node.awaitPlaced(work.level);
             }
             return node;
         } catch (IOException e) {

@@ -16,7 +16,6 @@ import org.tamanoir.benchmarks.report.Section;
 final class Plateau {
     private static final List<Integer> SIZES = List.of(64, 200, 1400, 4096, 8192, 32_768);
     private static final int MTU = 1500;
-    private static final int DEFAULT_MTU = 65_535;
     private static final int PACKETS = 90;
     private static final int PACKETS_PER_SECOND = 100;
     private static final int SKIPPED = 20;
@@ -47,7 +46,7 @@ final class Plateau {
         try {
             measure(settings, section, packets);
         } finally {
-            settings.lab().network().mtuBehindRouter(DEFAULT_MTU);
+            settings.lab().network().mtuBehindRouter(Network.MTU);
         }
     }
 

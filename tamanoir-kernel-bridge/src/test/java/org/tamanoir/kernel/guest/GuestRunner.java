@@ -27,7 +27,7 @@ public final class GuestRunner implements TestExecutionListener {
     /** What the guest writes here is on the host afterwards. */
     static final Path SHARE = Path.of("/run/share");
 
-    private static final String TIMEOUT = "60 s";
+    private static final String TIMEOUT = "120 s";
 
     private final List<GuestResult> results = new ArrayList<>();
     private final PrintStream out;

@@ -3,22 +3,35 @@ package org.tamanoir.kernel.guest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.kernel.guest.Packets.KEY;
 
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 /** Ends of sockets, namespaces and the module, while packets cross. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LifeInGuest {
-    private static final int LOAD = 10_000; // packets; what the receiver's buffer holds
+    private static final int LOAD = 5_000; // packets; what the receiver's buffer holds
 
     private Road road;
 
-    @BeforeEach
+    @BeforeAll
     void open() {
         road = Road.open();
     }
 
     @AfterEach
+    void clear() {
+        if (road != null) {
+            road.clear();
+            if (!Road.isLoaded()) {
+                Road.load();
+            }
+        }
+    }
+
+    @AfterAll
     void close() {
         if (road != null) {
             road.close();
@@ -47,8 +60,8 @@ class LifeInGuest {
         Program receiver = road.receiver("count", Integer.toString(Packets.NUMBER_AT));
         Program flood = road.flood();
         Program control = road.control(Road.ROUTER);
-        int times = 5;
-        flood.tell(LOAD + " " + Packets.packet(1, 20) + " sequence=" + Packets.NUMBER_AT + " gap=300000");
+        int times = 2;
+        flood.tell(LOAD + " " + Packets.packet(1, 20) + " sequence=" + Packets.NUMBER_AT + " gap=400000");
         for (int i = 0; i < times; i++) {
             control.ok("attach 3322");
             control.ok("many 200 key=" + KEY + " mark=class value=1");
@@ -64,7 +77,7 @@ class LifeInGuest {
 
     @Test
     void aNamespaceGoesAwayWithItsPoliciesUnderTraffic() {
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 2; i++) {
             Program.run("bash", "-ec", "ip netns add tmn-x; ip -n tmn-x link set lo up");
             Program control = road.control("tmn-x");
             Program flood = road.in("tmn-x", "traffic", "flood", "127.0.0.1", Integer.toString(Road.PORT));

@@ -33,28 +33,44 @@ final class Road implements AutoCloseable {
 
     /** The router computes what checksums are left to devices: the receiver then notices one that is not right. */
     private static final String OPEN = """
-            for n in tmn-a tmn-r tmn-b; do ip netns add $n; done
-            ip link add tmn-ar netns tmn-a type veth peer name tmn-ra netns tmn-r
-            ip link add tmn-br netns tmn-b type veth peer name tmn-rb netns tmn-r
-            ip netns exec tmn-r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
-            ip -n tmn-a addr add 10.7.1.2/24 dev tmn-ar
-            ip -n tmn-a addr add fd07:1::2/64 dev tmn-ar nodad
-            ip -n tmn-r addr add 10.7.1.1/24 dev tmn-ra
-            ip -n tmn-r addr add fd07:1::1/64 dev tmn-ra nodad
-            ip -n tmn-r addr add 10.7.2.1/24 dev tmn-rb
-            ip -n tmn-r addr add fd07:2::1/64 dev tmn-rb nodad
-            ip -n tmn-b addr add 10.7.2.2/24 dev tmn-br
-            ip -n tmn-b addr add fd07:2::2/64 dev tmn-br nodad
-            for end in a:ar r:ra r:rb b:br a:lo r:lo b:lo; do
-                ip -n tmn-${end%:*} link set $(echo tmn-${end#*:} | sed s/tmn-lo/lo/) up
-            done
-            ip -n tmn-a route add default via 10.7.1.1
-            ip -n tmn-a route add default via fd07:1::1
-            ip -n tmn-b route add default via 10.7.2.1
-            ip -n tmn-b route add default via fd07:2::1
-            ip -n tmn-r rule add fwmark 0x54000000/0xfff00000 lookup 77
-            ip -n tmn-r route add local default dev lo table 77
-            ip netns exec tmn-r ethtool -K tmn-rb tx off >/dev/null
+            ip -batch - <<'E'
+            netns add tmn-a
+            netns add tmn-r
+            netns add tmn-b
+            link add tmn-ar netns tmn-a type veth peer name tmn-ra netns tmn-r
+            link add tmn-br netns tmn-b type veth peer name tmn-rb netns tmn-r
+            E
+            ip -n tmn-a -batch - <<'E'
+            addr add 10.7.1.2/24 dev tmn-ar
+            addr add fd07:1::2/64 dev tmn-ar nodad
+            link set tmn-ar up
+            link set lo up
+            route add default via 10.7.1.1
+            route add default via fd07:1::1 dev tmn-ar
+            E
+            ip -n tmn-r -batch - <<'E'
+            addr add 10.7.1.1/24 dev tmn-ra
+            addr add fd07:1::1/64 dev tmn-ra nodad
+            addr add 10.7.2.1/24 dev tmn-rb
+            addr add fd07:2::1/64 dev tmn-rb nodad
+            link set tmn-ra up
+            link set tmn-rb up
+            link set lo up
+            rule add fwmark 0x54000000/0xfff00000 lookup 77
+            route add local default dev lo table 77
+            E
+            ip -n tmn-b -batch - <<'E'
+            addr add 10.7.2.2/24 dev tmn-br
+            addr add fd07:2::2/64 dev tmn-br nodad
+            link set tmn-br up
+            link set lo up
+            route add default via 10.7.2.1
+            route add default via fd07:2::1 dev tmn-br
+            E
+            ip netns exec tmn-r bash -ec '
+                echo 1 >/proc/sys/net/ipv4/ip_forward
+                echo 1 >/proc/sys/net/ipv6/conf/all/forwarding
+                ethtool -K tmn-rb tx off >/dev/null'
             """;
 
     private final List<Program> programs = new ArrayList<>();
@@ -79,6 +95,10 @@ final class Road implements AutoCloseable {
 
     static void load() {
         Program.run("insmod", System.getenv("TAMANOIR_MODULE"));
+    }
+
+    static boolean isLoaded() {
+        return Files.exists(Path.of("/sys/module/tamanoir"));
     }
 
     static void unload() {
@@ -143,8 +163,8 @@ final class Road implements AutoCloseable {
     @Override
     public void close() {
         clear();
-        Program.run("bash", "-c", "for n in tmn-a tmn-r tmn-b; do ip netns del $n; done");
-        if (Files.exists(Path.of("/sys/module/tamanoir"))) {
+        Program.run("bash", "-c", "printf 'netns del %s\\n' tmn-a tmn-r tmn-b | ip -batch -");
+        if (isLoaded()) {
             unload();
         }
     }

@@ -1,0 +1,68 @@
+package org.tamanoir.kernel;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+import org.tamanoir.nodeos.LevelException;
+
+/**
+ * {@code struct tmn_hints} of {@code native/bpf/tamanoir_bpf.h}: what spares the programs look-ups. A hint is there before
+ * what it hints at, and goes after it.
+ *
+ * <pre>
+ *   wilds 4, only 4, bits of local addresses 16 * 8
+ * </pre>
+ *
+ * <p>Thread contract: one thread at a time.
+ */
+final class BpfHints {
+    static final int SIZE = 8 + 16 * Long.BYTES;
+
+    private static final int ONLY = 4;
+    private static final int LOCALS = 8;
+    private static final int LOCAL_BITS = 16 * Long.SIZE;
+
+    private final BpfMap map;
+    private final ByteBuffer hints = ByteBuffer.allocate(SIZE).order(ByteOrder.nativeOrder());
+    private final int[] flowsByWild = new int[Abi.WILDS];
+
+    BpfHints(BpfMap map) {
+        this.map = map;
+    }
+
+    /** Says that there are so many flows more with these wildcards, or fewer. */
+    void countFlow(int wild, int change) throws LevelException {
+        flowsByWild[wild] += change;
+        int wilds = 0;
+        for (int i = 0; i < Abi.WILDS; i++) {
+            wilds |= flowsByWild[i] > 0 ? 1 << i : 0;
+        }
+        if (hints.getInt(0) != wilds) {
+            hints.putInt(0, wilds);
+            hints.putInt(ONLY, Integer.bitCount(wilds) == 1 ? 1 + Integer.numberOfTrailingZeros(wilds) : 0);
+            map.put(BpfMap.number(0), hints);
+        }
+    }
+
+    /** Says which addresses may be local. */
+    void locals(Set<ByteBuffer> addresses) throws LevelException {
+        for (int at = LOCALS; at < SIZE; at += Long.BYTES) {
+            hints.putLong(at, 0);
+        }
+        for (ByteBuffer address : addresses) {
+            int bit = bit(address);
+            int at = LOCALS + bit / Long.SIZE * Long.BYTES;
+            hints.putLong(at, hints.getLong(at) | 1L << bit);
+        }
+        map.put(BpfMap.number(0), hints);
+    }
+
+    /** As tmn_local_bit. */
+    private static int bit(ByteBuffer address) {
+        ByteBuffer words = address.duplicate().order(ByteOrder.nativeOrder());
+        int mixed = words.getInt(0) ^ words.getInt(4) ^ words.getInt(8) ^ words.getInt(12);
+        mixed ^= mixed >>> 16;
+        mixed ^= mixed >>> 8;
+        return mixed & LOCAL_BITS - 1;
+    }
+}
