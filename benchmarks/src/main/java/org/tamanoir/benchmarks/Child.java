@@ -100,10 +100,14 @@ public final class Child implements AutoCloseable {
     /** Fails with the last line of the log if the process has ended. */
     public void requireAlive() throws IOException {
         if (!process.isAlive()) {
-            List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();
-            throw new IOException(name + " ended with code " + process.exitValue() + ": "
-                    + (lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1)));
+            throw new IOException(name + " ended with code " + process.exitValue() + ": " + lastWords());
         }
+    }
+
+    /** The last line of its log. */
+    public String lastWords() throws IOException {
+        List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();
+        return lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1);
     }
 
     /** The process. */
