@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread contract: one thread, but {@link #kill} from any.
  */
 public final class Child implements AutoCloseable {
-    private static final long ANSWER_TIMEOUT_S = 90;
+    private static final long ANSWER_TIMEOUT_S = 240;
     private static final long TERM_TIMEOUT_MS = 1500;
 
     private final String name;
