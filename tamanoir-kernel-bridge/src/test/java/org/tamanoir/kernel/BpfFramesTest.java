@@ -61,7 +61,9 @@ class BpfFramesTest {
             byte[] out = run(level, frame);
             int udp = LINK + IPV4 + optionOctets;
             assertThat(out[udp + UDP + CLASS_AT]).isEqualTo((byte) 77);
-            assertThat(udpSum(out, udp)).as("sum with " + optionOctets + " octets of options").isEqualTo(0xffff);
+            assertThat(udpSum(out, udp))
+                    .as("sum with " + optionOctets + " octets of options")
+                    .isEqualTo(0xffff);
             out[udp + UDP + CLASS_AT] = frame[udp + UDP + CLASS_AT];
             out[udp + 6] = frame[udp + 6];
             out[udp + 7] = frame[udp + 7];
@@ -198,7 +200,9 @@ class BpfFramesTest {
      * </pre>
      */
     private static byte[] run(Level level, byte[] frame) throws LevelException {
-        int program = level == Level.TC ? bed.tc.program() : java.util.Objects.requireNonNull(bed.xdp).program();
+        int program = level == Level.TC
+                ? bed.tc.program()
+                : java.util.Objects.requireNonNull(bed.xdp).program();
         int room = frame.length + 256;
         try (Memory options = new Memory(80);
                 Memory in = new Memory(frame.length);

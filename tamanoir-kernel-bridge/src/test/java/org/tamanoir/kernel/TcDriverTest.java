@@ -3,12 +3,15 @@ package org.tamanoir.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.jna.Native;
+import com.sun.jna.Platform;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -145,6 +148,69 @@ class TcDriverTest {
         assertThat(bed.cross(TestNet.SERVER4, packet)).containsExactly(packet);
         assertThat(bed.met(Abi.MET_OTHER_LEVEL)).isEqualTo(1);
         bed.assertAllIsCounted();
+    }
+
+    /** They stay joined on a virtual interface that says it can cut them. */
+    @Test
+    void datagramsThatTheKernelJoinedGoUpAndCountEach() throws Exception {
+        bed.begin(Level.TC);
+        String device = "ethtool -K " + TestNet.CLIENT_DEVICE;
+        net.namespaces().run(net.client(), device + " tx on tx-udp-segmentation on >/dev/null");
+        try (DatagramSocket node = bed.node()) {
+            bed.set(Policy.drop());
+            byte[] packet = BpfBed.bytes(BpfBed.packet(), 100);
+            int count = 5;
+            ByteBuffer joined = ByteBuffer.allocate(count * packet.length);
+            for (int i = 0; i < count; i++) {
+                joined.put(packet);
+            }
+            net.namespaces().in(net.client(), () -> {
+                SegmentSender.send(TestNet.SERVER4, BpfBed.PORT, joined.array(), packet.length);
+                return null;
+            });
+            for (int i = 0; i < count; i++) {
+                assertThat(BpfBed.receive(node)).isEqualTo(packet);
+            }
+            assertThat(bed.met(Abi.MET_AGGREGATED)).isEqualTo(count);
+            assertThat(bed.counters().up()).isEqualTo(count);
+            assertThat(bed.state().pending()).isEqualTo(count);
+            bed.assertAllIsCounted();
+        } finally {
+            net.namespaces().run(net.client(), device + " tx off tx-udp-segmentation off >/dev/null");
+        }
+    }
+
+    /** Sends datagrams as one (UDP_SEGMENT). */
+    private static final class SegmentSender {
+        private static final int SOL_UDP = 17;
+        private static final int UDP_SEGMENT = 103;
+
+        static {
+            Native.register(SegmentSender.class, Platform.C_LIBRARY_NAME);
+        }
+
+        private SegmentSender() {}
+
+        static native int connect(int fd, byte[] address, int octets);
+
+        static native int setsockopt(int fd, int level, int option, int[] value, int octets);
+
+        static void send(String to, int port, byte[] octets, int segment) throws Exception {
+            int fd = LibC.socket(LibC.AF_INET, LibC.SOCK_DGRAM | LibC.SOCK_CLOEXEC, 0);
+            try {
+                ByteBuffer address = ByteBuffer.allocate(16).order(ByteOrder.nativeOrder());
+                address.putShort((short) LibC.AF_INET)
+                        .order(ByteOrder.BIG_ENDIAN)
+                        .putShort((short) port);
+                address.put(InetAddress.getByName(to).getAddress());
+                assertThat(connect(fd, address.array(), 16)).isZero();
+                assertThat(setsockopt(fd, SOL_UDP, UDP_SEGMENT, new int[] {segment}, Integer.BYTES))
+                        .isZero();
+                assertThat(LibC.send(fd, octets, octets.length, 0)).isEqualTo(octets.length);
+            } finally {
+                LibC.close(fd);
+            }
+        }
     }
 
     @Test
