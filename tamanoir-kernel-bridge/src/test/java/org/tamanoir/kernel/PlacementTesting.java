@@ -2,6 +2,7 @@ package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -195,20 +196,29 @@ public abstract class PlacementTesting {
         }
 
         static PlacedNode start(TestNet net, String service, Level level) throws Exception {
-            Set<Level> allowed = EnumSet.of(Level.JVM, level == Level.JVM ? Level.TC : level);
+            // In the JVM it may be moved to any other.
+            Set<Level> allowed = level == Level.JVM ? EnumSet.allOf(Level.class) : EnumSet.of(Level.JVM, level);
             if (level == Level.XDP) {
                 allowed.add(Level.TC);
             }
             KernelConfig config = new KernelConfig(
                     allowed, List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE), true);
-            return net.namespaces().in(net.router(), () -> {
-                PlacedNode node = new PlacedNode(KernelBridge.open(config), service, level);
-                node.environment.start();
-                node.definition.placement().calm();
-                node.environment.place(node.definition);
+            PlacedNode node = net.namespaces()
+                    .in(net.router(), () -> new PlacedNode(KernelBridge.open(config), service, level).start());
+            try {
                 node.awaitLevel(level);
                 return node;
-            });
+            } catch (AssertionError e) {
+                node.close();
+                throw e;
+            }
+        }
+
+        private PlacedNode start() throws IOException {
+            environment.start();
+            definition.placement().calm();
+            environment.place(definition);
+            return this;
         }
 
         /** Has it handled elsewhere from now on. */

@@ -96,7 +96,9 @@ final class Plateau {
         List<Double> sizes = SIZES.stream().map(Integer::doubleValue).toList();
         curves.put(
                 "paper: JVM",
-                SIZES.stream().map(octets -> octets < 4096 ? 16_000.0 : 4_400.0).toList());
+                SIZES.stream()
+                        .map(octets -> octets < 4096 ? 16_000.0 : octets == 4096 ? 4_400.0 : Double.NaN)
+                        .toList());
         section.plot("", Plot.logarithmic(section.title(), "octets", "crossing time, p50, µs", sizes, curves, 1));
         section.csv("", csv.toString());
     }

@@ -18,7 +18,7 @@ final class RouterNode implements AutoCloseable {
     static final int ADMIN_PORT = 3324;
 
     private static final long ASK_AGAIN_NS = 20_000_000;
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int TIMEOUT_MS = 20_000;
     private static final long TERM_TIMEOUT_MS = 10_000;
 
     private final Namespace router;

@@ -1,11 +1,15 @@
 package org.tamanoir.kernel.guest;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.tamanoir.Tiers;
 import org.tamanoir.kernel.Namespaces;
 import org.tamanoir.kernel.PlacementTesting;
 import org.tamanoir.kernel.TestNet;
@@ -16,12 +20,19 @@ import org.tamanoir.nodeos.Level;
 class PlacementInGuest extends PlacementTesting {
     static final int PATIENCE_S = 200;
 
+    private static final @Nullable String MODULE = System.getenv("TAMANOIR_MODULE");
+    private static final Path LOADED = Path.of("/sys/module/tamanoir");
+
     private static TestNet net;
 
     @BeforeAll
     @Timeout(PATIENCE_S)
     static void link() {
-        Namespaces.require("module");
+        Tiers.require(
+                "module", MODULE != null, "no module in TAMANOIR_MODULE: this runs in the guest, see native/vm/test");
+        if (!Files.exists(LOADED)) {
+            Namespaces.shell("insmod " + MODULE);
+        }
         net = new TestNet("placement");
     }
 
@@ -29,6 +40,7 @@ class PlacementInGuest extends PlacementTesting {
     static void unlink() {
         if (net != null) {
             net.close();
+            Namespaces.shell("rmmod tamanoir");
         }
     }
 
