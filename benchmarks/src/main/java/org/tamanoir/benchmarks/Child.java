@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread contract: one thread, but {@link #kill} from any.
  */
 public final class Child implements AutoCloseable {
-    private static final long ANSWER_TIMEOUT_S = 90;
+    private static final long ANSWER_TIMEOUT_S = 240;
     private static final long TERM_TIMEOUT_MS = 1500;
 
     private final String name;
@@ -100,10 +100,14 @@ public final class Child implements AutoCloseable {
     /** Fails with the last line of the log if the process has ended. */
     public void requireAlive() throws IOException {
         if (!process.isAlive()) {
-            List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();
-            throw new IOException(name + " ended with code " + process.exitValue() + ": "
-                    + (lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1)));
+            throw new IOException(name + " ended with code " + process.exitValue() + ": " + lastWords());
         }
+    }
+
+    /** The last line of its log. */
+    public String lastWords() throws IOException {
+        List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();
+        return lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1);
     }
 
     /** The process. */

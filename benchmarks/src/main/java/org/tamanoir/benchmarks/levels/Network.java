@@ -39,7 +39,9 @@ final class Network implements AutoCloseable {
     /** An address of the server where packets end without a word, for floods. */
     private static final String VOID_ADDRESS = "10.77.3.1";
 
-    private static final int MTU = 65_535;
+    /** The largest that IPv4 can use. */
+    static final int MTU = 65_535;
+
     private static final String PREFIX = "tamanoir-levels-";
     /** Of /proc/net/dev, after the name. */
     private static final int DEV_TX_PACKETS = 10;
@@ -158,6 +160,12 @@ final class Network implements AutoCloseable {
     /** Behind the router like the sink, and nobody is there. */
     static InetSocketAddress nobody() {
         return new InetSocketAddress(VOID_ADDRESS, PORT);
+    }
+
+    /** Of the link between client and router. */
+    void mtuBeforeRouter(int octets) throws IOException {
+        client.run("ip link set " + UP + " mtu " + octets);
+        router.run("ip link set " + FROM + " mtu " + octets);
     }
 
     /** Of the link between router and server. */

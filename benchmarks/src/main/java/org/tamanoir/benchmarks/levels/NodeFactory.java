@@ -17,7 +17,10 @@ import org.tamanoir.nodeos.Level;
  * @param jar of the node
  */
 record NodeFactory(String java, Path jar) {
-    private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
+    /** Emulated processors are slow. */
+    private static final long START_TIMEOUT_S = 240;
+
+    private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(START_TIMEOUT_S);
     private static final long ASK_AGAIN_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /**
@@ -58,8 +61,7 @@ record NodeFactory(String java, Path jar) {
                       - %6$s
                     admin:
                       listen: 127.0.0.1:%7$d
-                    """
-                    .formatted(
+                    """.formatted(
                             Network.PORT,
                             Network.sink().getAddress().getHostAddress(),
                             Network.FROM,
@@ -83,9 +85,12 @@ record NodeFactory(String java, Path jar) {
             while (!node.isReady()) {
                 child.requireAlive();
                 if (System.nanoTime() - endNs > 0) {
-                    throw new IOException("the node was not ready in " + START_TIMEOUT_NS / 1_000_000_000 + " s");
+                    throw new IOException("the node was not ready in " + START_TIMEOUT_S + " s: " + child.lastWords());
                 }
                 LockSupport.parkNanos(ASK_AGAIN_NS);
+            }
+            if (work.offload.isEmpty()) {
+                node.awaitPlaced(work.level);
             }
             return node;
         } catch (IOException e) {

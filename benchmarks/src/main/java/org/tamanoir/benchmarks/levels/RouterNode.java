@@ -18,7 +18,7 @@ final class RouterNode implements AutoCloseable {
     static final int ADMIN_PORT = 3324;
 
     private static final long ASK_AGAIN_NS = 20_000_000;
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int TIMEOUT_MS = 20_000;
     private static final long TERM_TIMEOUT_MS = 10_000;
 
     private final Namespace router;
@@ -87,12 +87,42 @@ final class RouterNode implements AutoCloseable {
      */
     record Counts(long packets, long up, long on) {}
 
+    /** One line: how a level is attached. */
+    String detail(Level level) throws IOException {
+        for (JsonNode each : get("/v1/levels").path("levels")) {
+            if (each.path("level").asString("").equals(level.label())) {
+                return level.label() + ": " + each.path("detail").asString("");
+            }
+        }
+        throw new IOException("the node knows no level " + level.label());
+    }
+
+    /**
+     * Waits until Monitor is where the operator has placed it, and fails with the node's reason if it is not: what
+     * cannot be placed runs in the JVM.
+     */
+    void awaitPlaced(Level level) throws IOException {
+        long endNs = System.nanoTime() + TIMEOUT_MS * 1_000_000L;
+        String placement = "";
+        while (System.nanoTime() - endNs < 0) {
+            for (JsonNode each : get("/v1/services").path("services")) {
+                placement = each.path("placement").toString();
+                if (each.path("placement").path("level").asString("").equals(level.label())) {
+                    return;
+                }
+            }
+            LockSupport.parkNanos(ASK_AGAIN_NS);
+        }
+        throw new IOException("Monitor is not at level " + level.label() + ": " + placement);
+    }
+
     /** Waits until a service has a policy there. */
     void awaitPolicy(Level level) throws IOException {
         long endNs = System.nanoTime() + TIMEOUT_MS * 1_000_000L;
         while (get("/v1/levels").path("offloads").isEmpty()) {
             if (System.nanoTime() - endNs > 0) {
-                throw new IOException("Monitor got no policy at level " + level.label() + ": " + get("/v1/services/Monitor"));
+                throw new IOException(
+                        "Monitor got no policy at level " + level.label() + ": " + get("/v1/services/Monitor"));
             }
             LockSupport.parkNanos(ASK_AGAIN_NS);
         }

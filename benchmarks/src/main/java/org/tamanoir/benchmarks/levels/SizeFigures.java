@@ -45,7 +45,7 @@ final class SizeFigures {
                                 + "XDP has handled a packet before tc sees it. \"%s\" is the router without any program or node. "
                                 + "Interfaces take packets of 65,535 octets, so none is cut.")
                         .formatted(settings.scaled(PACKETS, 60), PACKETS_PER_SECOND, FORWARDED));
-        List<Cell> cells = measure(settings, false);
+        List<Cell> cells = measure(settings, section, false);
         describe(settings, section, cells);
         for (Cell cell : cells) {
             if (cell.level.equals(Level.JVM.label()) && cell.octets <= 1024) {
@@ -63,7 +63,7 @@ final class SizeFigures {
                                 + "has. Levels below steer TCP by connection, when it begins, and pass these on; in the JVM the node "
                                 + "ends the connection and makes one of its own. \"%s\" is the router without any program or node.")
                         .formatted(FORWARDED));
-        List<Cell> cells = measure(settings, true);
+        List<Cell> cells = measure(settings, section, true);
         describe(settings, section, cells);
         for (Cell cell : cells) {
             boolean isJvm = cell.level.equals(Level.JVM.label());
@@ -101,15 +101,17 @@ final class SizeFigures {
                 .orElse(Double.NaN);
     }
 
-    private static List<Cell> measure(Settings settings, boolean tcp) throws IOException {
+    private static List<Cell> measure(Settings settings, Section section, boolean tcp) throws IOException {
         List<Cell> cells = new ArrayList<>();
         settings.lab().wakeUp();
         sizes(settings, tcp, FORWARDED, cells);
         for (Level level : settings.levels()) {
             try (RouterNode node = settings.nodes().start(settings.lab(), Work.allAt(level))) {
-                warmUp(settings, tcp);
+                if (level == Level.JVM) {
+                    warmUp(settings, tcp);
+                }
                 sizes(settings, tcp, level.label(), cells);
-                node.requireAlive();
+                section.say("Level " + node.detail(level) + ".");
             }
         }
         return cells;

@@ -22,7 +22,12 @@ public final class Plot {
     private static final int HEIGHT = 360;
     /** Told apart by those who see no red or no green too (Okabe and Ito). */
     private static final Color[] COLOURS = {
-        new Color(0xD55E00), new Color(0x0072B2), new Color(0x009E73), new Color(0xCC79A7), new Color(0x999999)
+        new Color(0xD55E00),
+        new Color(0x0072B2),
+        new Color(0x009E73),
+        new Color(0xCC79A7),
+        new Color(0x999999),
+        new Color(0xE69F00)
     };
 
     static {
@@ -52,6 +57,7 @@ public final class Plot {
         chart.getStyler().setXAxisLogarithmic(true);
         chart.getStyler().setXAxisDecimalPattern("#,##0");
         chart.getStyler().setYAxisLogarithmic(true);
+        chart.getStyler().setYAxisDecimalPattern("#,##0.###");
         for (XYSeries each : drawn.subList(drawn.size() - references, drawn.size())) {
             each.setLineStyle(
                     new BasicStroke(1.5f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1f, new float[] {6f, 4f}, 0f));
@@ -67,6 +73,9 @@ public final class Plot {
         XYChart chart = xy(title, xAxis, yAxis);
         chart.getStyler().setDefaultSeriesRenderStyle(XYSeries.XYSeriesRenderStyle.Scatter);
         chart.getStyler().setMarkerSize(4);
+        chart.getStyler().setXAxisMin(0.0);
+        chart.getStyler().setXAxisMax((double) packets);
+        chart.getStyler().setYAxisDecimalPattern("#,##0");
         chart.getStyler().setYAxisLogarithmic(true);
         chart.getStyler().setXAxisDecimalPattern("#,##0");
         chart.getStyler().setLegendPosition(LegendPosition.OutsideS);
