@@ -92,9 +92,7 @@ TMN_INLINE void stamp(struct __sk_buff *skb, void *stamps, __u32 which)
 	if (!at || skb->len <= at)
 		return;
 	octets = skb->len - at < TMN_HEADER_OCTETS ? skb->len - at : TMN_HEADER_OCTETS;
-	TMN_OPAQUE(octets);
-	if (octets < 1 || octets > TMN_HEADER_OCTETS)
-		return;
+	octets = tmn_within(octets, TMN_HEADER_OCTETS);
 	if (bpf_skb_load_bytes(skb, at, scratch->head, octets))
 		return;
 	/* A packet may go on in later segments: its length does not matter here. */

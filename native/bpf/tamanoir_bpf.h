@@ -173,9 +173,9 @@ TMN_INLINE int tmn_sum_holds(void *ctx, struct tmn_scratch *scratch, __u32 at)
 
 	for (i = 0; i < TMN_CHUNKS; i++) {
 		octets = left < TMN_CHUNK ? left : TMN_CHUNK;
-		TMN_OPAQUE(octets);
-		if (octets < 1 || octets > TMN_CHUNK)
+		if (!octets)
 			break;
+		octets = tmn_within(octets, TMN_CHUNK);
 		if (tmn_load(ctx, at + i * TMN_CHUNK, scratch->chunk, octets))
 			return 0;
 		sum = tmn_sum(scratch->chunk, octets, sum);
@@ -224,10 +224,17 @@ TMN_INLINE int tmn_load_head(void *ctx, struct tmn_scratch *scratch, void *packe
 		return 0;
 	octets -= done;
 	TMN_OPAQUE(done);
-	TMN_OPAQUE(octets);
-	if (done > TMN_HEADER_OCTETS - 32 || octets < 1 || octets > 32)
-		return tmn_load(ctx, at, scratch->head, TMN_BASIC_OCTETS);
-	return tmn_load(ctx, at + done, scratch->head + done, octets);
+	/* What is left is less than 32 octets, or nothing of it lies in place. */
+	if (octets > 32 || done > TMN_HEADER_OCTETS - 32)
+		return tmn_load(ctx, at, scratch->head, tmn_within(octets + done, 256));
+	return tmn_load(ctx, at + done, scratch->head + done, tmn_within(octets, 32));
+}
+
+/* Not static: the verifier looks at it once, by itself, in place of once for each way to it. */
+__noinline __u32 tmn_parse_head(struct tmn_scratch *scratch, __u32 octets, __u32 type_id)
+{
+	return scratch ? tmn_parse(&scratch->packet, scratch->head, octets, type_id) :
+			 TMN_MET_SHORT;
 }
 
 /*
@@ -246,7 +253,7 @@ TMN_INLINE __u32 tmn_read(void *ctx, struct tmn_scratch *scratch, const struct t
 		return TMN_MET_SHORT;
 	if (tmn_load_head(ctx, scratch, packet, end, at, octets))
 		return TMN_MET_TRUNCATED;
-	met = tmn_parse(&scratch->packet, scratch->head, octets, hook->type_id);
+	met = tmn_parse_head(scratch, octets, hook->type_id);
 	if (!scratch->packet.checksum_at)
 		return met;
 	if (scratch->packet.octets > TMN_MAX_CHECKED_OCTETS)
@@ -315,6 +322,12 @@ TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch,
 			return policy;
 	}
 	return NULL;
+}
+
+/* tmn_rules_end, which the verifier looks at once too. */
+__noinline __u32 tmn_rule_of(const struct tmn_policy *policy, const struct tmn_packet *packet)
+{
+	return policy && packet ? tmn_rules_end(policy, packet) : TMN_RULES_PASS;
 }
 
 /* Whether the fate sends the packet up: for this host, or for an address of another family. */

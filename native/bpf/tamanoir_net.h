@@ -20,6 +20,17 @@
 #define TMN_IP_FRAGMENT 0x3fff	/* more fragments, or an offset */
 #define TMN_IPV6_FRAGMENT 44	/* next header */
 
+/*
+ * A length that is 1 to most, a power of two, said so that each verifier sees it: up to kernel 6.1
+ * they learn nothing from a comparison with 0.
+ */
+TMN_INLINE __u32 tmn_within(__u32 length, __u32 most)
+{
+	length--;
+	TMN_OPAQUE(length);
+	return (length & (most - 1)) + 1;
+}
+
 /* A datagram or segment and where its parts are, in octets from the link header. */
 struct tmn_datagram {
 	__u32 source[4];	/* IPv6, or IPv4 as ::ffff:a.b.c.d; as on the wire */

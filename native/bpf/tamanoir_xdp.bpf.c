@@ -170,7 +170,7 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 		return tmn_lift(ctx);
 	counters->packets++;
 	tmn_count_octets(counters, scratch->packet.octets);
-	rule = policy->rule_count ? tmn_rules_end(policy, &scratch->packet) : TMN_RULES_PASS;
+	rule = policy->rule_count ? tmn_rule_of(policy, &scratch->packet) : TMN_RULES_PASS;
 	if (rule <= TMN_MAX_RULES)
 		counters->rules[rule]++;
 	if (rule <= TMN_MAX_RULES || policy->fate == TMN_FATE_DROP) {

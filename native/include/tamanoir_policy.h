@@ -94,13 +94,6 @@ struct tmn_packet {
 	__u8 at[TMN_SLOTS];	/* where each option that is present begins */
 };
 
-/* How far the walk over the options is. */
-struct tmn_walk {
-	__u32 next;		/* the option that it comes to next */
-	__u32 present;		/* as of the packet, so far */
-	__u32 flaws;
-};
-
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* Keeps the compiler from concluding bounds that the verifier then does not see. */
@@ -230,33 +223,37 @@ TMN_INLINE __u32 tmn_misfits(__u32 slot, __u32 scheme, __u32 words)
 	       (scheme == TMN_SCHEME_802_3 && words != 4);
 }
 
-/* Looks at one option; call it while walk->next < packet->header_octets. */
-TMN_INLINE __u32 tmn_parse_option(struct tmn_packet *packet, struct tmn_walk *walk,
+/*
+ * Looks at one option.
+ *
+ * @param next where it begins, below packet->header_octets; set to where the one after it does
+ */
+TMN_INLINE __u32 tmn_parse_option(struct tmn_packet *packet, __u32 *next,
 				   const __u8 *head, __u32 own)
 {
-	__u32 at = walk->next;
+	__u32 at = *next;
 	__u32 word = tmn_word(head, at);
 	__u32 words = word & 0xffff;
 	__u32 type = word >> 16;
-	__u32 next = at + words * 4;
+	__u32 end = at + words * 4;
 	__u32 flaws = 0;
 	__u32 slot, bit, expected;
 
-	if (!words || next > packet->header_octets)
+	if (!words || end > packet->header_octets)
 		return TMN_MET_OPTION_LENGTH;
-	walk->next = next;
+	*next = end;
 	slot = tmn_slot_of(type, own);
 	bit = 1u << slot;
 	if (slot == TMN_SLOT_UNKNOWN) {
 		if (type & TMN_OPTION_DISCARD)
 			flaws = TMN_FLAW_OPTION;
 		slot = TMN_SLOT_IGNORED;
-	} else if (walk->present & bit) {
+	} else if (packet->present & bit) {
 		if (slot == TMN_SLOT_CHECKSUM)
 			flaws = TMN_FLAW_CHECKSUM;
 		slot = TMN_SLOT_IGNORED;
 	} else if (slot != TMN_SLOT_IGNORED) {
-		walk->present |= bit;
+		packet->present |= bit;
 		expected = (TMN_OPTION_WORDS >> (slot * 4)) & 15;
 		if (expected) {
 			if (words != expected)
@@ -268,7 +265,8 @@ TMN_INLINE __u32 tmn_parse_option(struct tmn_packet *packet, struct tmn_walk *wa
 				flaws = TMN_FLAW_FORMAT;
 		}
 	}
-	walk->flaws |= flaws;
+	packet->flaws |= flaws;
+	TMN_OPAQUE(slot);
 	packet->at[slot & (TMN_SLOTS - 1)] = (__u8)at;
 	return TMN_OK;
 }
@@ -350,21 +348,19 @@ TMN_INLINE __u32 tmn_parse(struct tmn_packet *packet, const __u8 *head, __u32 da
 {
 	__u32 met = tmn_parse_basic(packet, head, datagram_octets);
 	__u32 own = packet->type_id == own_type_id;
-	struct tmn_walk walk = { .next = TMN_BASIC_OCTETS };
+	__u32 next = TMN_BASIC_OCTETS;
 	__u32 i;
 
 	if (met != TMN_OK)
 		return met;
 	if (packet->header_octets > TMN_HEADER_OCTETS)
 		return own ? TMN_MET_COMPLEX : TMN_MET_TYPE_ID;
-	for (i = 0; i < TMN_MAX_OPTIONS && walk.next < packet->header_octets; i++) {
-		met = tmn_parse_option(packet, &walk, head, own);
+	for (i = 0; i < TMN_MAX_OPTIONS && next < packet->header_octets; i++) {
+		met = tmn_parse_option(packet, &next, head, own);
 		if (met != TMN_OK)
 			return met;
 	}
-	packet->present = walk.present;
-	packet->flaws = walk.flaws;
-	if (walk.next < packet->header_octets)
+	if (next < packet->header_octets)
 		return own ? TMN_MET_COMPLEX : TMN_MET_TYPE_ID;
 	return tmn_parse_end(packet, head, own);
 }

@@ -359,7 +359,7 @@ static uint32_t below(uint32_t bound)
 static void examine(const uint8_t *octets, size_t count, const struct tmn_policy *policy)
 {
 	uint8_t copy[MOST_OCTETS];
-	struct tmn_packet packet, again;
+	struct tmn_packet packet = {}, again = {}; /* what there is none of is left alone */
 	uint32_t met = read_packet(&packet, octets, count, TYPE_ID);
 
 	CHECK("random", met < TMN_MET_COUNT);

@@ -5,8 +5,8 @@
  *
  *   traffic send ADDRESS PORT      "HEX [split=OCTETS] [paged]": sends one; split: what is behind OCTETS lies in another
  *                                  page of the kernel's buffer; paged: all of it. "ok"
- *   traffic flood ADDRESS PORT     "COUNT HEX [sequence=OFFSET] [gap=NS]": sends COUNT as fast as it can, or with a gap;
- *                                  their numbers from 1 as 8 octets at OFFSET. "ok ns="
+ *   traffic flood ADDRESS PORT     "COUNT HEX [sequence=OFFSET] [from=N] [gap=NS]": sends COUNT as fast as it can, or
+ *                                  with a gap; their numbers, from 1 or N, as 8 octets at OFFSET. "ok ns="
  *   traffic show PORT              each that comes in: "SOURCE PORT mark=MARK ttl=TTL HEX"
  *   traffic count PORT [OFFSET]    "report": "ok received= missing= disordered=", by the 8 octets at OFFSET, and begins
  *                                  anew; "quiet MS": waits until none has come in for MS first
@@ -218,7 +218,7 @@ static void flood(int fd)
 	sched_setaffinity(0, sizeof(one), &one);
 	while (next_line()) {
 		long count = strtol(line, NULL, 0), sequence = option("sequence=", -1);
-		long gap_ns = option("gap=", 0), sent = 0;
+		long gap_ns = option("gap=", 0), from = option("from=", 1), sent = 0;
 		size_t length = octets_of(strchr(line, ' ') + 1, template);
 		int64_t begun = now_ns();
 
@@ -233,7 +233,7 @@ static void flood(int fd)
 			if (batch > count - sent)
 				batch = (int)(count - sent);
 			for (int i = 0; i < batch && sequence >= 0; i++)
-				put_number(octets[i] + sequence, (uint64_t)(sent + i + 1));
+				put_number(octets[i] + sequence, (uint64_t)(from + sent + i));
 			batch = sendmmsg(fd, m, (unsigned int)batch, 0);
 			if (batch < 0 && errno != ECONNREFUSED && errno != ENOBUFS)
 				die("sendmmsg");

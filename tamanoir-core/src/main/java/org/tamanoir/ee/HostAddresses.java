@@ -22,6 +22,8 @@ final class HostAddresses {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** Between looks at the interfaces, each of which takes some system calls. */
     private static final long REFRESH_NS = TimeUnit.SECONDS.toNanos(1);
+    /** A hundredth of a thread's time at most goes into looking, however many interfaces there are. */
+    private static final long LOOKS_SHARE = 100;
 
     /**
      * A line for each IPv6 address, which begins with its 32 digits. NetworkInterface reads the file of the process's
@@ -33,6 +35,7 @@ final class HostAddresses {
     private volatile long[] table = new long[4];
 
     private long refreshedNs;
+    private long pauseNs;
 
     HostAddresses() {
         read();
@@ -40,13 +43,13 @@ final class HostAddresses {
 
     /** Looks at the interfaces, if that was long enough ago. */
     void refresh() {
-        if (System.nanoTime() - refreshedNs >= REFRESH_NS) {
+        if (System.nanoTime() - refreshedNs >= pauseNs) {
             read();
         }
     }
 
     private void read() {
-        refreshedNs = System.nanoTime();
+        long begunNs = System.nanoTime();
         try {
             List<InetAddress> found = new ArrayList<>();
             NetworkInterface.networkInterfaces()
@@ -69,6 +72,8 @@ final class HostAddresses {
         } catch (IOException | RuntimeException e) {
             LOG.warn("the addresses of this host cannot be read, those of before stay: {}", e.toString());
         }
+        refreshedNs = System.nanoTime();
+        pauseNs = Math.max(REFRESH_NS, LOOKS_SHARE * (refreshedNs - begunNs));
     }
 
     private static void put(long[] table, InetAddress address) {

@@ -115,6 +115,11 @@ final class LevelWork implements PlacementKeeper.Instance {
     }
 
     @Override
+    public void tell() {
+        tellCounted();
+    }
+
+    @Override
     public @Nullable Policy policy() throws LevelException {
         Asked asked = new Asked();
         boolean answered = host.guard("policy", () -> asked.of(host.service()));

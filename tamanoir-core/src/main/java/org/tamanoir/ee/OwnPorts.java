@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.transport.UdpBatch;
@@ -27,6 +29,9 @@ final class OwnPorts {
     private final PacketRing inbox;
     private final List<Reading> ports = new ArrayList<>();
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
+    /** Passed to this thread, which has not taken them over yet: it may be in its service's code. */
+    private final Set<UdpPort> coming = ConcurrentHashMap.newKeySet();
+
     /** Batches taken from a port at once while the service's packets wait for turns. */
     private static final int BATCHES_BETWEEN_TURNS = 4;
 
@@ -54,8 +59,18 @@ final class OwnPorts {
         }
     }
 
-    /** Takes a port over, to read it from now on. */
-    void adopt(UdpPort port) {
+    /** Passes a port to the service's thread, which reads it from now on; false when it does not. Any thread. */
+    boolean pass(UdpPort port) {
+        coming.add(port);
+        boolean comes = service.loop.execute(() -> {
+            if (coming.remove(port)) {
+                adopt(port);
+            }
+        });
+        return (comes && !service.isAbandoned()) || !coming.remove(port);
+    }
+
+    private void adopt(UdpPort port) {
         if (inbox.isClosed()) {
             giveUp(port);
             return;
@@ -182,6 +197,11 @@ final class OwnPorts {
             reading.port.forsake();
             if (reception != null) {
                 reception.adopt(new UdpPort(reading.port.socket()));
+            }
+        }
+        for (UdpPort port : coming) {
+            if (coming.remove(port) && reception != null) {
+                reception.adopt(port);
             }
         }
     }

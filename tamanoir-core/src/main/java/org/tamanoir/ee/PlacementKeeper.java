@@ -43,6 +43,9 @@ final class PlacementKeeper {
 
         /** Packets that have come to it so far; -1 while some may wait for it. */
         long packets();
+
+        /** Tells the service what levels have done, before the next packet. */
+        void tell();
     }
 
     /** Whether it has to be tried again. */
@@ -69,6 +72,7 @@ final class PlacementKeeper {
         if (placed != null) {
             placed.close(); // Packets come up from here on; the next policy waits for them.
             placed = null;
+            instance.tell();
         }
         isHindered = false;
         packetsBefore = instance.packets();

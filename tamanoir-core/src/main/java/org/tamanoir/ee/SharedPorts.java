@@ -93,8 +93,7 @@ final class SharedPorts {
         if (only != null && !port.isShared() && !closed) {
             ports.remove(port);
             port.release();
-            UdpService reader = only;
-            if (!reader.loop.execute(() -> reader.adopt(port))) {
+            if (!only.pass(port)) {
                 adopt(port);
             }
         }

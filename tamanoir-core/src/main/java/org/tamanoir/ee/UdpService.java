@@ -127,9 +127,9 @@ final class UdpService extends ServiceInstance {
 
     // ---- input -----------------------------------------------------------------------------------------------------
 
-    /** Takes a port over, to read it from now on. This loop's thread. */
-    void adopt(UdpPort port) {
-        ports.adopt(port);
+    /** Passes a port to this thread, which reads it from now on; false when it does not. Any thread. */
+    boolean pass(UdpPort port) {
+        return ports.pass(port);
     }
 
     /** Handles a batch of one of its own ports. */

@@ -102,8 +102,9 @@ public abstract class Service extends Thread {
     }
 
     /**
-     * What levels below have done under this instance's policies since the last call, for the service's own counters:
-     * called between packets, at least twice a second while it grows, and once before {@link #close}.
+     * What levels below have done with UDP packets under this instance's policies since the last call, for the service's
+     * own counters: called between packets, at least twice a second while it grows, and once before {@link #close}.
+     * Policies for TCP, which count connections, are asked for theirs by {@link Offload#counters}.
      *
      * @param since counts of now less those of the last call; smallest and largest are of now
      */

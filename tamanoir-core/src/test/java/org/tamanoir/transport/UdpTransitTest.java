@@ -28,7 +28,7 @@ class UdpTransitTest {
         if (!whyNot.isEmpty()) {
             socket.close();
         }
-        Tiers.require("raw", whyNot.isEmpty(), whyNot);
+        Tiers.require("namespace", whyNot.isEmpty(), whyNot);
         return socket;
     }
 

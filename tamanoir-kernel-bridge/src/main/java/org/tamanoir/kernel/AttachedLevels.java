@@ -8,8 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.LevelStatus;
@@ -22,7 +20,6 @@ import org.tamanoir.nodeos.LevelStatus;
  * <p>Thread contract: {@link #statuses} any thread; all others under the lock of {@link Policies}.
  */
 final class AttachedLevels {
-    private static final Logger LOG = LoggerFactory.getLogger(AttachedLevels.class);
     private static final String READY = "ready";
     private static final String[] MET_NAMES = {
         "seen",
@@ -137,27 +134,29 @@ final class AttachedLevels {
         List<LevelStatus> statuses = new ArrayList<>();
         statuses.add(new LevelStatus(Level.JVM, true, "always there", Map.of()));
         for (Level level : List.of(Level.MODULE, Level.TC, Level.XDP)) {
-            LevelDriver driver = drivers.get(level);
             String reason = reasons.get(level);
-            String attached = driver == null ? READY : driver.detail();
-            statuses.add(new LevelStatus(level, reason == null, reason == null ? attached : reason, met(driver)));
+            LevelDriver driver = drivers.get(level);
+            if (driver != null) {
+                statuses.add(status(driver, reason));
+            } else {
+                statuses.add(new LevelStatus(level, reason == null, reason == null ? READY : reason, Map.of()));
+            }
         }
         return statuses;
     }
 
-    private static Map<String, Long> met(@Nullable LevelDriver driver) {
-        Map<String, Long> byName = new LinkedHashMap<>();
-        if (driver != null) {
-            try {
-                long[] met = driver.met();
-                for (int i = 0; i < met.length; i++) {
-                    byName.put(metName(i), met[i]);
-                }
-            } catch (LevelException unreadable) {
-                LOG.warn("levels: {}: {}", driver.level().label(), unreadable.getMessage());
+    /** Of a level that is attached; it may have gone since, as a module that was unloaded. */
+    private static LevelStatus status(LevelDriver driver, @Nullable String reason) {
+        try {
+            Map<String, Long> met = new LinkedHashMap<>();
+            long[] numbers = driver.met();
+            for (int i = 0; i < numbers.length; i++) {
+                met.put(metName(i), numbers[i]);
             }
+            return new LevelStatus(driver.level(), reason == null, reason == null ? driver.detail() : reason, met);
+        } catch (LevelException gone) {
+            return new LevelStatus(driver.level(), false, String.valueOf(gone.getMessage()), Map.of());
         }
-        return byName;
     }
 
     /** All reasons, in one line. */

@@ -54,7 +54,7 @@ final class BpfTables implements AutoCloseable {
         counts = map("tmn_counts", Integer.BYTES, Abi.CountersStruct.SIZE * processors);
         mets = map("tmn_mets", Integer.BYTES, Long.BYTES * processors);
         hints = new BpfHints(map("tmn_hints", Integer.BYTES, BpfHints.SIZE));
-        states = new BpfStates(object.map("tmn_states"), Abi.MAX_POLICIES);
+        states = new BpfStates(object.map("tmn_states"));
     }
 
     private BpfMap map(String name, int keyOctets, int valueOctets) {

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 
 /**
@@ -30,7 +31,7 @@ record HostFacts(
     private static final int SYS_ADMIN = 21;
     private static final int BPF = 39;
 
-    /** Looks, in the calling thread's network namespace; changes nothing. */
+    /** Looks, in the calling thread's network namespace; changes nothing, and asks for no module that is not wanted. */
     static HostFacts look(KernelConfig config) {
         if (!Platform.isLinux()) {
             return none("needs Linux");
@@ -43,7 +44,7 @@ record HostFacts(
                     config.interfaces().stream()
                             .filter(name -> LibC.if_nametoindex(name) == 0)
                             .toList(),
-                    moduleWhyNot());
+                    config.levels().contains(Level.MODULE) ? moduleWhyNot() : null);
         } catch (LinkageError noJna) {
             return none("native code cannot be called: " + noJna.getMessage());
         }

@@ -84,7 +84,7 @@ final class KernelLevels implements NodeOs {
             if (!isAttached) {
                 throw new LevelException("no level can be used: " + levels.reasonsInOneLine());
             }
-            policies.locals(locals);
+            policies.begin(locals);
         } finally {
             if (!isAttached) {
                 removeWayUp(opened, instance.number());

@@ -38,11 +38,19 @@ final class LevelsThread {
         while (!isStopped) {
             LockSupport.parkNanos(reconciler.isBusy() ? SLOTS_NS : ADDRESSES_NS);
             long nowNs = System.nanoTime();
-            reconciler.pass(nowNs, policies::free);
+            lookAtSlots(nowNs);
             if (nowNs - addressesNs >= 0) {
                 addressesNs = nowNs + ADDRESSES_NS;
                 readAddresses();
             }
+        }
+    }
+
+    private void lookAtSlots(long nowNs) {
+        try {
+            reconciler.pass(nowNs, policies::free);
+        } catch (RuntimeException fault) {
+            LOG.error("levels: a fault of the node; it goes on", fault);
         }
     }
 

@@ -37,6 +37,7 @@ final class LibC {
     static final int EEXIST = 17;
     static final int EOPNOTSUPP = 95;
     static final int EAFNOSUPPORT = 97;
+    static final int ENOTCONN = 107;
 
     static {
         Native.register(LibC.class, Platform.C_LIBRARY_NAME);

@@ -114,11 +114,21 @@ final class ModuleDriver implements LevelDriver {
     @Override
     public void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
         int slot = policy.getInt(Abi.PolicyStruct.SLOT);
+        boolean isOwn = policy.get(Abi.PolicyStruct.LEVEL) == Abi.LEVEL_MODULE;
         boolean goesBySettled =
                 policy.get(Abi.PolicyStruct.SHARE) == Abi.SHARE_FIRST || policy.get(Abi.PolicyStruct.ORDERED) != 0;
-        matters.set(slot, goesBySettled && policy.get(Abi.PolicyStruct.LEVEL) == Abi.LEVEL_MODULE ? 1 : 0);
-        call("set", request(Abi.C_SET).attribute(Abi.A_FLOW, flow).attribute(Abi.A_POLICY, policy));
-        if (matters.get(slot) != 0) {
+        if (isOwn) {
+            matters.set(slot, goesBySettled ? 1 : 0);
+        }
+        try {
+            exchange(request(Abi.C_SET).attribute(Abi.A_FLOW, flow).attribute(Abi.A_POLICY, policy));
+        } catch (NetlinkException refused) {
+            boolean isGone = refused.errno() == LibC.ENOENT || refused.errno() == LibC.ENOTCONN;
+            if (isOwn || !isGone) { // a module that was unloaded is in no other level's way
+                throw exception("module tamanoir: set", refused);
+            }
+        }
+        if (isOwn && goesBySettled) {
             settled(slot, 0);
         }
     }

@@ -44,6 +44,11 @@ final class Policies {
         this.reconciler = reconciler;
     }
 
+    /** Begins with addresses of this host that the levels know already. */
+    synchronized void begin(Set<InetAddress> addresses) {
+        locals = Set.copyOf(addresses);
+    }
+
     /** Addresses of this host from now on. */
     synchronized void locals(Set<InetAddress> addresses) throws LevelException {
         if (isClosed || addresses.equals(locals)) {
@@ -101,18 +106,12 @@ final class Policies {
 
     private KernelOffload place(ByteBuffer key, long serviceKey, Flow flow, Policy policy, Level level, boolean mayBeUp)
             throws LevelException {
-        LevelDriver driver = levels.driver(level);
-        boolean isOrdered = mayBeUp && policy.share().equals(Share.NONE);
-        UsedSlot slot = take(driver, flow, policy, isOrdered);
-        List<LevelDriver> others = levels.othersThan(level);
+        boolean isOrdered = mayBeUp && waits(flow, policy);
+        UsedSlot slot = take(levels.driver(level), flow, policy, isOrdered);
         try {
-            ByteBuffer struct = AbiEncoder.policy(slot.number, level, policy, isOrdered);
-            for (LevelDriver other : others) {
-                other.set(key, struct);
-            }
-            driver.set(key, struct);
+            setInAllTables(key, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
         } catch (LevelException refused) {
-            others.forEach(other -> removeQuietly(other, key));
+            removeFromAllTables(key, level);
             slots.give(slot.number);
             throw refused;
         }
@@ -120,6 +119,24 @@ final class Policies {
         byFlow.put(key, offload);
         reconciler.watch(slot);
         return offload;
+    }
+
+    /** Whether it makes a difference to this policy that packets may be on their way up. */
+    private static boolean waits(Flow flow, Policy policy) {
+        return flow.protocol() == Flow.Protocol.UDP && policy.share().equals(Share.NONE);
+    }
+
+    /** In those of other levels first: until the own level knows it, packets are those of an unknown flow. */
+    private void setInAllTables(ByteBuffer key, Level level, ByteBuffer policy) throws LevelException {
+        for (LevelDriver other : levels.othersThan(level)) {
+            other.set(key, policy);
+        }
+        levels.driver(level).set(key, policy);
+    }
+
+    private void removeFromAllTables(ByteBuffer key, Level level) {
+        removeQuietly(levels.driver(level), key);
+        levels.othersThan(level).forEach(other -> removeQuietly(other, key));
     }
 
     private UsedSlot take(LevelDriver driver, Flow flow, Policy policy, boolean isOrdered) throws LevelException {
@@ -148,12 +165,13 @@ final class Policies {
             offload.changed(policy);
             return;
         }
-        boolean isOrdered = policy.share().equals(Share.NONE);
+        boolean isOrdered = waits(offload.flow(), policy);
         check(level, offload.flow(), policy, isOrdered);
         UsedSlot slot = take(driver, offload.flow(), policy, isOrdered);
         try {
-            driver.set(offload.key, AbiEncoder.policy(slot.number, level, policy, isOrdered));
+            setInAllTables(offload.key, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
         } catch (LevelException refused) {
+            setBack(offload);
             slots.give(slot.number);
             throw refused;
         }
@@ -161,6 +179,18 @@ final class Policies {
         offload.changed(policy, isOrdered, slot);
         reconciler.watch(slot);
         reconciler.retire(before, offload);
+    }
+
+    /** The policy that it had stays, in the tables of other levels too. */
+    private void setBack(KernelOffload offload) {
+        try {
+            setInAllTables(
+                    offload.key,
+                    offload.level(),
+                    AbiEncoder.policy(offload.slot().number, offload.level(), offload.policy(), offload.isOrdered()));
+        } catch (LevelException refused) {
+            LOG.warn("levels: {}: {}", offload, refused.getMessage());
+        }
     }
 
     private static void check(Level level, Flow flow, Policy policy, boolean isOrdered) throws LevelException {
@@ -199,8 +229,7 @@ final class Policies {
         offload.closed();
         byFlow.remove(offload.key);
         UsedSlot slot = offload.slot();
-        removeQuietly(slot.driver, offload.key);
-        levels.othersThan(offload.level()).forEach(other -> removeQuietly(other, offload.key));
+        removeFromAllTables(offload.key, offload.level());
         reconciler.retire(slot, offload);
     }
 

@@ -169,6 +169,11 @@ final class TcDriver implements LevelDriver {
         return tables.met(Abi.LEVEL_TC);
     }
 
+    /** The program's descriptor. */
+    int program() {
+        return program;
+    }
+
     /** For the level that shares them. */
     BpfTables tables() {
         return tables;

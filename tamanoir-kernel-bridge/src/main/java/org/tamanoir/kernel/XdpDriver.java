@@ -82,7 +82,7 @@ final class XdpDriver implements LevelDriver {
                 }
                 if (fd < 0) {
                     throw new LevelException("xdp on " + link.name() + ": "
-                            + (fd == -EBUSY
+                            + (fd == -EBUSY || fd == -LibC.EEXIST
                                     ? "another XDP program is there; take it away or leave the interface out"
                                     : "the kernel refused the program: " + BpfLibC.error(fd)));
                 }
@@ -108,6 +108,11 @@ final class XdpDriver implements LevelDriver {
         attached.forEach(at -> LibC.close(at.fd));
         attached.clear();
         tc.pins().unpin(PROGRAM);
+    }
+
+    /** The program's descriptor. */
+    int program() {
+        return program;
     }
 
     @Override

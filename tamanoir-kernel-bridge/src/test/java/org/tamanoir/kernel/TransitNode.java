@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.tamanoir.Tiers;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
@@ -68,6 +71,15 @@ final class TransitNode implements AutoCloseable {
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(20),
                 Duration.ofSeconds(2));
+    }
+
+    /** Skips tests where the host lacks what they need. */
+    static void require() {
+        Namespaces.require("namespace");
+        Tiers.require(
+                "namespace",
+                Files.isExecutable(Path.of("/usr/sbin/nft")) && Files.isExecutable(Path.of("/usr/sbin/ethtool")),
+                "needs nft (package nftables) and ethtool");
     }
 
     /** The rules, in the router of the net: what goes to the node's port comes up. */

@@ -48,7 +48,7 @@ class TransitSettleTest {
 
     @BeforeAll
     static void link() {
-        Namespaces.require("namespace");
+        TransitNode.require();
         net = new TestNet("settle");
         TransitNode.sendUp(net);
     }

@@ -32,7 +32,7 @@ class TransitTcpTest {
 
     @BeforeAll
     static void link() {
-        Namespaces.require("namespace");
+        TransitNode.require();
         net = new TestNet("tcp");
         TransitNode.sendUp(net);
     }
@@ -75,16 +75,18 @@ class TransitTcpTest {
     private record Brought(byte[] octets, InetSocketAddress from) {}
 
     private static CompletableFuture<Brought> echo(ServerSocket server) {
-        return CompletableFuture.supplyAsync(() -> {
-            try (Socket accepted = server.accept()) {
-                accepted.setSoTimeout(TIMEOUT_MS);
-                byte[] octets = accepted.getInputStream().readAllBytes();
-                accepted.getOutputStream().write(octets);
-                return new Brought(octets, (InetSocketAddress) accepted.getRemoteSocketAddress());
-            } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-        });
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try (Socket accepted = server.accept()) {
+                        accepted.setSoTimeout(TIMEOUT_MS);
+                        byte[] octets = accepted.getInputStream().readAllBytes();
+                        accepted.getOutputStream().write(octets);
+                        return new Brought(octets, (InetSocketAddress) accepted.getRemoteSocketAddress());
+                    } catch (IOException e) {
+                        throw new java.io.UncheckedIOException(e);
+                    }
+                },
+                task -> new Thread(task, "echo").start());
     }
 
     private static byte[] exchange(Socket client, byte[] octets) throws IOException {

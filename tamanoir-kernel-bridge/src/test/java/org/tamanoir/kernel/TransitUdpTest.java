@@ -34,7 +34,7 @@ class TransitUdpTest {
 
     @BeforeAll
     static void link() {
-        Namespaces.require("namespace");
+        TransitNode.require();
         net = new TestNet("transit");
         TransitNode.sendUp(net);
     }

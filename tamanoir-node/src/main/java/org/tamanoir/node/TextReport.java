@@ -49,7 +49,7 @@ final class TextReport implements NodeReport {
         output.line("routes: " + (routes == 0 ? "none, so nothing leaves; add one with --route" : routes));
     }
 
-    /** {@code jvm, tc (on eth0); not xdp: reason; not module: reason}; those for the same reason together. */
+    /** {@code jvm, tc on eth0; not xdp: reason; not module: reason}; those for the same reason together. */
     static String levels(List<LevelStatus> levels) {
         List<String> there = new ArrayList<>();
         Map<String, List<String>> notThere = new LinkedHashMap<>();
@@ -59,7 +59,11 @@ final class TextReport implements NodeReport {
                 notThere.computeIfAbsent(status.detail(), reason -> new ArrayList<>())
                         .add(label);
             } else {
-                there.add(status.level() == Level.JVM ? label : label + " (" + status.detail() + ")");
+                boolean isNamed = status.detail().startsWith(label);
+                there.add(
+                        status.level() == Level.JVM
+                                ? label
+                                : isNamed ? status.detail() : label + " (" + status.detail() + ")");
             }
         }
         StringBuilder line = new StringBuilder(String.join(", ", there));

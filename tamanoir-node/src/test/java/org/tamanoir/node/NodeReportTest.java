@@ -37,7 +37,7 @@ class NodeReportTest {
     private static final List<LevelStatus> LEVELS = List.of(
             new LevelStatus(Level.JVM, true, "always there", Map.of()),
             new LevelStatus(Level.MODULE, false, "off; use them", Map.of()),
-            new LevelStatus(Level.TC, true, "on eth0, eth1", Map.of("seen", 1L)),
+            new LevelStatus(Level.TC, true, "tc on eth0, eth1", Map.of("seen", 1L)),
             new LevelStatus(Level.XDP, false, "off; use them", Map.of()));
 
     private final StringWriter text = new StringWriter();
@@ -55,7 +55,7 @@ class NodeReportTest {
                         "listening on tls 127.0.0.1:3",
                         "listening on udp [::1]:2",
                         "transport: nio",
-                        "levels: jvm, tc (on eth0, eth1); not module, xdp: off; use them",
+                        "levels: jvm, tc on eth0, eth1; not module, xdp: off; use them",
                         "services: org.tamanoir.node.Announced",
                         "admin API: http://127.0.0.1:4",
                         "routes: 3",

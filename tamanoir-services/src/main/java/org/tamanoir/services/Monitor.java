@@ -54,6 +54,7 @@ public final class Monitor extends Service {
     private Counter largest = new Counter("largest-octets");
     private Counter unmarked = new Counter("unmarked");
     private SequenceTable sequences = new SequenceTable(Counter::new);
+    /** A level below has handled packets since sequence numbers were looked at last. */
     private boolean isPartial;
 
     @Override
@@ -89,6 +90,7 @@ public final class Monitor extends Service {
     public void counted(LevelCounters since) {
         long handled = since.on() + since.dropped();
         if (handled > 0) {
+            isPartial = true;
             packets.add(handled);
             octets.add(since.octets());
             unmarked.add(since.unmarked());

@@ -141,6 +141,12 @@ class OffloadTest {
             assertThat(harness.count("lost")).isEqualTo(2);
             assertThat(harness.count("reordered")).isZero();
             assertThat(harness.count("streams")).isEqualTo(1);
+
+            Offload unseen = harness.levels().place();
+            harness.levels().handled(unseen, counts(10, 1000, 0, 100, 100));
+            unseen.close();
+            harness.send(numbered(1014));
+            assertThat(harness.count("lost")).isEqualTo(2);
         }
     }
 

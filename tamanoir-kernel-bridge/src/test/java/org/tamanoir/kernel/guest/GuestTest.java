@@ -25,6 +25,7 @@ class GuestTest {
     private static final int TIMEOUT_S = 300;
 
     private static final Path SCRIPTS = Path.of("..", "native", "vm");
+    private static final Path MODULE = Path.of("target", "native", "module", "tamanoir.ko");
     private static final Path FOLDER = Path.of("target", "guest");
 
     @TestFactory
@@ -33,6 +34,8 @@ class GuestTest {
         int can = run(check, 330, SCRIPTS.resolve("run").toString(), "--check"); // fetching an image may take 300 s
         Tiers.require(
                 "vm", can == 0, Files.exists(check) ? Files.readString(check).strip() : "no bash");
+
+        Tiers.require("vm", Files.exists(MODULE), "the module is not built: the build says SKIPPED and why");
 
         Path share = FOLDER.resolve("share");
         Files.deleteIfExists(share.resolve("results"));

@@ -122,7 +122,8 @@ final class Program implements AutoCloseable {
         }
     }
 
-    String ask(String command) {
+    /** Tells and gives the next line; any thread may. */
+    synchronized String ask(String command) {
         tell(command);
         return next();
     }

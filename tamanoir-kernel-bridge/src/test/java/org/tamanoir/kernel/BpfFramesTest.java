@@ -1,0 +1,226 @@
+package org.tamanoir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Policy;
+
+/** Frames that no socket sends, given to the programs by the kernel's test run. */
+class BpfFramesTest {
+    private static final long SEED = 20_261_121;
+    private static final int RANDOM_FRAMES = 4_000;
+    private static final int LINK = 14;
+    private static final int IPV4 = 20;
+    private static final int UDP = 8;
+    private static final int CLASS_AT = 8 + 12 + 4;
+    private static final int ON_TC = -1;
+    private static final int ON_XDP = 2;
+
+    private static TestNet net;
+    private static BpfBed bed;
+
+    @BeforeAll
+    static void makeNet() throws Exception {
+        BpfBed.require();
+        net = new TestNet("bpff");
+        bed = new BpfBed(net, Level.XDP);
+    }
+
+    @AfterAll
+    static void removeNet() throws Exception {
+        if (bed != null) {
+            bed.close();
+        }
+        if (net != null) {
+            net.close();
+        }
+    }
+
+    static Stream<Level> levels() {
+        return Stream.of(Level.TC, Level.XDP);
+    }
+
+    @ParameterizedTest
+    @MethodSource("levels")
+    void ipOptionsAreStridden(Level level) throws Exception {
+        bed.begin(level);
+        bed.set(Policy.forward().markClass(77));
+        for (int optionOctets : new int[] {0, 4, 40}) {
+            byte[] frame = ipv4(BpfBed.bytes(BpfBed.packet(), 30), optionOctets);
+            byte[] out = run(level, frame);
+            int udp = LINK + IPV4 + optionOctets;
+            assertThat(out[udp + UDP + CLASS_AT]).isEqualTo((byte) 77);
+            assertThat(udpSum(out, udp))
+                    .as("sum with " + optionOctets + " octets of options")
+                    .isEqualTo(0xffff);
+            out[udp + UDP + CLASS_AT] = frame[udp + UDP + CLASS_AT];
+            out[udp + 6] = frame[udp + 6];
+            out[udp + 7] = frame[udp + 7];
+            assertThat(out).isEqualTo(frame);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("levels")
+    void aMissingUdpChecksumStaysAway(Level level) throws Exception {
+        bed.begin(level);
+        bed.set(Policy.forward().markClass(77));
+        byte[] frame = ipv4(BpfBed.bytes(BpfBed.packet(), 30), 0);
+        int udp = LINK + IPV4;
+        frame[udp + 6] = 0;
+        frame[udp + 7] = 0;
+        byte[] expected = frame.clone();
+        expected[udp + UDP + CLASS_AT] = 77;
+        assertThat(run(level, frame)).isEqualTo(expected);
+    }
+
+    /** One of 65,536 checksums looks as if it were yet to be computed: it still is kept right. */
+    @ParameterizedTest
+    @MethodSource("levels")
+    void noChecksumIsTakenForAnother(Level level) throws Exception {
+        bed.begin(level);
+        bed.set(Policy.forward().markClass(77));
+        byte[] packet = BpfBed.bytes(BpfBed.packet(), 30);
+        int udp = LINK + IPV4;
+        for (int filler = 0; filler < 0x10000; filler += 251) {
+            packet[packet.length - 2] = (byte) (filler >>> 8);
+            packet[packet.length - 1] = (byte) filler;
+            byte[] out = run(level, ipv4(packet, 0));
+            assertThat(udpSum(out, udp)).isEqualTo(0xffff);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("levels")
+    void tagsExtensionHeadersAndBrokenLengthsAreLeftAlone(Level level) throws Exception {
+        bed.begin(level);
+        bed.set(Policy.drop());
+        byte[] plain = ipv4(BpfBed.bytes(BpfBed.packet(), 30), 0);
+        byte[] tagged = new byte[plain.length + 4];
+        System.arraycopy(plain, 0, tagged, 0, 12);
+        tagged[12] = (byte) 0x81;
+        tagged[15] = 5;
+        System.arraycopy(plain, 12, tagged, 16, plain.length - 12);
+        assertThat(run(level, tagged)).isEqualTo(tagged);
+        byte[] broken = plain.clone();
+        broken[LINK + IPV4 + 4] = (byte) 0xff;
+        assertThat(run(level, broken)).isEqualTo(broken);
+        byte[] otherPort = plain.clone();
+        otherPort[LINK + IPV4 + 3]++;
+        assertThat(run(level, otherPort)).isEqualTo(otherPort);
+        byte[] extended = ipv6WithHopByHop(BpfBed.bytes(BpfBed.packet(), 30));
+        assertThat(run(level, extended)).isEqualTo(extended);
+        assertThat(bed.met(Abi.MET_SEEN)).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("levels")
+    void randomFramesGoOnUntouched(Level level) throws Exception {
+        bed.begin(level);
+        bed.set(Policy.forward());
+        Random random = new Random(SEED);
+        for (int i = 0; i < RANDOM_FRAMES; i++) {
+            byte[] packet = BpfBed.bytes(BpfBed.packet().checksum(), random.nextInt(300));
+            byte[] frame = ipv4(packet, 4 * random.nextInt(11));
+            for (int changes = random.nextInt(6); changes > 0; changes--) {
+                frame[12 + random.nextInt(frame.length - 12)] = (byte) random.nextInt();
+            }
+            byte[] cut = Arrays.copyOf(frame, LINK + 40 + random.nextInt(frame.length - LINK - 39));
+            assertThat(run(level, cut)).as("seed " + SEED + ", frame " + i).isEqualTo(cut);
+        }
+        bed.assertAllIsCounted();
+        assertThat(bed.met(Abi.MET_SEEN)).isPositive();
+    }
+
+    private static byte[] ipv4(byte[] packet, int optionOctets) {
+        int header = IPV4 + optionOctets;
+        ByteBuffer frame = ByteBuffer.allocate(LINK + header + UDP + packet.length);
+        frame.position(12);
+        frame.putShort((short) 0x800);
+        frame.put((byte) (0x40 | header / 4)).put((byte) 0).putShort((short) (header + UDP + packet.length));
+        frame.putInt(0).put((byte) 64).put((byte) 17).putShort((short) 0);
+        frame.putInt(0x0a470102).putInt(0x0a470202);
+        frame.put(new byte[optionOctets]);
+        putUdp(frame, packet);
+        int udp = LINK + header;
+        int sum = ~udpSum(frame.array(), udp) & 0xffff;
+        frame.putShort(udp + 6, (short) (sum == 0 ? 0xffff : sum));
+        return frame.array();
+    }
+
+    private static byte[] ipv6WithHopByHop(byte[] packet) {
+        ByteBuffer frame = ByteBuffer.allocate(LINK + 40 + 8 + UDP + packet.length);
+        frame.position(12);
+        frame.putShort((short) 0x86dd).putInt(0x60000000).putShort((short) (8 + UDP + packet.length));
+        frame.put((byte) 0).put((byte) 64).put(new byte[32]);
+        frame.put((byte) 17).put((byte) 0).put(new byte[] {1, 4, 0, 0, 0, 0});
+        putUdp(frame, packet);
+        return frame.array();
+    }
+
+    private static void putUdp(ByteBuffer frame, byte[] packet) {
+        frame.putShort((short) 5000).putShort((short) BpfBed.PORT).putShort((short) (UDP + packet.length));
+        frame.putShort((short) 0).put(packet);
+    }
+
+    /** One's complement sum of an IPv4 datagram with its pseudo header; 0xffff if its checksum is right. */
+    private static int udpSum(byte[] frame, int udp) {
+        ByteBuffer octets = ByteBuffer.wrap(frame);
+        int length = octets.getShort(udp + 4) & 0xffff;
+        long sum = 17 + length;
+        for (int at = LINK + 12; at < LINK + IPV4; at += 2) {
+            sum += octets.getShort(at) & 0xffff;
+        }
+        for (int at = udp; at < udp + length; at += 2) {
+            sum += at + 1 < udp + length ? octets.getShort(at) & 0xffff : (octets.get(at) & 0xff) << 8;
+        }
+        while (sum >>> 16 != 0) {
+            sum = (sum >>> 16) + (sum & 0xffff);
+        }
+        return (int) sum;
+    }
+
+    /**
+     * The frame after the program, which has to let it go on.
+     *
+     * <pre>
+     *   struct bpf_test_run_opts   size 8, in 8, out 8, octets in 4, out 4, context in 8, out 8, octets 4, 4,
+     *                              result 4, repeat 4, duration 4, flags 4, processor 4, batch 4
+     * </pre>
+     */
+    private static byte[] run(Level level, byte[] frame) throws LevelException {
+        int program = level == Level.TC
+                ? bed.tc.program()
+                : java.util.Objects.requireNonNull(bed.xdp).program();
+        int room = frame.length + 256;
+        try (Memory options = new Memory(80);
+                Memory in = new Memory(frame.length);
+                Memory out = new Memory(room)) {
+            options.clear();
+            in.write(0, frame, 0, frame.length);
+            options.setLong(0, 80);
+            options.setLong(8, Pointer.nativeValue(in));
+            options.setLong(16, Pointer.nativeValue(out));
+            options.setInt(24, frame.length);
+            options.setInt(28, room);
+            options.setInt(60, 1);
+            int result = LibBpf.bpf_prog_test_run_opts(program, Pointer.nativeValue(options));
+            if (result < 0) {
+                throw new LevelException("test run: " + BpfLibC.error(result));
+            }
+            assertThat(options.getInt(56)).isEqualTo(level == Level.TC ? ON_TC : ON_XDP);
+            return out.getByteArray(0, options.getInt(28));
+        }
+    }
+}
