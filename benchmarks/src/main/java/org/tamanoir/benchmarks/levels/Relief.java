@@ -17,7 +17,7 @@ import org.tamanoir.nodeos.Level;
 final class Relief {
     private static final int OCTETS = 200;
     private static final int PACKETS = 200_000;
-    private static final int PACKETS_PER_SECOND = 20_000;
+    private static final int PACKETS_PER_SECOND = 30_000;
     private static final int FIRST = 500;
     /** Long enough that what the warm-up left to the compiler is done. */
     private static final long IDLE_NS = 2_000_000_000;

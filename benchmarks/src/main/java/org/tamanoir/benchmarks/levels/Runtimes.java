@@ -21,8 +21,8 @@ import org.tamanoir.nodeos.Level;
 /** The JVM level on several runtimes, as the paper compared SUN's, IBM's and GCJ's. */
 final class Runtimes {
     private static final List<Integer> SIZES = List.of(64, 1400, 32_768);
-    private static final int PACKETS = 1500;
-    private static final int PACKETS_PER_SECOND = 2000;
+    private static final int PACKETS = 600;
+    private static final int PACKETS_PER_SECOND = 500;
     private static final int SKIPPED = 20;
 
     private Runtimes() {}
