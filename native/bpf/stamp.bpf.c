@@ -122,4 +122,4 @@ int stamp_out(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
-char _license[] SEC("license") = "Dual BSD/GPL";
+char _license[] SEC("license") = "GPL";

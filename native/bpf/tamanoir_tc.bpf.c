@@ -517,4 +517,4 @@ int tmn_tc(struct __sk_buff *skb)
 	return TMN_ON;
 }
 
-char _license[] SEC("license") = "Dual BSD/GPL";
+char _license[] SEC("license") = "GPL";

@@ -253,4 +253,4 @@ int tmn_xdp(struct xdp_md *ctx)
 	return tmn_udp(ctx, hook, scratch, &datagram, udp, end, length);
 }
 
-char _license[] SEC("license") = "Dual BSD/GPL";
+char _license[] SEC("license") = "GPL";

@@ -47,6 +47,8 @@ final class BridgeNet implements AutoCloseable {
 
     BridgeNet(String part, int nodePort) throws Exception {
         net = new TestNet(part);
+        // Pins of an earlier namespace stay when it goes, and the number that names them comes again.
+        close(net.namespaces().in(net.router(), () -> KernelBridge.open(config())));
         serverHost = InetAddress.getByName(TestNet.SERVER4).getAddress();
         client = net.namespaces().in(net.client(), () -> new BridgeSocket(0));
         server = net.namespaces().in(net.server(), () -> new BridgeSocket(PORT));

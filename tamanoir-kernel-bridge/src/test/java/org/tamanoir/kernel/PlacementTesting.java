@@ -236,7 +236,12 @@ public abstract class PlacementTesting {
 
         /** Waits until the service has counted so many packets. */
         InstanceStatus awaitPackets(long packets) {
-            TransitNode.eventually().until(() -> instance().counters().getOrDefault("packets", 0L) >= packets);
+            TransitNode.eventually().untilAsserted(() -> {
+                InstanceStatus now = instance();
+                assertThat(now.counters().getOrDefault("packets", 0L))
+                        .as("%s; %s", now.below(), now.traffic())
+                        .isEqualTo(packets);
+            });
             return instance();
         }
 
