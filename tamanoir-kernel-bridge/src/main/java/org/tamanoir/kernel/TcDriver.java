@@ -17,7 +17,7 @@ import org.tamanoir.nodeos.LevelException;
  * <p>Thread contract: as {@link LevelDriver}; all but {@link #settled}, {@link #counters}, {@link #state} and {@link
  * #met} in the network namespace of the interfaces.
  */
-final class TcDriver implements LevelDriver {
+final class TcDriver extends BpfDriver {
     static final int FIRST_PRIORITY = 0x5400;
 
     private static final Logger LOG = LoggerFactory.getLogger(TcDriver.class);
@@ -39,6 +39,7 @@ final class TcDriver implements LevelDriver {
      * @throws LevelException if the host cannot run it
      */
     TcDriver(int instance, List<String> interfaces) throws LevelException {
+        super(Level.TC, Abi.LEVEL_TC);
         this.instance = instance;
         for (Links link : Links.named(interfaces)) {
             hooks.add(new TcHook(link.index(), link.name(), LibBpf.TC_INGRESS));
@@ -52,11 +53,6 @@ final class TcDriver implements LevelDriver {
             object.close();
             throw e;
         }
-    }
-
-    @Override
-    public Level level() {
-        return Level.TC;
     }
 
     @Override
@@ -129,52 +125,12 @@ final class TcDriver implements LevelDriver {
         return removed + pins.removeAll();
     }
 
-    @Override
-    public void locals(ByteBuffer addresses) throws LevelException {
-        tables.locals(addresses);
-    }
-
-    @Override
-    public void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
-        tables.set(flow, policy);
-    }
-
-    @Override
-    public void remove(ByteBuffer flow) throws LevelException {
-        tables.remove(flow);
-    }
-
-    @Override
-    public void clear(int slot) throws LevelException {
-        tables.clear(slot);
-    }
-
-    @Override
-    public ByteBuffer counters(int slot) throws LevelException {
-        return tables.counters(slot);
-    }
-
-    @Override
-    public ByteBuffer state(int slot) {
-        return tables.state(slot);
-    }
-
-    @Override
-    public void settled(int slot, long packets) {
-        tables.settled(slot, packets);
-    }
-
-    @Override
-    public long[] met() throws LevelException {
-        return tables.met(Abi.LEVEL_TC);
-    }
-
     /** The program's descriptor. */
     int program() {
         return program;
     }
 
-    /** For the level that shares them. */
+    @Override
     BpfTables tables() {
         return tables;
     }

@@ -16,7 +16,7 @@ import org.tamanoir.nodeos.LevelException;
  *
  * <p>Thread contract: as {@link LevelDriver}; {@link #attach} in the network namespace of the interfaces.
  */
-final class XdpDriver implements LevelDriver {
+final class XdpDriver extends BpfDriver {
     private static final String PROGRAM = "tmn_xdp";
     private static final int EBUSY = 16;
     /** struct bpf_link_create_opts: size 8, flags 4, and more that stays zero. */
@@ -25,7 +25,6 @@ final class XdpDriver implements LevelDriver {
     private final List<Links> links;
     private final List<Attached> attached = new ArrayList<>();
     private final TcDriver tc;
-    private final BpfTables tables;
     private final BpfObject object;
     private final int program;
 
@@ -40,21 +39,16 @@ final class XdpDriver implements LevelDriver {
      * @throws LevelException if the host cannot run it
      */
     XdpDriver(int instance, List<String> interfaces, TcDriver tc) throws LevelException {
+        super(Level.XDP, Abi.LEVEL_XDP);
         this.tc = tc;
-        tables = tc.tables();
         links = Links.named(interfaces);
-        object = BpfObject.load("tamanoir_xdp.bpf.o", tables.descriptors());
+        object = BpfObject.load("tamanoir_xdp.bpf.o", tc.tables().descriptors());
         try {
             program = object.program(PROGRAM);
         } catch (LevelException e) {
             object.close();
             throw e;
         }
-    }
-
-    @Override
-    public Level level() {
-        return Level.XDP;
     }
 
     @Override
@@ -69,7 +63,7 @@ final class XdpDriver implements LevelDriver {
 
     @Override
     public void attach(ByteBuffer hook) throws LevelException {
-        tables.hook(hook);
+        tables().hook(hook);
         if (!attached.isEmpty()) {
             return;
         }
@@ -116,43 +110,8 @@ final class XdpDriver implements LevelDriver {
     }
 
     @Override
-    public void locals(ByteBuffer addresses) throws LevelException {
-        tables.locals(addresses);
-    }
-
-    @Override
-    public void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
-        tables.set(flow, policy);
-    }
-
-    @Override
-    public void remove(ByteBuffer flow) throws LevelException {
-        tables.remove(flow);
-    }
-
-    @Override
-    public void clear(int slot) throws LevelException {
-        tables.clear(slot);
-    }
-
-    @Override
-    public ByteBuffer counters(int slot) throws LevelException {
-        return tables.counters(slot);
-    }
-
-    @Override
-    public ByteBuffer state(int slot) {
-        return tables.state(slot);
-    }
-
-    @Override
-    public void settled(int slot, long packets) {
-        tables.settled(slot, packets);
-    }
-
-    @Override
-    public long[] met() throws LevelException {
-        return tables.met(Abi.LEVEL_XDP);
+    BpfTables tables() {
+        return tc.tables();
     }
 
     @Override
