@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Who is on this host. */
+#include <linux/percpu.h>
 #include <linux/udp.h>
 #include <linux/version.h>
 #include <net/addrconf.h>
@@ -37,10 +38,38 @@ static struct udp_table *udp_table_of(const struct net *net)
 #define TCP_TABLE_OF(net) (net)->ipv4.tcp_death_row.hashinfo,
 #endif
 
+/*
+ * What a processor knows of its last IPv4 destination: whose an address is changes with routes
+ * alone, and asking them costs as much as half of all else that a packet costs here.
+ */
+struct known {
+	u64 net_cookie;
+	__be32 address;
+	int routes;		/* their generation */
+	bool is_local;
+};
+
+static DEFINE_PER_CPU(struct known, last_known);
+
+static bool is_local_ipv4(struct net *net, __be32 address)
+{
+	struct known *known = this_cpu_ptr(&last_known);
+	int routes = rt_genid_ipv4(net);
+
+	if (known->address != address || known->routes != routes ||
+	    known->net_cookie != net->net_cookie) {
+		known->is_local = inet_addr_type(net, address) == RTN_LOCAL;
+		known->address = address;
+		known->routes = routes;
+		known->net_cookie = net->net_cookie;
+	}
+	return known->is_local;
+}
+
 bool tmn_is_local(const struct tmn_crossing *crossing)
 {
 	if (!crossing->is_ipv6)
-		return inet_addr_type(crossing->net, ipv4(crossing->destination)) == RTN_LOCAL;
+		return is_local_ipv4(crossing->net, ipv4(crossing->destination));
 	return IS_ENABLED(CONFIG_IPV6) &&
 	       ipv6_chk_addr(crossing->net, ipv6(crossing->destination), NULL, 0);
 }

@@ -82,8 +82,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     /**
-     * Has these levels below the JVM look at packets, from {@link #start} on. {@link #stop} closes them first, so that
-     * packets go by the node while it drains; without a start they stay the caller's. Before {@link #start}.
+     * Has these levels below the JVM look at packets, from {@link #start} on. {@link #stop} releases them first, so
+     * that new packets go by the node while it drains, and closes them at its end; without a start they stay the caller's.
+     * Before {@link #start}.
      */
     public void levels(NodeOs levels) {
         this.levels = levels;
@@ -223,11 +224,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
         }
     }
 
-    private void closeLevels() {
+    private static void quietly(Runnable step) {
         try {
-            levels.close();
+            step.run();
         } catch (RuntimeException e) {
-            LOG.error("the levels below the JVM could not be closed", e);
+            LOG.error("the levels below the JVM fail", e);
         }
     }
 
@@ -285,7 +286,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             qos.close();
             return 0;
         }
-        closeLevels();
+        quietly(levels::release);
         stopped.closeListeners();
         udp.close();
         instances.all().forEach(instance -> {
@@ -319,6 +320,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        quietly(levels::close);
         synchronized (this) {
             udpSockets.forEach(UdpSocket::close);
             egressSockets.values().forEach(UdpSocket::close);

@@ -53,6 +53,11 @@ final class NoLevels implements NodeOs {
     }
 
     @Override
+    public void release() {
+        // Nothing comes up.
+    }
+
+    @Override
     public void close() {
         // Nothing was put anywhere.
     }

@@ -63,6 +63,12 @@ public interface NodeOs extends AutoCloseable {
     /** All policies at work. */
     List<Offload> offloads();
 
+    /**
+     * Looks at no more datagrams and sends no new connections up: they go on, while the node finishes what has come up.
+     * Segments of connections that are up still come. Idempotent.
+     */
+    void release();
+
     /** Takes everything away that it has put into the kernel. Idempotent. */
     @Override
     void close();

@@ -80,8 +80,11 @@ class PreAndPostTest {
                 sender.send(node.udp(), packet(slow, 1, i));
             }
             eventually().until(() -> node.environment.traffic().packetsIn() == count);
-            eventually().until(() -> status(node, 0, "low").waitingTurns() == 1);
-            assertThat(status(node, 0, "low").waitingPackets()).isPositive();
+            eventually().untilAsserted(() -> {
+                QosStatus.ClassStatus low = status(node, 0, "low");
+                assertThat(low.waitingTurns()).isEqualTo(1);
+                assertThat(low.waitingPackets()).isPositive();
+            });
             for (int i = 0; i < 100; i++) {
                 sender.send(node.udp(), packet(fast, 0, i));
                 assertThat(TestSink.number(UdpTestNode.parsed(fast.next()))).isEqualTo(i);

@@ -152,6 +152,11 @@ final class TestLevels implements NodeOs {
     }
 
     @Override
+    public void release() {
+        // What it has taken up comes on.
+    }
+
+    @Override
     public void close() {
         all.forEach(Placed::close);
     }

@@ -34,6 +34,7 @@ final class KernelLevels implements NodeOs {
     private final Reconciler reconciler = new Reconciler();
     private final Policies policies;
     private volatile int upMark;
+    private Set<Integer> tcpPorts = Set.of();
     private @Nullable RouteNetlink routes;
     private @Nullable LevelsThread thread;
     private boolean isClosed;
@@ -92,6 +93,7 @@ final class KernelLevels implements NodeOs {
             }
         }
         routes = opened;
+        this.tcpPorts = tcpPorts;
         upMark = mark;
         thread = new LevelsThread(opened, policies, reconciler);
         thread.start();
@@ -167,6 +169,13 @@ final class KernelLevels implements NodeOs {
     @Override
     public List<Offload> offloads() {
         return policies.offloads();
+    }
+
+    @Override
+    public synchronized void release() {
+        if (!isClosed && routes != null) {
+            policies.look(AbiEncoder.hook(upMark, 0, Set.of(), tcpPorts, false));
+        }
     }
 
     /**

@@ -259,6 +259,17 @@ final class Policies {
         return List.copyOf(byFlow.values());
     }
 
+    /** Has the levels look at other packets, by a {@code struct tmn_hook}. */
+    synchronized void look(ByteBuffer hook) {
+        for (LevelDriver driver : levels.all()) {
+            try {
+                driver.attach(hook);
+            } catch (LevelException refused) {
+                LOG.warn("levels: {}", refused.getMessage());
+            }
+        }
+    }
+
     /**
      * Ends all policies and detaches the levels.
      *
@@ -269,13 +280,7 @@ final class Policies {
             return;
         }
         isClosed = true;
-        for (LevelDriver driver : levels.all()) {
-            try {
-                driver.attach(noPorts);
-            } catch (LevelException refused) {
-                LOG.warn("levels: {}", refused.getMessage());
-            }
-        }
+        look(noPorts);
         byFlow.values().forEach(offload -> {
             offload.closed();
             offload.keepAllCounts();

@@ -74,6 +74,11 @@ final class TransitLevels implements NodeOs {
     }
 
     @Override
+    public void release() {
+        // What it has taken up comes on.
+    }
+
+    @Override
     public void close() {
         closed = true;
     }

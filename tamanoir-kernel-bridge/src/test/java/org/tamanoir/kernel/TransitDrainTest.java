@@ -1,0 +1,114 @@
+package org.tamanoir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.kernel.TransitNode.PORT;
+import static org.tamanoir.kernel.TransitNode.at;
+import static org.tamanoir.kernel.TransitNode.packet;
+
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.ee.ServiceCatalog;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.TransportKind;
+
+/** A node that stops finishes what came up through tc, while what is new goes by it. */
+class TransitDrainTest {
+    private static final String NAME = "org.example.Service";
+    private static final int OCTETS = 400;
+    private static final int TIMEOUT_MS = 10_000;
+
+    private static Socket connect(TestNet net) throws Exception {
+        return net.namespaces().in(net.client(), () -> {
+            Socket client = new Socket();
+            client.connect(at(TestNet.SERVER4, PORT), TIMEOUT_MS);
+            client.setSoTimeout(TIMEOUT_MS);
+            return client;
+        });
+    }
+
+    private static Socket accept(ServerSocket server) throws Exception {
+        Socket accepted = server.accept();
+        accepted.setSoTimeout(TIMEOUT_MS);
+        return accepted;
+    }
+
+    private static String hostOf(Socket accepted) {
+        return ((InetSocketAddress) accepted.getRemoteSocketAddress())
+                .getAddress()
+                .getHostAddress();
+    }
+
+    private static void assertCrosses(Socket from, Socket to, int number) throws Exception {
+        byte[] octets = packet(NAME, number, OCTETS);
+        from.getOutputStream().write(octets);
+        InputStream in = to.getInputStream();
+        assertThat(in.readNBytes(OCTETS)).isEqualTo(octets);
+    }
+
+    @Test
+    void aStreamThatIsUpEndsInOrderWhileNewOnesGoByTheNode() throws Exception {
+        Namespaces.require("bpf");
+        ServiceCatalog services = new ServiceCatalog();
+        services.add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> Verdict.FORWARD));
+        ExecutionEnvironment node = new ExecutionEnvironment(
+                TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
+        try (TestNet net = new TestNet("drain")) {
+            net.namespaces().in(net.router(), () -> {
+                node.levels(KernelBridge.open(new KernelConfig(
+                        EnumSet.of(Level.JVM, Level.TC), List.of(TestNet.ROUTER_CLIENT_DEVICE), true)));
+                node.start();
+                return node;
+            });
+            ServerSocket server = net.namespaces()
+                    .in(
+                            net.server(),
+                            () -> new ServerSocket(
+                                    PORT, 8, at(TestNet.SERVER4, 0).getAddress()));
+            server.setSoTimeout(TIMEOUT_MS);
+            try (server;
+                    Socket client = connect(net)) {
+                client.getOutputStream().write(packet(NAME, 0, OCTETS));
+                try (Socket up = accept(server)) {
+                    assertThat(hostOf(up)).as("comes from the node").isEqualTo("10.71.2.1");
+                    assertThat(up.getInputStream().readNBytes(OCTETS)).hasSize(OCTETS);
+                    CompletableFuture<Integer> cut =
+                            CompletableFuture.supplyAsync(() -> node.stop(Duration.ofSeconds(20)));
+                    awaitGoingBy(net, server);
+                    assertCrosses(client, up, 1);
+                    client.shutdownOutput();
+                    assertThat(up.getInputStream().read()).isEqualTo(-1);
+                    up.shutdownOutput();
+                    assertThat(cut.get(30, TimeUnit.SECONDS))
+                            .as("streams that were cut")
+                            .isZero();
+                }
+            }
+        } finally {
+            node.stop(Duration.ZERO);
+        }
+    }
+
+    /** Until the node has closed its listener, so that a new connection reaches the server itself. */
+    private static void awaitGoingBy(TestNet net, ServerSocket server) {
+        TransitNode.eventually().untilAsserted(() -> {
+            try (Socket late = connect(net)) {
+                late.getOutputStream().write(packet(NAME, 9, OCTETS));
+                try (Socket arrived = accept(server)) {
+                    assertThat(hostOf(arrived)).isEqualTo(TestNet.CLIENT4);
+                }
+            }
+        });
+    }
+}
