@@ -205,7 +205,7 @@ final class Network implements AutoCloseable {
         return List.of(client, router, server);
     }
 
-    private void remove() {
+    private synchronized void remove() {
         String pins = pinsOfRouter();
         for (Namespace each : all()) {
             if (Files.exists(each.file())) {
