@@ -121,6 +121,12 @@ public final class Child implements AutoCloseable {
         return process.waitFor(timeoutMs, TimeUnit.MILLISECONDS);
     }
 
+    /** Ends what a load process is asked, so that it ends by itself, and waits; true when it did in time. */
+    public boolean finish(long timeoutMs) throws IOException, InterruptedException {
+        questions.close();
+        return process.waitFor(timeoutMs, TimeUnit.MILLISECONDS);
+    }
+
     /** Ends the process and all that it started, at once. */
     void kill() {
         List<ProcessHandle> started = process.descendants().toList();

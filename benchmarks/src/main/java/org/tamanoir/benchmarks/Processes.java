@@ -81,9 +81,13 @@ public final class Processes implements AutoCloseable {
         return child;
     }
 
-    private void endAll() {
+    /** Both the hook and what fails because of the interrupt come here. */
+    private synchronized void endAll() {
         running.forEach(Child::kill);
         running.forEach(Child::close);
+        if (!Files.exists(folder)) {
+            return;
+        }
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);
@@ -96,6 +100,10 @@ public final class Processes implements AutoCloseable {
     @Override
     public void close() {
         endAll();
-        Runtime.getRuntime().removeShutdownHook(hook);
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The JVM ends already.
+        }
     }
 }

@@ -22,6 +22,7 @@ final class Changes {
     private static final int PACKETS = 60_000;
     private static final int PACKETS_PER_SECOND = 20_000;
     private static final long PAUSE_NS = 20_000_000;
+    private static final long FINISH_TIMEOUT_MS = 20_000;
     private static final int MAX_CLASS = 250;
 
     private Changes() {}
@@ -100,7 +101,9 @@ final class Changes {
                 LockSupport.parkNanos(PAUSE_NS);
             }
             Outcome outcome = running.get();
-            changer.terminate(5000);
+            if (!changer.finish(FINISH_TIMEOUT_MS)) {
+                throw new IOException("the policy was not taken away in " + FINISH_TIMEOUT_MS + " ms");
+            }
             return outcome;
         } catch (ExecutionException e) {
             throw Namespace.failed(e);

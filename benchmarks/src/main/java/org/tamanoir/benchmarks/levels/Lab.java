@@ -156,7 +156,8 @@ final class Lab implements AutoCloseable {
             log.clear();
             sink.ask("clear");
             long[] sent = source.ask((flow.question() + " " + to).trim());
-            // Over TCP the sender has waited until the other side has ended, and elsewhere than here nothing is counted.
+            // Over TCP the sender has waited until the other side has ended, and elsewhere than here nothing is
+            // counted.
             long[] counts = to.isEmpty() ? awaitQuiet(sent[0]) : sink.ask("counts");
             return new Outcome(flow, sent[0], sent[1], counts[0], counts[1], counts[2], counts[3], counts[4]);
         } catch (InterruptedException e) {

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A client, a router and a server, each in a network namespace, joined by pairs of virtual interfaces:
@@ -42,6 +43,7 @@ final class Network implements AutoCloseable {
     /** The largest that IPv4 can use. */
     static final int MTU = 65_535;
 
+    private static final Path PINS = Path.of("/sys/fs/bpf");
     private static final String PREFIX = "tamanoir-levels-";
     /** Of /proc/net/dev, after the name. */
     private static final int DEV_TX_PACKETS = 10;
@@ -203,7 +205,8 @@ final class Network implements AutoCloseable {
         return List.of(client, router, server);
     }
 
-    private void remove() {
+    private synchronized void remove() {
+        String pins = pinsOfRouter();
         for (Namespace each : all()) {
             if (Files.exists(each.file())) {
                 try {
@@ -212,6 +215,35 @@ final class Network implements AutoCloseable {
                     System.err.println("left behind: network namespace " + each.name() + " (" + e.getMessage() + ")");
                 }
             }
+        }
+        if (!pins.isEmpty() && Files.isDirectory(PINS)) {
+            removePins(pins);
+        }
+    }
+
+    /** How the names of pins begin that a node in the router makes: they have the namespace's number. */
+    private String pinsOfRouter() {
+        try {
+            return "tamanoir-" + Files.getAttribute(router.file(), "unix:ino") + "-";
+        } catch (IOException e) {
+            return ""; // It is gone.
+        }
+    }
+
+    /** A node that was killed leaves its pins, and no other one will start in its namespace. */
+    private static void removePins(String prefix) {
+        try (Stream<Path> all = Files.list(PINS)) {
+            for (Path folder : all.filter(each -> each.getFileName().toString().startsWith(prefix))
+                    .toList()) {
+                try (Stream<Path> pins = Files.list(folder)) {
+                    for (Path pin : pins.toList()) {
+                        Files.delete(pin);
+                    }
+                }
+                Files.delete(folder);
+            }
+        } catch (IOException e) {
+            System.err.println("left behind: " + PINS + "/" + prefix + "* (" + e.getMessage() + ")");
         }
     }
 

@@ -56,7 +56,9 @@ class LevelExperimentsTest {
                 .contains(
                         "| change | tc, of 2000 packets meanwhile | nothing lost asked | 0 lost, 0 out of order, 0 duplicates |")
                 .doesNotContain("## Failed", "NaN");
-        assertThat(Files.readAllLines(folder.resolve("change.csv"))).first().isEqualTo("level,change,call us,effect us");
+        assertThat(Files.readAllLines(folder.resolve("change.csv")))
+                .first()
+                .isEqualTo("level,change,call us,effect us");
         assertThat(namespaces()).isEmpty();
     }
 
