@@ -9,6 +9,7 @@
 
 #include "tamanoir.h"
 
+#define ALL_WILD (TMN_WILDS - 1)
 #define FLOW_WORDS (sizeof(struct tmn_flow) / sizeof(u64))
 
 /* An odd number near 2^64 divided by the golden ratio: its products spread over their upper bits. */
@@ -96,6 +97,8 @@ const struct tmn_entry *tmn_find(const struct tmn_node *node, const struct tmn_f
 	for_each_set_bit(wild, &wilds, TMN_WILDS) {
 		struct tmn_flow key __aligned(8);
 
+		if (wild == ALL_WILD && flow->protocol == IPPROTO_UDP)
+			return rcu_dereference(service->any);
 		tmn_flow_widen(&key, flow, wild);
 		entry = find_entry(node, &key);
 		if (entry)
@@ -132,6 +135,14 @@ static void count_wild(struct tmn_service *service, u32 wild, int change)
 		WRITE_ONCE(service->wilds, service->wilds | 1u << wild);
 	else
 		WRITE_ONCE(service->wilds, service->wilds & ~(1u << wild));
+}
+
+/* The way to the policy with all wild, without a search. */
+static void note_any(struct tmn_service *service, const struct tmn_flow *flow,
+		     struct tmn_entry *entry)
+{
+	if (flow->wild == ALL_WILD && flow->protocol == IPPROTO_UDP)
+		rcu_assign_pointer(service->any, entry);
 }
 
 static void drop_service(struct tmn_node *node, struct tmn_service *service)
@@ -198,6 +209,7 @@ static int add(struct tmn_node *node, struct tmn_entry *entry, struct netlink_ex
 		return PTR_ERR(service);
 	hlist_add_head_rcu(&entry->link, flow_bucket(node, &entry->flow));
 	node->policy_count++;
+	note_any(service, &entry->flow, entry);
 	count_wild(service, entry->flow.wild, 1);
 	return 0;
 }
@@ -215,6 +227,7 @@ int tmn_set(struct tmn_node *node, const struct tmn_flow *flow, const struct tmn
 	old = find_entry(node, &entry->flow);
 	if (old) {
 		hlist_replace_rcu(&old->link, &entry->link);
+		note_any(find_service(node, key_of(flow)), flow, entry);
 		old->tally->users--;
 		kfree_rcu(old, rcu);
 		return 0;
@@ -233,6 +246,7 @@ static void remove_entry(struct tmn_node *node, struct tmn_entry *entry)
 	struct tmn_service *service = find_service(node, key_of(&entry->flow));
 
 	count_wild(service, entry->flow.wild, -1);
+	note_any(service, &entry->flow, NULL);
 	hlist_del_rcu(&entry->link);
 	node->policy_count--;
 	entry->tally->users--;

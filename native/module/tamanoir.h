@@ -64,6 +64,7 @@ struct tmn_service {
 	u64 key;
 	u32 wilds;		/* bit w: there are policies with wild == w */
 	u32 policies[TMN_WILDS]; /* how many; under tmn_net.lock */
+	struct tmn_entry __rcu *any; /* of UDP, with all wild: most services have no other */
 	struct rcu_head rcu;
 };
 

@@ -42,7 +42,7 @@ final class TcDriver extends BpfDriver {
         super(Level.TC, Abi.LEVEL_TC);
         this.instance = instance;
         for (Links link : Links.named(interfaces)) {
-            hooks.add(new TcHook(link.index(), link.name(), LibBpf.TC_INGRESS));
+            hooks.add(new TcHook(link.index(), link.name()));
         }
         pins = BpfPins.of(instance);
         object = BpfObject.load("tamanoir_tc.bpf.o", Map.of());
@@ -116,7 +116,7 @@ final class TcDriver extends BpfDriver {
         BpfPins pins = BpfPins.of(instance);
         List<Integer> ownQdiscs = pins.notedQdiscs();
         for (Links link : Links.all()) {
-            TcHook at = new TcHook(link.index(), link.name(), LibBpf.TC_INGRESS);
+            TcHook at = new TcHook(link.index(), link.name());
             removed += at.detach(FIRST_PRIORITY + instance) ? 1 : 0;
             if (ownQdiscs.contains(link.index())) {
                 removeQdisc(at);

@@ -5,7 +5,7 @@ import com.sun.jna.Pointer;
 import org.tamanoir.nodeos.LevelException;
 
 /**
- * Where traffic control calls a program: an interface's ingress or egress, in the queueing discipline {@code clsact}.
+ * Where traffic control calls a program: an interface's ingress, in the queueing discipline {@code clsact}.
  * Filters are told apart by priority and handle.
  *
  * <pre>
@@ -14,17 +14,15 @@ import org.tamanoir.nodeos.LevelException;
  * </pre>
  *
  * <p>Thread contract: any thread, in the network namespace of the interface.
- *
- * @param point {@link LibBpf#TC_INGRESS} or {@link LibBpf#TC_EGRESS}
  */
-record TcHook(int ifindex, String name, int point) {
+record TcHook(int ifindex, String name) {
     private static final int HOOK_SIZE = 24;
     private static final int OPTIONS_SIZE = 32;
     private static final int HANDLE = 1;
 
     /** Puts a program there, in the place of one of the same priority, and returns whether {@code clsact} was missing. */
     boolean attach(int program, int priority) throws LevelException {
-        try (Memory hook = hook(point);
+        try (Memory hook = hook(LibBpf.TC_INGRESS);
                 Memory options = options(program, priority)) {
             int created = LibBpf.bpf_tc_hook_create(Pointer.nativeValue(hook));
             if (created < 0 && created != -LibC.EEXIST) {
@@ -45,7 +43,7 @@ record TcHook(int ifindex, String name, int point) {
 
     /** Takes the filter of this priority away; whether there was one. */
     boolean detach(int priority) {
-        try (Memory hook = hook(point);
+        try (Memory hook = hook(LibBpf.TC_INGRESS);
                 Memory options = options(0, priority)) {
             options.setInt(8, 0);
             return LibBpf.bpf_tc_detach(Pointer.nativeValue(hook), Pointer.nativeValue(options)) == 0;

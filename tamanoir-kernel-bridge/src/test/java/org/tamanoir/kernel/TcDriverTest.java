@@ -34,6 +34,9 @@ import org.tamanoir.nodeos.Share;
 
 /** What traffic control's level alone does, and how it comes and goes. */
 class TcDriverTest {
+    /** A program that is not the node's, where the build has put it. */
+    private static final String FOREIGN = "target/native/bpf/segments.bpf.o";
+
     private static final String DEVICE = TestNet.ROUTER_CLIENT_DEVICE;
     private static final int OTHER_INSTANCE = 9;
     private static final Flow TCP = new Flow(Flow.Protocol.TCP, null, null, null);
@@ -306,21 +309,19 @@ class TcDriverTest {
     void foreignFiltersAndTheirQdiscStay() throws Exception {
         String device = TestNet.ROUTER_SERVER_DEVICE;
         TcDriver driver = attached();
-        try (Stamps foreign = new Stamps(BpfBed.TYPE_ID, BpfBed.PORT)) {
-            bed.inRouter(() -> {
-                foreign.ends(device, true);
-                driver.close();
-                return null;
-            });
+        try {
+            net.namespaces()
+                    .run(
+                            net.router(),
+                            "tc filter add dev " + device + " egress prio 9 bpf direct-action obj " + FOREIGN
+                                    + " sec tc");
+            close(driver);
             assertThat(qdiscs(device)).contains("clsact");
             assertThat(net.namespaces().run(net.router(), "tc filter show dev " + device + " egress"))
-                    .contains("stamp_out");
+                    .contains("segments.bpf.o");
             assertThat(filters(device)).doesNotContain("tmn_tc");
             // One that was there before stays although it is empty.
-            bed.inRouter(() -> {
-                Stamps.remove(device, true);
-                return null;
-            });
+            net.namespaces().run(net.router(), "tc filter del dev " + device + " egress prio 9");
             close(attached());
             assertThat(qdiscs(device)).contains("clsact");
         } finally {
