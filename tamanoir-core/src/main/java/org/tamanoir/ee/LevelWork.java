@@ -20,10 +20,8 @@ import org.tamanoir.service.StreamInfo;
  */
 final class LevelWork implements PlacementKeeper.Instance {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
-    /** Between looks at what levels have done: while they do something, and else. */
-    private static final Duration SOON = Duration.ofMillis(100);
-
-    private static final Duration LATER = Duration.ofMillis(500);
+    /** Between looks at what levels have done: a service is told at least twice a second. */
+    private static final Duration INTERVAL = Duration.ofMillis(400);
 
     private final HostedService host;
     private final ServiceDefinition definition;
@@ -76,37 +74,35 @@ final class LevelWork implements PlacementKeeper.Instance {
     void keepPlaced() {
         if (keeper != null && isOpen) {
             keeper.look(this);
-            lookAfter(SOON);
+            lookAgain();
         }
     }
 
     /** Goes on as long as there is something to look after. */
-    private void lookAfter(Duration delay) {
+    private void lookAgain() {
         boolean isPending = keeper != null && keeper.isPending();
         if (!looks && (isPending || !offloads.isEmpty())) {
             looks = true;
-            host.due(delay, this::look);
+            host.due(INTERVAL, this::look);
         }
     }
 
     private void look() {
         looks = false;
         offloads.follow();
-        boolean grew = tellCounted();
+        tellCounted();
         keepPlaced();
-        lookAfter(grew ? SOON : LATER);
+        lookAgain();
     }
 
-    /** Whether levels have done something since the last time. */
-    private boolean tellCounted() {
-        if (!offloads.hasBegun()) {
-            return false;
+    /** Tells the service what levels have done since the last time, if they have. */
+    private void tellCounted() {
+        if (offloads.hasBegun()) {
+            LevelCounters since = offloads.since();
+            if (since.packets() > 0) {
+                host.guard("counted", () -> host.service().counted(since));
+            }
         }
-        LevelCounters since = offloads.since();
-        if (since.packets() > 0) {
-            host.guard("counted", () -> host.service().counted(since));
-        }
-        return since.packets() > 0;
     }
 
     @Override
@@ -153,7 +149,7 @@ final class LevelWork implements PlacementKeeper.Instance {
         try {
             Offload offload = offloads.begin(flow, policy, placement.allowed(), true);
             placement.asked(null);
-            lookAfter(SOON);
+            lookAgain();
             return offload;
         } catch (LevelException e) {
             if (placement.asked(e.getMessage())) {
