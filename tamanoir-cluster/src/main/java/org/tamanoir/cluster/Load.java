@@ -1,0 +1,43 @@
+package org.tamanoir.cluster;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a node says of its load: answer of {@code GET /v1/load}, JSON. Totals since the start, so that two answers give a
+ * mean between them, whoever else asks.
+ *
+ * @param instance changes when the node is started anew: totals then begin at zero
+ * @param uptimeSeconds of the node
+ * @param processors that it may use
+ * @param processorSeconds used by the node
+ * @param hostBusySeconds used by all processes of its host, of all processors together; null = not known
+ * @param streams TCP streams open now
+ * @param maxStreams that it takes at once
+ * @param traffic totals, in = out + dropped + held
+ */
+public record Load(
+        String instance,
+        double uptimeSeconds,
+        int processors,
+        double processorSeconds,
+        @Nullable Double hostBusySeconds,
+        int streams,
+        int maxStreams,
+        Traffic traffic) {
+    /** Totals of packets and octets. */
+    public record Traffic(
+            long packetsIn, long octetsIn, long packetsMade, long packetsOut, long octetsOut, long dropped, long held) {
+        public static final Traffic NONE = new Traffic(0, 0, 0, 0, 0, 0, 0);
+
+        public Traffic plus(Traffic other) {
+            return new Traffic(
+                    packetsIn + other.packetsIn,
+                    octetsIn + other.octetsIn,
+                    packetsMade + other.packetsMade,
+                    packetsOut + other.packetsOut,
+                    octetsOut + other.octetsOut,
+                    dropped + other.dropped,
+                    held + other.held);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package org.tamanoir.cluster;
+
+import java.time.Duration;
+import java.util.List;
+import org.tamanoir.routing.Prefix;
+
+/**
+ * Who may register as a back-end. The token is checked before, by the server.
+ *
+ * @param networks addresses that back-ends may have; empty = only the one that the request comes from
+ * @param interval in which back-ends repeat their registration
+ * @param expiry a registered back-end that did not repeat it for this long is forgotten once it is out
+ * @param maxBackEnds registered and listed together
+ */
+public record RegistrationPolicy(List<Prefix> networks, Duration interval, Duration expiry, int maxBackEnds) {
+    public static final RegistrationPolicy DEFAULT =
+            new RegistrationPolicy(List.of(), Duration.ofSeconds(2), Duration.ofMinutes(5), 256);
+
+    public RegistrationPolicy {
+        networks = List.copyOf(networks);
+    }
+}

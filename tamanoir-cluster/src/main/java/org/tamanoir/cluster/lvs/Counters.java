@@ -1,0 +1,29 @@
+package org.tamanoir.cluster.lvs;
+
+/**
+ * What the kernel counted for one back-end of a virtual service, or for the service.
+ *
+ * @param active connections that are established (TCP) now
+ * @param inactive other connections now: TCP not established, UDP until its time-out
+ * @param persistent templates that keep clients on it
+ * @param connections since it was added
+ * @param packetsIn from clients since it was added; octets too
+ * @param packetsOut answers through the director: by NAT alone
+ * @param connectionsPerSecond by the kernel's estimator, over some 8 s; the rates after it too
+ */
+public record Counters(
+        int active,
+        int inactive,
+        int persistent,
+        long connections,
+        long packetsIn,
+        long packetsOut,
+        long octetsIn,
+        long octetsOut,
+        long connectionsPerSecond,
+        long packetsInPerSecond,
+        long packetsOutPerSecond,
+        long octetsInPerSecond,
+        long octetsOutPerSecond) {
+    public static final Counters NONE = new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+}
