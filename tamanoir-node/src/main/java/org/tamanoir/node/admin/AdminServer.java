@@ -61,6 +61,7 @@ public final class AdminServer implements AutoCloseable {
     private final Changes changes;
     private final Live live;
     private final NodeMetrics metrics;
+    private final LoadView load;
     private final ThreadPoolExecutor changers;
     private final ThreadPoolExecutor livers;
     private final List<String> operations = new ArrayList<>();
@@ -79,6 +80,7 @@ public final class AdminServer implements AutoCloseable {
         changes = new Changes(manager);
         live = new Live(manager);
         metrics = new NodeMetrics(manager);
+        load = new LoadView(manager.environment());
         changers = threads("admin-change-", MAX_CHANGES, new ArrayBlockingQueue<>(MAX_WAITING_CHANGES));
         changers.setCorePoolSize(MAX_CHANGES);
         changers.allowCoreThreadTimeOut(true);
@@ -162,6 +164,7 @@ public final class AdminServer implements AutoCloseable {
         get(router, "/v1/levels", state::levels);
         get(router, "/v1/routes", state::routes);
         get(router, "/v1/traffic", call -> state.traffic());
+        get(router, "/v1/load", call -> load.now());
         get(router, "/v1/deployments", call -> state.deployments());
         get(router, "/v1/qos", call -> QosText.fields(manager.qos()));
         get(router, "/v1/qos/status", call -> QosViews.Status.of(manager.qosStatus()));
