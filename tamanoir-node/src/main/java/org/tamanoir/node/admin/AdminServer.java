@@ -27,6 +27,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.node.QosText;
@@ -62,6 +63,7 @@ public final class AdminServer implements AutoCloseable {
     private final Live live;
     private final NodeMetrics metrics;
     private final LoadView load;
+    private Supplier<@Nullable MembershipStatus> cluster = () -> null;
     private final ThreadPoolExecutor changers;
     private final ThreadPoolExecutor livers;
     private final List<String> operations = new ArrayList<>();
@@ -94,6 +96,11 @@ public final class AdminServer implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
         });
+    }
+
+    /** Shows what the node knows as a back-end of a cluster. Before {@link #start}. */
+    public void cluster(Supplier<@Nullable MembershipStatus> status) {
+        cluster = status;
     }
 
     /**
@@ -165,6 +172,8 @@ public final class AdminServer implements AutoCloseable {
         get(router, "/v1/routes", state::routes);
         get(router, "/v1/traffic", call -> state.traffic());
         get(router, "/v1/load", call -> load.now());
+        get(router, "/v1/cluster", call -> ClusterViews.of(cluster.get()));
+        get(router, "/cluster", call -> ClusterViews.of(cluster.get()));
         get(router, "/v1/deployments", call -> state.deployments());
         get(router, "/v1/qos", call -> QosText.fields(manager.qos()));
         get(router, "/v1/qos/status", call -> QosViews.Status.of(manager.qosStatus()));
