@@ -50,6 +50,9 @@ public record DirectorConfig(
     public static final Map<String, String> DEFAULT_SETTINGS =
             Map.of("expire_nodest_conn", "1", "expire_quiescent_template", "1");
 
+    private static final int MOST_SERVICES = 1000;
+    private static final Pattern SETTING = Pattern.compile("[a-z][a-z0-9_]{0,62}");
+
     public DirectorConfig {
         services = List.copyOf(services);
         backEnds = List.copyOf(backEnds);
@@ -86,9 +89,6 @@ public record DirectorConfig(
                     + " must be at least " + backEnds.size() + ", the back-ends that are listed");
         }
     }
-
-    private static final int MOST_SERVICES = 1000;
-    private static final Pattern SETTING = Pattern.compile("[a-z][a-z0-9_]{0,62}");
 
     /** Whether a service has this address. */
     boolean isVirtual(InetAddress address) {

@@ -178,7 +178,10 @@ final class Health {
         switch (state) {
             case UP -> beginDrain(why, text, endsNs);
             case DRAINING -> {
-                cause = why == Cause.ORDER ? why : cause;
+                if (why == Cause.ORDER) {
+                    cause = why;
+                    reason = text;
+                }
                 drainEndsNs = endsNs;
             }
             case DRAINED -> cause = why == Cause.ORDER ? why : cause;

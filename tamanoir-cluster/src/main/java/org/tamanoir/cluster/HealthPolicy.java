@@ -20,12 +20,12 @@ public record HealthPolicy(
         Duration flapWindow,
         int flapLimit,
         Duration flapHold) {
-    public static final HealthPolicy DEFAULT = new HealthPolicy(
-            Duration.ofSeconds(1), Duration.ofSeconds(1), 3, 2, Duration.ofMinutes(5), 3, Duration.ofMinutes(2));
-
     private static final Duration LEAST = Duration.ofMillis(50);
     private static final Duration MOST = Duration.ofHours(1);
     private static final int MOST_TIMES = 100;
+
+    public static final HealthPolicy DEFAULT = new HealthPolicy(
+            Duration.ofSeconds(1), Duration.ofSeconds(1), 3, 2, Duration.ofMinutes(5), 3, Duration.ofMinutes(2));
 
     public HealthPolicy {
         Bounds.check("health.interval", interval, LEAST, MOST);

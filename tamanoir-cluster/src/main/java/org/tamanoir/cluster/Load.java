@@ -25,6 +25,8 @@ public record Load(
         int streams,
         int maxStreams,
         Traffic traffic) {
+    private static final int MOST_PROCESSORS = 1 << 16;
+
     public Load {
         Objects.requireNonNull(instance, "load without instance");
         Objects.requireNonNull(traffic, "load without traffic");
@@ -37,8 +39,6 @@ public record Load(
             check("hostBusySeconds", hostBusySeconds);
         }
     }
-
-    private static final int MOST_PROCESSORS = 1 << 16;
 
     private static void check(String what, double seconds) {
         if (!(seconds >= 0 && seconds < Double.POSITIVE_INFINITY)) {

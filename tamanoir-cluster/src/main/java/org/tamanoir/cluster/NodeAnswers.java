@@ -46,7 +46,11 @@ final class NodeAnswers {
     static Load load(NodeQuestions.Answer answer) {
         requireOk(answer, "/v1/load");
         try {
-            return MAPPER.readValue(answer.body(), Load.class);
+            Load load = MAPPER.readValue(answer.body(), Load.class);
+            if (load == null) {
+                throw new IllegalArgumentException("answers no load: null");
+            }
+            return load;
         } catch (JacksonException e) {
             throw new IllegalArgumentException("answers no load: " + Bounds.line(e.getOriginalMessage()), e);
         }

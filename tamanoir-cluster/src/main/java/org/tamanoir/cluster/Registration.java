@@ -21,6 +21,8 @@ public record Registration(
         boolean leaving,
         List<String> findings,
         List<String> services) {
+    private static final int MOST_LINES = 1000;
+
     public Registration {
         findings = List.copyOf(findings);
         services = List.copyOf(services);
@@ -30,6 +32,4 @@ public record Registration(
             Bounds.check("weight", weight, 1, RealServer.MAX_WEIGHT);
         }
     }
-
-    private static final int MOST_LINES = 1000;
 }
