@@ -62,7 +62,7 @@ final class NodeMetrics implements AutoCloseable {
     }
 
     byte[] scrape() {
-        return AdminServer.octets(registry().scrape(CONTENT_TYPE));
+        return Api.octets(registry().scrape(CONTENT_TYPE));
     }
 
     @Override
