@@ -37,7 +37,7 @@ public final class AdminServer implements AutoCloseable {
     private final State state;
     private final Changes changes;
     private final Live live;
-    private final NodeMetrics metrics;
+    private final Metrics metrics;
     private final Api api;
     private final ThreadPoolExecutor livers;
     private volatile @Nullable HttpListener listener;
@@ -54,7 +54,7 @@ public final class AdminServer implements AutoCloseable {
         state = new State(manager, settings, config);
         changes = new Changes(manager);
         live = new Live(manager);
-        metrics = new NodeMetrics(manager);
+        metrics = new Metrics(figures -> NodeMetrics.add(figures, manager));
         api = new Api(gate);
         livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>());
     }
@@ -110,7 +110,7 @@ public final class AdminServer implements AutoCloseable {
                     int status = readiness.ready() ? Replies.OK : ApiException.BUSY;
                     return new Replies.Reply(status, Replies.JSON, Replies.json(readiness));
                 }));
-        api.text(router, "/metrics", NodeMetrics.CONTENT_TYPE, call -> metrics.scrape());
+        api.text(router, "/metrics", Metrics.CONTENT_TYPE, call -> metrics.scrape());
         api.text(router, "/openapi.yaml", "application/yaml; charset=utf-8", call -> Api.openApi("/openapi.yaml"));
 
         api.get(router, "/v1/node", call -> state.node(address()));
