@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -233,10 +234,8 @@ class IpvsInGuest {
             backEnd.receive(new DatagramPacket(octets, octets.length));
             assertThat(one.isBound() && two.isBound()).isTrue();
             LvsCounters counters = in(ipvs::counters);
-            assertTcp(counters.services().get(tcp(TestNet.ROUTER4 + ":3322")));
-            Counters datagrams = counters.services()
-                    .get(udp("[" + TestNet.ROUTER6 + "]:3322"))
-                    .total();
+            assertTcp(service(counters, tcp(TestNet.ROUTER4 + ":3322")));
+            Counters datagrams = service(counters, udp("[" + TestNet.ROUTER6 + "]:3322")).total();
             assertThat(datagrams.connections()).isOne();
             assertThat(datagrams.inactive()).isOne();
             assertThat(datagrams.packetsIn()).isOne();
@@ -246,6 +245,10 @@ class IpvsInGuest {
                 connection.close();
             }
         }
+    }
+
+    private static LvsCounters.Service service(LvsCounters counters, VirtualAddress at) {
+        return Objects.requireNonNull(counters.services().get(at));
     }
 
     private static void assertTcp(LvsCounters.Service service) {
