@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -56,7 +57,7 @@ final class Program {
     }
 
     private Process start(List<String> arguments) throws ClusterException {
-        List<String> command = new java.util.ArrayList<>(arguments);
+        List<String> command = new ArrayList<>(arguments);
         command.add(0, file.toString());
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         Map<String, String> environment = builder.environment();
@@ -92,12 +93,15 @@ final class Program {
         }
     }
 
-    private static String read(InputStream from) throws IOException {
-        byte[] octets = from.readNBytes(LIMIT_OCTETS);
-        if (from.read() >= 0) {
-            throw new IOException("more than " + LIMIT_OCTETS + " octets of output");
+    /** Where it says too much, the closed pipe ends it. */
+    private static String read(InputStream output) throws IOException {
+        try (InputStream from = output) {
+            byte[] octets = from.readNBytes(LIMIT_OCTETS);
+            if (from.read() >= 0) {
+                throw new IOException("more than " + LIMIT_OCTETS + " octets of output");
+            }
+            return new String(octets, StandardCharsets.UTF_8);
         }
-        return new String(octets, StandardCharsets.UTF_8);
     }
 
     private static boolean ended(Process process) {
@@ -123,7 +127,7 @@ final class Program {
         try {
             return output.get(GRACE_MS, TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
-            throw new ClusterException(name + ": " + String.valueOf(e.getCause()), e);
+            throw new ClusterException(name + ": " + (e.getCause() == null ? e : e.getCause()).getMessage(), e);
         } catch (InterruptedException | TimeoutException e) {
             throw new ClusterException(name + " has ended, but its output has not", e);
         } finally {

@@ -63,6 +63,7 @@ final class DirectorDemand {
             if (outside != null) {
                 steps.add(Step.setting("net/ipv4/conf/" + outside + "/send_redirects", 0, 1));
             }
+            steps.add(Step.setting(Setting.ALL + "accept_redirects", 0, 1)); // as the kernel itself does for a router
             steps.add(Step.setting(Setting.FORWARDING, 1, 0));
         }
         if (isNat6) {
