@@ -111,13 +111,42 @@ class DirectorCommandTest {
         Path file = file(SERVICE + "vrrp: {interface: eth0, router-id: 7}\nadmin: {listen: '127.0.0.1:0'}");
         assertThat(run("director", "keepalived", "-c", file.toString())).isEqualTo(2);
         assertThat(err.toString().lines()).hasSize(1);
-        assertThat(err.toString()).contains("on a port that it knows, by plain http");
+        assertThat(err.toString()).contains("at a port that it knows: add ready: 127.0.0.1:3326 to the section admin");
+    }
+
+    @Test
+    void keepalivedsFileIsPrintedOrWrittenForItsOwnerAlone() throws Exception {
+        Path file = file(SERVICE + "name: front1\nvrrp: {interface: lo, router-id: 7}\n"
+                + "admin: {listen: '*:3325', ready: '127.0.0.1:3326'}");
+        assertThat(run("director", "keepalived", "-c", file.toString()))
+                .as("%s", err)
+                .isZero();
+        assertThat(out.toString()).contains("virtual_router_id 7", "/dev/tcp/127.0.0.1/3326", "10.0.0.100/32 dev lo");
+        Path target = folder.resolve("keepalived.conf");
+        String printed = out.toString();
+        out.getBuffer().setLength(0);
+        assertThat(run("director", "keepalived", "-c", file.toString(), "-o", target.toString()))
+                .as("%s", err)
+                .isZero();
+        assertThat(Files.readString(target).lines().toList())
+                .isEqualTo(printed.lines().toList());
+        assertThat(Files.getPosixFilePermissions(target))
+                .containsExactlyInAnyOrder(
+                        java.nio.file.attribute.PosixFilePermission.OWNER_READ,
+                        java.nio.file.attribute.PosixFilePermission.OWNER_WRITE);
+        assertThat(out.toString()).startsWith(target + " written");
+        assertThat(run("director", "keepalived", "-c", file.toString(), "-o", folder + "/no/such"))
+                .isEqualTo(1);
+        try (var left = Files.list(folder)) {
+            assertThat(left).hasSize(2);
+        }
     }
 
     @Test
     void thePlanIsPrintedAsLinesForIpvsadmAndChangesNothing() throws Exception {
         Path file = file(SERVICE + "state: " + folder.resolve("state"));
         try (EmptyTable table = new EmptyTable(folder)) {
+            assertThat(table.open().read().services()).isEmpty();
             assertThat(run("director", "plan", "-c", file.toString()))
                     .as("%s", err)
                     .isZero();
@@ -138,6 +167,7 @@ class DirectorCommandTest {
     void checkTellsWhatEachBackEndLacks() throws Exception {
         try (TestAdmin node = TestAdmin.start();
                 EmptyTable table = new EmptyTable(folder)) {
+            assertThat(table.open().read().services()).isEmpty();
             String admin = "http://" + Endpoint.toString(node.server.address());
             Path file = file(SERVICE + "back-ends:\n  - {name: there, address: 10.0.0.11, admin: '" + admin + "'}\n"
                     + "  - {name: gone, address: 10.0.0.12, admin: 'http://127.0.0.1:1'}\n");

@@ -110,7 +110,8 @@ class DirectorServerTest {
                 CodeSources.NONE,
                 null);
         Ipvs ipvs = table.open();
-        DirectorServer made = new DirectorServer(new Director(config, ipvs), config, ipvs, settings, registration);
+        DirectorServer made =
+                new DirectorServer(new Director(config, ipvs), config, ipvs, settings, TestAdmin.ANY, registration);
         made.start();
         return made;
     }
@@ -160,6 +161,17 @@ class DirectorServerTest {
             assertThat(response.statusCode()).isEqualTo(503);
             assertThat(response.body()).contains("the director starts: ask again in a moment");
         }
+    }
+
+    @Test
+    void readinessIsToldBesideTheApiAndNothingElse() throws Exception {
+        String beside = "http://" + Views.text(Objects.requireNonNull(server.readyAddress()));
+        Reply ready = send(HttpRequest.newBuilder(URI.create(beside + "/ready")));
+        assertThat(ready.status()).isEqualTo(503);
+        assertThat(ready.json().get("reason").asString()).isEqualTo("the director has not started");
+        assertThat(send(HttpRequest.newBuilder(URI.create(beside + "/v1/status")))
+                        .status())
+                .isEqualTo(404);
     }
 
     @Test
