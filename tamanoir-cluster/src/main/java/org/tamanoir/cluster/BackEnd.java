@@ -3,6 +3,7 @@ package org.tamanoir.cluster;
 import java.net.InetAddress;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.lvs.RealServer;
 
 /**
  * A node that serves the cluster, as the configuration lists it or as it registered.
@@ -16,4 +17,16 @@ public record BackEnd(
         String name,
         InetAddress address,
         URI admin,
-        @Nullable Integer weight) {}
+        @Nullable Integer weight) {
+    public BackEnd {
+        Bounds.name("back-end", name);
+        if (address.isAnyLocalAddress() || address.isMulticastAddress()) {
+            throw new IllegalArgumentException("back-end " + name + ": " + address.getHostAddress()
+                    + " cannot be its address: one of a host is wanted");
+        }
+        Bounds.admin(admin);
+        if (weight != null) {
+            Bounds.check("weight of back-end " + name, weight, 1, RealServer.MAX_WEIGHT);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package org.tamanoir.node;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.DirectorConfig;
+
+/**
+ * A director's configuration file, read.
+ *
+ * @param admin its API; without an access log
+ * @param registrationToken file with what back-ends show when they register; null = nobody may register
+ */
+record DirectorSettings(
+        DirectorConfig director,
+        AdminConfig admin,
+        @Nullable Path registrationToken) {}
