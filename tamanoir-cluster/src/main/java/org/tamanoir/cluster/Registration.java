@@ -2,6 +2,7 @@ package org.tamanoir.cluster;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.lvs.RealServer;
 
 /**
  * What a node tells the director, at first and again in every interval: body of {@code PUT /v1/back-ends/NAME}, JSON.
@@ -20,8 +21,15 @@ public record Registration(
         boolean leaving,
         List<String> findings,
         List<String> services) {
+    private static final int MOST_LINES = 1000;
+
     public Registration {
         findings = List.copyOf(findings);
         services = List.copyOf(services);
+        Bounds.check("findings", findings.size(), 0, MOST_LINES);
+        Bounds.check("services", services.size(), 0, MOST_LINES);
+        if (weight != null) {
+            Bounds.check("weight", weight, 1, RealServer.MAX_WEIGHT);
+        }
     }
 }
