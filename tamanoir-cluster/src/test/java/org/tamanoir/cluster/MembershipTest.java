@@ -290,12 +290,12 @@ class MembershipTest {
     @Test
     void anAnswerWithoutEndIsBrokenOff() throws Exception {
         TestDirector director = director(Welcomes.FULL);
-        director.answer = registration -> new byte[MembershipBody.LIMIT_OCTETS + 1];
+        director.answer = registration -> new byte[MembershipWelcome.LIMIT_OCTETS + 1];
         Membership membership = membership(Duration.ofMillis(100), director.url());
         membership.join();
         eventually()
-                .untilAsserted(() ->
-                        assertThat(link(membership, 0).problem()).isEqualTo("no answer: it sends more than 1 MiB"));
+                .untilAsserted(() -> assertThat(link(membership, 0).problem())
+                        .isEqualTo("no answer: answered more than 1048576 octets"));
     }
 
     @Test
