@@ -1,6 +1,9 @@
 package org.tamanoir.benchmarks;
 
 import java.util.Arrays;
+import org.tamanoir.benchmarks.cluster.ClusterInGuest;
+import org.tamanoir.benchmarks.cluster.ClusterSink;
+import org.tamanoir.benchmarks.cluster.ClusterSource;
 import org.tamanoir.benchmarks.levels.Changer;
 import org.tamanoir.benchmarks.levels.LevelExperiments;
 import org.tamanoir.benchmarks.levels.Relay;
@@ -23,6 +26,9 @@ import picocli.CommandLine.Command;
             Deploy.class,
             QosExperiments.class,
             LevelExperiments.class,
+            ClusterInGuest.class,
+            ClusterSource.class,
+            ClusterSink.class,
             Source.class,
             Sink.class,
             Relay.class,

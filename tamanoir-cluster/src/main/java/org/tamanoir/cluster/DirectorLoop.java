@@ -232,10 +232,13 @@ final class DirectorLoop implements AutoCloseable {
     }
 
     private void remove() {
+        lock.lock();
         try {
             memory.takeBack(host);
         } catch (ClusterException | RuntimeException e) {
             LOG.warn("director {} could not remove what it made: {}", config.name(), e.getMessage());
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -249,6 +252,9 @@ final class DirectorLoop implements AutoCloseable {
     <T> T order(Order<T> order) throws ClusterException {
         lock.lock();
         try {
+            if (closed) {
+                throw new ClusterException("director " + config.name() + " ends: ask it when it has started again");
+            }
             T result = order.give(memory, System.nanoTime(), Instant.now());
             tell();
             memory.save();

@@ -1,7 +1,6 @@
 package org.tamanoir.cluster;
 
 import java.net.InetAddress;
-import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.Instant;
@@ -79,7 +78,7 @@ final class Roster {
 
     private static BackEnd remembered(DirectorState.Known known) throws ClusterException {
         try {
-            return new BackEnd(known.name(), literal(known.address()), URI.create(known.admin()), known.weight());
+            return new BackEnd(known.name(), literal(known.address()), Bounds.admin(known.admin()), known.weight());
         } catch (IllegalArgumentException e) {
             throw new ClusterException(
                     "the state folder remembers a back-end that cannot be ("
@@ -171,7 +170,7 @@ final class Roster {
             return new BackEnd(
                     name,
                     address == null ? withoutZone(from) : literal(address),
-                    URI.create(registration.admin()),
+                    Bounds.admin(registration.admin()),
                     registration.weight());
         } catch (IllegalArgumentException e) {
             throw new ClusterException(

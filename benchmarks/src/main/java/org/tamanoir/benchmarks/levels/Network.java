@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.tamanoir.benchmarks.netns.Namespace;
+import org.tamanoir.benchmarks.netns.Shell;
 
 /**
  * A client, a router and a server, each in a network namespace, joined by pairs of virtual interfaces:

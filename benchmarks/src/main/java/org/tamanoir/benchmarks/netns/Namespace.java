@@ -1,5 +1,7 @@
-package org.tamanoir.benchmarks.levels;
+package org.tamanoir.benchmarks.netns;
 
+import com.sun.jna.LastErrorException;
+import com.sun.jna.Native;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,33 +13,53 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** A network namespace, by name. Commands that run in it see the mounts of the host, BPF's pins among them. */
-record Namespace(String name) {
-    private static final long CALL_TIMEOUT_S = 30;
+public record Namespace(String name) {
+    /** Emulated processors are slow. */
+    private static final long CALL_TIMEOUT_S = 120;
+
+    private static final int O_RDONLY = 0;
+    private static final int CLONE_NEWNET = 0x4000_0000;
+
+    /** Functions of libc. */
+    private static final class C {
+        static {
+            Native.register(C.class, "c");
+        }
+
+        private C() {}
+
+        static native int open(String file, int flags) throws LastErrorException;
+
+        static native int close(int fd) throws LastErrorException;
+
+        static native int setns(int fd, int type) throws LastErrorException;
+    }
 
     /** What {@code ip netns} has mounted for it. */
-    Path file() {
+    public Path file() {
         return Path.of("/run/netns", name);
     }
 
     /** The command line that runs another in it. */
-    List<String> inside(List<String> command) {
+    public List<String> inside(List<String> command) {
         List<String> line = new ArrayList<>(List.of("nsenter", "--net=" + file()));
         line.addAll(command);
         return line;
     }
 
     /** What runs in it. */
-    interface Call<T> {
+    public interface Call<T> {
+        /** Runs it. */
         T call() throws IOException;
     }
 
     /** Runs this on a thread in it: the sockets that it opens are the namespace's. */
-    <T> T call(Call<T> call) throws IOException {
+    public <T> T call(Call<T> call) throws IOException {
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread thread = new Thread(
                 () -> {
                     try {
-                        LibBpf.enter(this);
+                        enter();
                         result.complete(call.call());
                     } catch (IOException | RuntimeException e) {
                         result.completeExceptionally(e);
@@ -58,14 +80,28 @@ record Namespace(String name) {
         }
     }
 
+    /** Takes the thread that calls this, and what it starts, into it. */
+    private void enter() throws IOException {
+        try {
+            int fd = C.open(file().toString(), O_RDONLY);
+            try {
+                C.setns(fd, CLONE_NEWNET);
+            } finally {
+                C.close(fd);
+            }
+        } catch (LastErrorException e) {
+            throw new IOException("network namespace " + name + " cannot be entered: " + e.getMessage(), e);
+        }
+    }
+
     /** What made a task fail, in one line. */
-    static IOException failed(ExecutionException e) {
+    public static IOException failed(ExecutionException e) {
         Throwable cause = e.getCause() == null ? e : e.getCause();
         return new IOException(cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause);
     }
 
     /** Runs a short command in it. */
-    String run(String command) throws IOException {
+    public String run(String command) throws IOException {
         return Shell.run(inside(Arrays.asList(command.split(" "))));
     }
 }
