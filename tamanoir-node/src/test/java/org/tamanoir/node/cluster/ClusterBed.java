@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.tamanoir.Tiers;
@@ -43,11 +41,26 @@ final class ClusterBed {
     static final String DIRECTOR = "10.88.0.2";
     static final String SINK = "10.88.0.30";
 
+    /** Weights are 3, 2 and 1, which rr leaves alone. A back-end is asked often, and given long to answer. */
+    static final String SERVICES = """
+            services:
+              - {name: direct, address: 10.88.0.101, forwarding: direct, scheduler: rr}
+              - {name: nat, address: 10.88.0.102, forwarding: nat, scheduler: rr}
+              - {name: tunnel, address: 10.88.0.103, forwarding: tunnel, scheduler: rr}
+              - {name: weighted, address: 10.88.0.104, forwarding: direct, scheduler: wrr}
+              - {name: least, address: 10.88.0.105, forwarding: direct, scheduler: wlc}
+            back-ends:
+              - {name: b1, address: 10.88.0.11, weight: 3}
+              - {name: b2, address: 10.88.0.12, weight: 2}
+              - {name: b3, address: 10.88.0.13, weight: 1}
+            health: {interval: 500ms, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
+            """;
+
     private static @org.jspecify.annotations.Nullable ClusterBed open;
 
     final Machine client = new Machine("tmn-client");
-    final Machine directorA = new Machine("tmn-da");
-    final Machine directorB = new Machine("tmn-db");
+    final DirectorMachine director = new DirectorMachine(new Machine("tmn-da"), "a");
+    final DirectorMachine second = new DirectorMachine(new Machine("tmn-db"), "b");
     final List<Machine> backEnds = List.of(new Machine("tmn-b1"), new Machine("tmn-b2"), new Machine("tmn-b3"));
     final List<String> addresses = List.of("10.88.0.11", "10.88.0.12", "10.88.0.13");
     final List<Running> nodes = new ArrayList<>();
@@ -55,10 +68,8 @@ final class ClusterBed {
     private final List<Stream> streams = new ArrayList<>();
 
     private ClusterBed() {
-        Machine root = new Machine("tmn-net");
-        hostScript(NETWORK);
+        script(NETWORK);
         sink = new Sink(new Machine("tmn-sink"), SINK_PORT);
-        assertThat(root.name).isNotEmpty();
     }
 
     /** The bed, opened by the first who asks; skips the test where the kernel has no IPVS. */
@@ -73,13 +84,15 @@ final class ClusterBed {
         return bed;
     }
 
-    /** The virtual address whose service forwards so. */
-    static String virtual(String forwarding) {
-        return switch (forwarding) {
+    /** The virtual address of a service of {@link #SERVICES}. */
+    static String virtual(String service) {
+        return switch (service) {
             case "direct" -> "10.88.0.101";
             case "nat" -> "10.88.0.102";
             case "tunnel" -> "10.88.0.103";
-            default -> throw new IllegalArgumentException(forwarding);
+            case "weighted" -> "10.88.0.104";
+            case "least" -> "10.88.0.105";
+            default -> throw new IllegalArgumentException(service);
         };
     }
 
@@ -90,12 +103,33 @@ final class ClusterBed {
                 .atMost(PATIENCE);
     }
 
-    /** Starts the back-ends that do not run, all at once. */
+    /** Starts the back-ends that do not run, all at once; does not wait. */
     void startNodes() {
-        for (int i = nodes.size(); i < backEnds.size(); i++) {
-            nodes.add(node(i));
+        for (int i = 0; i < backEnds.size(); i++) {
+            if (i == nodes.size()) {
+                nodes.add(node(i));
+            } else if (!nodes.get(i).isAlive()) {
+                nodes.set(i, node(i));
+            }
         }
-        nodes.forEach(node -> node.awaitSaid("\"started\""));
+    }
+
+    /** Streams from the client to an address, each with its first packets sent. */
+    List<Stream> streams(int count, String transport, String address, int packets) {
+        List<Stream> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Stream stream = stream(transport, address);
+            stream.send(packets);
+            made.add(stream);
+        }
+        return made;
+    }
+
+    /** Those streams whose packets came through a back-end. */
+    List<Stream> through(List<Stream> of, int backEnd) {
+        return of.stream()
+                .filter(stream -> sink.from(stream).contains(addresses.get(backEnd)))
+                .toList();
     }
 
     private Running node(int i) {
@@ -157,7 +191,7 @@ final class ClusterBed {
         return backEnds.get(backEnd).ask("http://" + addresses.get(backEnd) + ":3324" + path);
     }
 
-    private static void hostScript(String script) {
+    private static void script(String script) {
         try {
             Process process = new ProcessBuilder("bash", "-ec", script)
                     .redirectErrorStream(true)
@@ -217,6 +251,14 @@ final class ClusterBed {
             rule add from 10.88.0.1$n to 10.88.1.0/24 lookup 100
             route add default via 10.88.0.2 table 100
             E
+            done
+            for n in 1 2 3; do
+                ip netns exec tmn-b$n bash -ec '
+                    cd /proc/sys/net/ipv4/conf
+                    for i in all eth0; do echo 1 >$i/arp_ignore; echo 2 >$i/arp_announce; done
+                    for a in 101 103 104 105; do ip addr add 10.88.0.$a/32 dev lo; done
+                    ip link set tunl0 up
+                    for i in all tunl0; do echo 0 >$i/rp_filter; done'
             done
             ip netns exec tmn-net bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
             """;
