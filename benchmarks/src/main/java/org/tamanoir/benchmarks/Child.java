@@ -75,14 +75,19 @@ public final class Child implements AutoCloseable {
 
     /** Asks and waits for the answer; its numbers. */
     public long[] ask(String question) throws IOException, InterruptedException {
-        questions.write(question + "\n");
-        questions.flush();
-        String[] words = answer().split(" ");
+        String[] words = askLine(question).split(" ");
         long[] numbers = new long[words.length];
         for (int i = 0; i < words.length; i++) {
             numbers[i] = Long.parseLong(words[i]);
         }
         return numbers;
+    }
+
+    /** The same for an answer that is text. */
+    public String askLine(String question) throws IOException, InterruptedException {
+        questions.write(question + "\n");
+        questions.flush();
+        return answer();
     }
 
     private String answer() throws IOException, InterruptedException {
@@ -102,6 +107,16 @@ public final class Child implements AutoCloseable {
         if (!process.isAlive()) {
             throw new IOException(name + " ended with code " + process.exitValue() + ": " + lastWords());
         }
+    }
+
+    /** Whether it runs. */
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Of a process that has ended. */
+    public int exitCode() {
+        return process.exitValue();
     }
 
     /** The last line of its log. */

@@ -42,6 +42,11 @@ public final class Processes implements AutoCloseable {
         return register(Child.start(name, command, log(name)));
     }
 
+    /** Starts a program that answers questions, a line each. */
+    public Child startAnswering(String name, List<String> command) throws IOException {
+        return register(Child.startAnswering(name, command, log(name)));
+    }
+
     /** Starts a part of the load in a JVM of its own: the same Java as this one. */
     Child load(String... arguments) throws IOException {
         return load(List.of(), arguments);

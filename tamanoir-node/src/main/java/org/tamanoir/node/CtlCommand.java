@@ -129,6 +129,16 @@ final class CtlCommand implements Runnable {
     }
 
     @Command(
+            name = "cluster",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description = "Print what the node knows as a back-end of a cluster: its state at each director, what its "
+                    + "host needs, services that directors want.")
+    void cluster() {
+        show("/v1/cluster", CtlCluster::cluster);
+    }
+
+    @Command(
             name = "traffic",
             mixinStandardHelpOptions = true,
             versionProvider = Version.class,

@@ -37,10 +37,10 @@ import org.tamanoir.tls.TlsFiles;
  */
 final class DirectorFile {
     static final int DEFAULT_PORT = 3325;
+    static final Duration MIN_INTERVAL = Duration.ofMillis(100);
 
     private static final Path STATE = Path.of("/var/lib/tamanoir/director");
     private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
-    private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration DAY = Duration.ofHours(24);
     private static final int MAX_TIMES = 100;
@@ -99,6 +99,7 @@ final class DirectorFile {
         tls.read(root.section("tls"));
         tls.check(List.of(), List.of(), problems);
         AdminConfig admin = admin(root.section("admin"), tls);
+        InetSocketAddress ready = root.section("admin").value("ready", DirectorFile::loopback);
         Section registering = root.section("registration");
         Path token = root.has("registration")
                 ? registering.required("token-file", "/etc/tamanoir/registration.token", AdminConfig::tokenFile)
@@ -106,7 +107,7 @@ final class DirectorFile {
         RegistrationPolicy registration =
                 root.has("registration") ? registration(registering, backEnds.size(), admin) : null;
         CodeSources code = code(root.section("code"));
-        Vrrp vrrp = root.has("vrrp") ? vrrp(root.section("vrrp"), services) : null;
+        Vrrp vrrp = root.has("vrrp") ? DirectorVrrp.read(root.section("vrrp"), services) : null;
         if (vrrp != null && networkInterface != null) {
             problems.add(
                     root.where("interface"),
@@ -133,7 +134,7 @@ final class DirectorFile {
                     vrrp,
                     code,
                     files);
-            return new DirectorSettings(config, admin, token);
+            return new DirectorSettings(config, admin, ready, token);
         } catch (IllegalArgumentException e) {
             problems.add(root.where(), String.valueOf(e.getMessage()));
             return null;
@@ -186,7 +187,7 @@ final class DirectorFile {
     }
 
     private AdminConfig admin(Section admin, TlsSettings tls) {
-        admin.allow("listen", "token-file", "read-only", "hosts", "tls");
+        admin.allow("listen", "token-file", "read-only", "hosts", "tls", "ready");
         InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
         if (admin.has("listen")) {
             listen = admin.value("listen", text -> text.equals("off") ? null : Endpoint.listening(text, DEFAULT_PORT));
@@ -272,46 +273,6 @@ final class DirectorFile {
         }
     }
 
-    private Vrrp vrrp(Section vrrp, List<ClusterService> services) {
-        vrrp.allow(
-                "interface",
-                "sync-interface",
-                "router-id",
-                "priority",
-                "preempt",
-                "interval",
-                "source",
-                "peers",
-                "password-file");
-        String networkInterface = vrrp.required("interface", "eth0", DirectorFile::networkInterface);
-        Integer routerId = vrrp.required("router-id", "51", number(1, 255));
-        InetAddress source = vrrp.value("source", DirectorFile::address);
-        List<InetAddress> peers = vrrp.values("peers", DirectorFile::address);
-        if ((source == null) == !peers.isEmpty()) {
-            problems.add(
-                    vrrp.where(source == null ? "peers" : "source"),
-                    "source and peers belong together: give both, or neither for multicast");
-        }
-        String password = vrrp.value("password-file", file -> DirectorPassword.read(Path.of(file)));
-        boolean isIpv6 = services.stream().anyMatch(service -> service.address().getAddress().length > 4);
-        if (password != null && isIpv6) {
-            problems.add(
-                    vrrp.where("password-file"),
-                    "VRRP has passwords for IPv4 alone, and a service has an IPv6 address: remove it");
-        }
-        String known = networkInterface == null ? "" : networkInterface;
-        return new Vrrp(
-                known,
-                vrrp.value("sync-interface", known, DirectorFile::networkInterface),
-                routerId == null ? 1 : routerId,
-                vrrp.value("priority", 100, number(1, 254)),
-                vrrp.value("preempt", false, Choice::flag),
-                vrrp.value("interval", Duration.ofSeconds(1), DirectorFile::advertInterval),
-                source,
-                peers,
-                password);
-    }
-
     // ---- values ----------------------------------------------------------------------------------------------------
 
     /** A name of a director, back-end or service of the cluster. */
@@ -347,20 +308,21 @@ final class DirectorFile {
         return text;
     }
 
+    private static InetSocketAddress loopback(String text) {
+        InetSocketAddress address = Endpoint.listening(text, DEFAULT_PORT + 1);
+        if (!address.getAddress().isLoopbackAddress()) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not loopback: it is for programs of this host, as in 127.0.0.1:3326");
+        }
+        return address;
+    }
+
     private static String service(String text) {
         int colon = text.indexOf(':');
         if (colon < 0) {
             return ServiceId.requireName(text);
         }
         return ServiceId.parse(text).toString();
-    }
-
-    private static Duration advertInterval(String text) {
-        Duration interval = Quantity.duration(text, MIN_INTERVAL, Duration.ofSeconds(40));
-        if (interval.toMillis() % 100 != 0) {
-            throw new IllegalArgumentException(text + " must be whole tenths of seconds, as in 300ms");
-        }
-        return interval;
     }
 
     private static double fraction(String text, double min, double max) {

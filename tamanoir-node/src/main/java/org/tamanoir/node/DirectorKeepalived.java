@@ -32,7 +32,7 @@ final class DirectorKeepalived {
         }
         Path draft = null;
         try {
-            String text = Keepalived.config(settings.director(), readyUrl(settings.admin()));
+            String text = Keepalived.config(settings.director(), readyUrl(settings));
             draft = draft(target);
             Files.writeString(draft, text, StandardCharsets.UTF_8);
             List<String> objections = check(draft, output);
@@ -98,20 +98,20 @@ final class DirectorKeepalived {
     }
 
     /** keepalived asks on the same host, and speaks no TLS. */
-    private static String readyUrl(AdminConfig admin) {
-        InetSocketAddress listen = admin.listen();
-        if (listen == null || listen.getPort() == 0 || admin.tls()) {
+    private static String readyUrl(DirectorSettings settings) {
+        InetSocketAddress asked = settings.ready() != null
+                ? settings.ready()
+                : settings.admin().tls() ? null : settings.admin().listen();
+        if (asked == null || asked.getPort() == 0) {
             throw new CommandException(
                     Main.USAGE,
-                    "keepalived asks the director's API on a port that it knows, by plain http: give admin.listen an "
-                            + "address with a port, without tls",
+                    "keepalived asks whether the director is well by plain http, at a port that it knows: add "
+                            + "ready: 127.0.0.1:3326 to the section admin",
                     null);
         }
-        InetAddress address = listen.getAddress();
-        boolean isIpv6 = address instanceof Inet6Address;
-        String host = !address.isAnyLocalAddress()
-                ? Endpoint.toString(listen)
-                : (isIpv6 ? "[::1]:" : "127.0.0.1:") + listen.getPort();
-        return "http://" + host + "/ready";
+        InetAddress address = asked.getAddress();
+        String loopback = address instanceof Inet6Address ? "[::1]:" : "127.0.0.1:";
+        return "http://" + (address.isAnyLocalAddress() ? loopback + asked.getPort() : Endpoint.toString(asked))
+                + "/ready";
     }
 }

@@ -76,6 +76,7 @@ final class DirectorProcess {
                         admin.readOnly(),
                         Set.copyOf(admin.hosts()),
                         admin.tls() ? config.tls() : null),
+                settings.ready(),
                 registration);
         try {
             server.start();

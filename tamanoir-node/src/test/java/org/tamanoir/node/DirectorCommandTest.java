@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.node.admin.TestAdmin;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -110,6 +111,90 @@ class DirectorCommandTest {
         Path file = file(SERVICE + "vrrp: {interface: eth0, router-id: 7}\nadmin: {listen: '127.0.0.1:0'}");
         assertThat(run("director", "keepalived", "-c", file.toString())).isEqualTo(2);
         assertThat(err.toString().lines()).hasSize(1);
-        assertThat(err.toString()).contains("on a port that it knows, by plain http");
+        assertThat(err.toString()).contains("at a port that it knows: add ready: 127.0.0.1:3326 to the section admin");
+    }
+
+    @Test
+    void keepalivedsFileIsPrintedOrWrittenForItsOwnerAlone() throws Exception {
+        Path file = file(SERVICE + "name: front1\nvrrp: {interface: lo, router-id: 7}\n"
+                + "admin: {listen: '*:3325', ready: '127.0.0.1:3326'}");
+        assertThat(run("director", "keepalived", "-c", file.toString()))
+                .as("%s", err)
+                .isZero();
+        assertThat(out.toString()).contains("virtual_router_id 7", "/dev/tcp/127.0.0.1/3326", "10.0.0.100/32 dev lo");
+        Path target = folder.resolve("keepalived.conf");
+        String printed = out.toString();
+        out.getBuffer().setLength(0);
+        assertThat(run("director", "keepalived", "-c", file.toString(), "-o", target.toString()))
+                .as("%s", err)
+                .isZero();
+        assertThat(Files.readString(target).lines().toList())
+                .isEqualTo(printed.lines().toList());
+        assertThat(Files.getPosixFilePermissions(target))
+                .containsExactlyInAnyOrder(
+                        java.nio.file.attribute.PosixFilePermission.OWNER_READ,
+                        java.nio.file.attribute.PosixFilePermission.OWNER_WRITE);
+        assertThat(out.toString()).startsWith(target + " written");
+        assertThat(run("director", "keepalived", "-c", file.toString(), "-o", folder + "/no/such"))
+                .isEqualTo(1);
+        try (var left = Files.list(folder)) {
+            assertThat(left).hasSize(2);
+        }
+    }
+
+    @Test
+    void thePlanIsPrintedAsLinesForIpvsadmAndChangesNothing() throws Exception {
+        Path file = file(SERVICE + "state: " + folder.resolve("state"));
+        try (EmptyTable table = new EmptyTable(folder)) {
+            assertThat(table.open().read().services()).isEmpty();
+            assertThat(run("director", "plan", "-c", file.toString()))
+                    .as("%s", err)
+                    .isZero();
+            assertThat(out.toString().lines())
+                    .containsExactly("-A -t 10.0.0.100:3322 -s wlc", "-A -u 10.0.0.100:3322 -s wlc");
+            out.getBuffer().setLength(0);
+            assertThat(run("director", "plan", "--json", "-c", file.toString())).isZero();
+            assertThat(new JsonMapper().readTree(out.toString()).get("lines")).hasSize(2);
+            out.getBuffer().setLength(0);
+            assertThat(run("director", "remove", "-c", file.toString()))
+                    .as("%s", err)
+                    .isZero();
+            assertThat(out.toString().strip()).isEqualTo("nothing to remove");
+        }
+    }
+
+    @Test
+    void checkTellsWhatEachBackEndLacks() throws Exception {
+        try (TestAdmin node = TestAdmin.start();
+                EmptyTable table = new EmptyTable(folder)) {
+            assertThat(table.open().read().services()).isEmpty();
+            String admin = "http://" + Endpoint.toString(node.server.address());
+            Path file = file(SERVICE + "back-ends:\n  - {name: there, address: 10.0.0.11, admin: '" + admin + "'}\n"
+                    + "  - {name: gone, address: 10.0.0.12, admin: 'http://127.0.0.1:1'}\n");
+            assertThat(run("director", "check", "-c", file.toString())).isEqualTo(1);
+            assertThat(out.toString())
+                    .contains("back-end gone: cannot be reached at http://127.0.0.1:1 (")
+                    .contains("note: back-end there: its host was not looked at: it is no member")
+                    .doesNotContain("nothing is missing");
+            node.manager.ready("it rests");
+            out.getBuffer().setLength(0);
+            assertThat(run("director", "check", "--json", "-c", file.toString()))
+                    .isEqualTo(1);
+            JsonNode found = new JsonMapper().readTree(out.toString());
+            assertThat(found.get("ok").asBoolean()).isFalse();
+            assertThat(found.get("findings").toString()).contains("back-end there", "not ready: it rests");
+        }
+    }
+
+    @Test
+    void aDirectorWithoutIpvsDoesNotStartAndSaysWhy() throws Exception {
+        System.setProperty("tamanoir.ipvsadm", folder.resolve("none").toString());
+        try {
+            assertThat(run("director", "-c", file(SERVICE).toString())).isEqualTo(2);
+            assertThat(err.toString().lines()).hasSize(1);
+            assertThat(err.toString()).startsWith("tamanoir director: ipvsadm is missing");
+        } finally {
+            System.clearProperty("tamanoir.ipvsadm");
+        }
     }
 }

@@ -97,6 +97,7 @@ class DirectorFileTest {
         assertThat(config.code()).isEqualTo(CodeSources.NONE);
         assertThat(config.tls()).isNull();
         assertThat(settings.registrationToken()).isNull();
+        assertThat(settings.ready()).isNull();
         assertThat(settings.admin())
                 .isEqualTo(new AdminConfig(
                         new InetSocketAddress("127.0.0.1", 3325), true, null, false, List.of(), false, null));
@@ -133,7 +134,7 @@ class DirectorFileTest {
                 remove-at-end: true
                 settings: {expire_nodest_conn: 0, sync_threshold: 3 50}
                 registration: {token-file: TOKEN, networks: [10.0.0.0/24], interval: 1s, expiry: 1m, max-back-ends: 8, plain: true}
-                admin: {listen: "*:4325", token-file: TOKEN, read-only: true, hosts: [front1.example.net], tls: true}
+                admin: {listen: "*:4325", token-file: TOKEN, read-only: true, hosts: [front1.example.net], tls: true, ready: 3326}
                 code:
                   repositories: [http://10.0.0.5:3325]
                   trust: [{key: KEY, names: [org.example.*]}]
@@ -206,6 +207,7 @@ class DirectorFileTest {
                         List.of("front1.example.net"),
                         true,
                         null));
+        assertThat(settings.ready()).isEqualTo(new InetSocketAddress("127.0.0.1", 3326));
         assertThat(config.code())
                 .isEqualTo(new CodeSources(
                         List.of(URI.create("http://10.0.0.5:3325/")),
@@ -301,6 +303,7 @@ class DirectorFileTest {
                 "admin: {token-file: /nowhere/token} | 2: admin.token-file: token file /nowhere/token: there is no such file",
                 "admin: {listen: 'x:y'} | 2: admin.listen: port 'y' of 'x:y'",
                 "admin: {tls: true} | 2: admin.tls: a server must show a certificate",
+                "admin: {ready: '*:3326'} | 2: admin.ready: '*:3326' is not loopback: it is for programs of this host",
                 "admin: {access-log: x} | 2: admin.access-log: unknown key",
                 "code: {repositories: [ftp://x]} | 2: code.repositories[0]: 'ftp://x/' is no repository",
                 "code: {trust: [{key: /nowhere/key}]} | 2: code.trust[0].key: key file /nowhere/key",

@@ -13,6 +13,7 @@ import org.tamanoir.benchmarks.levels.Lab.Flow;
 import org.tamanoir.benchmarks.levels.Lab.Outcome;
 import org.tamanoir.benchmarks.levels.SegmentLog.Event;
 import org.tamanoir.benchmarks.levels.SegmentLog.Place;
+import org.tamanoir.benchmarks.netns.Namespace;
 import org.tamanoir.benchmarks.report.Section;
 import org.tamanoir.nodeos.Level;
 

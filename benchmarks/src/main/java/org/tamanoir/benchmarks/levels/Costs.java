@@ -9,6 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.levels.LibBpf.RunTime;
 import org.tamanoir.benchmarks.levels.NodeFactory.Work;
+import org.tamanoir.benchmarks.netns.Namespace;
 import org.tamanoir.benchmarks.report.Numbers;
 import org.tamanoir.benchmarks.report.Plot;
 import org.tamanoir.benchmarks.report.Section;

@@ -21,8 +21,6 @@ final class LibBpf {
     static final int EGRESS = 2;
 
     private static final String RESOURCES = "/org/tamanoir/kernel/bpf/";
-    private static final int O_RDONLY = 0;
-    private static final int CLONE_NEWNET = 0x4000_0000;
     // struct bpf_tc_hook and struct bpf_tc_opts of libbpf 1.
     private static final int HOOK_OCTETS = 24;
     private static final int OPTS_OCTETS = 32;
@@ -91,11 +89,7 @@ final class LibBpf {
 
         private C() {}
 
-        static native int open(String file, int flags);
-
         static native int close(int fd);
-
-        static native int setns(int fd, int type);
 
         static native int if_nametoindex(String name);
     }
@@ -147,14 +141,6 @@ final class LibBpf {
     /** A map's file descriptor. */
     static int map(Pointer object, String name) throws IOException {
         return require(Bpf.bpf_object__find_map_fd_by_name(object, name), "map " + name);
-    }
-
-    /** Takes the thread that calls this, and what it starts, into a network namespace. */
-    static void enter(Namespace namespace) throws IOException {
-        int fd = require(C.open(namespace.file().toString(), O_RDONLY), "network namespace " + namespace.name());
-        int entered = C.setns(fd, CLONE_NEWNET);
-        C.close(fd);
-        require(entered, "entering network namespace " + namespace.name());
     }
 
     /**

@@ -1,17 +1,13 @@
 package org.tamanoir.benchmarks.levels;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.net.HttpURLConnection;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 import org.tamanoir.benchmarks.Child;
 import org.tamanoir.benchmarks.CpuClock;
+import org.tamanoir.benchmarks.netns.AdminApi;
+import org.tamanoir.benchmarks.netns.Namespace;
 import org.tamanoir.nodeos.Level;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** A node that runs in the router. Thread contract: one thread. */
 final class RouterNode implements AutoCloseable {
@@ -21,56 +17,26 @@ final class RouterNode implements AutoCloseable {
     private static final int TIMEOUT_MS = 20_000;
     private static final long TERM_TIMEOUT_MS = 10_000;
 
-    private final Namespace router;
+    private final AdminApi admin;
     private final Child child;
 
     RouterNode(Namespace router, Child child) {
-        this.router = router;
+        this.admin = new AdminApi(router, ADMIN_PORT);
         this.child = child;
     }
 
     boolean isReady() {
-        try {
-            ask("GET", "/ready", "");
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
+        return admin.isReady();
     }
 
     /** What the admin API answers. */
     JsonNode get(String path) throws IOException {
-        return JsonMapper.shared().readTree(ask("GET", path, ""));
+        return admin.get(path);
     }
 
     /** One request to the admin API; its answer. */
     String ask(String method, String path, String body) throws IOException {
-        return router.call(() -> {
-            HttpURLConnection connection = (HttpURLConnection)
-                    URI.create("http://127.0.0.1:" + ADMIN_PORT + path).toURL().openConnection();
-            connection.setConnectTimeout(TIMEOUT_MS);
-            connection.setReadTimeout(TIMEOUT_MS);
-            connection.setRequestMethod(method);
-            // A connection that is kept would be another thread's, of another namespace.
-            connection.setRequestProperty("Connection", "close");
-            if (!body.isEmpty()) {
-                connection.setRequestProperty("Content-Type", "application/json");
-                connection.setDoOutput(true);
-                try (OutputStream out = connection.getOutputStream()) {
-                    out.write(body.getBytes(StandardCharsets.UTF_8));
-                }
-            }
-            int code = connection.getResponseCode();
-            try (InputStream in = code < 400 ? connection.getInputStream() : connection.getErrorStream()) {
-                String answer = in == null ? "" : new String(in.readAllBytes(), StandardCharsets.UTF_8);
-                if (code >= 400) {
-                    throw new IOException(method + " " + path + ": " + code + " " + answer.strip());
-                }
-                return answer;
-            } finally {
-                connection.disconnect();
-            }
-        });
+        return admin.ask(method, path, body);
     }
 
     /** Fails if it has ended. */

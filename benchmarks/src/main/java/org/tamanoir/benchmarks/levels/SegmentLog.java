@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import org.tamanoir.benchmarks.netns.Namespace;
 
 /**
  * When packets passed three places on their way: out of the client, into the router, out of the router; written down by

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.node.QosText;
@@ -39,6 +40,8 @@ public final class AdminServer implements AutoCloseable {
     private final Live live;
     private final Metrics metrics;
     private final Api api;
+    private final LoadView load;
+    private Supplier<@Nullable MembershipStatus> cluster = () -> null;
     private final ThreadPoolExecutor livers;
     private volatile @Nullable HttpListener listener;
 
@@ -55,8 +58,15 @@ public final class AdminServer implements AutoCloseable {
         changes = new Changes(manager);
         live = new Live(manager);
         metrics = new Metrics(figures -> NodeMetrics.add(figures, manager));
+        load = new LoadView(manager.environment());
         api = new Api(gate);
+        load = new LoadView(manager.environment());
         livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>());
+    }
+
+    /** Shows what the node knows as a back-end of a cluster. Before {@link #start}. */
+    public void cluster(Supplier<@Nullable MembershipStatus> status) {
+        cluster = status;
     }
 
     /**
@@ -123,6 +133,9 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/levels", state::levels);
         api.get(router, "/v1/routes", state::routes);
         api.get(router, "/v1/traffic", call -> state.traffic());
+        api.get(router, "/v1/load", call -> load.now());
+        api.get(router, "/v1/cluster", call -> ClusterViews.of(cluster.get()));
+        api.get(router, "/cluster", call -> ClusterViews.of(cluster.get()));
         api.get(router, "/v1/deployments", call -> state.deployments());
         api.get(router, "/v1/qos", call -> QosText.fields(manager.qos()));
         api.get(router, "/v1/qos/status", call -> QosViews.Status.of(manager.qosStatus()));

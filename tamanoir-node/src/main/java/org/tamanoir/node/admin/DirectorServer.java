@@ -27,6 +27,7 @@ public final class DirectorServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectorServer.class);
 
     private final AdminSettings settings;
+    private final @Nullable InetSocketAddress ready;
     private final @Nullable Token registrationToken;
     private final Director director;
     private final Gate gate;
@@ -35,11 +36,13 @@ public final class DirectorServer implements AutoCloseable {
     private final Metrics metrics;
     private final Replies.View plan;
     private volatile @Nullable HttpListener listener;
+    private volatile @Nullable HttpListener readyListener;
     private volatile boolean isOpen;
 
     /**
      * A server that is not started.
      *
+     * @param ready where it answers by plain http too whether the director is well, and nothing else; null = nowhere
      * @param registrationToken what back-ends show; null = nobody may register
      */
     public DirectorServer(
@@ -47,9 +50,11 @@ public final class DirectorServer implements AutoCloseable {
             DirectorConfig config,
             Ipvs ipvs,
             AdminSettings settings,
+            @Nullable InetSocketAddress ready,
             @Nullable Token registrationToken) {
         this.director = director;
         this.settings = settings;
+        this.ready = ready;
         this.registrationToken = registrationToken;
         gate = new Gate(settings, "director");
         api = new Api(gate);
@@ -74,6 +79,9 @@ public final class DirectorServer implements AutoCloseable {
                     Views.text(settings.address()));
         }
         listener = HttpListener.start("director's API", settings.address(), settings.tls(), this::router);
+        if (ready != null) {
+            readyListener = HttpListener.start("director's readiness", ready, null, this::readyRouter);
+        }
     }
 
     /** Answers questions about the director, which has started; before, it says that it starts. */
@@ -95,6 +103,10 @@ public final class DirectorServer implements AutoCloseable {
         if (started != null) {
             started.close();
         }
+        HttpListener beside = readyListener;
+        if (beside != null) {
+            beside.close();
+        }
         metrics.close();
     }
 
@@ -103,7 +115,20 @@ public final class DirectorServer implements AutoCloseable {
         return api.operations();
     }
 
-    private Router router(Vertx vertx) {
+    /** Where it answers by plain http whether the director is well; null = nowhere. */
+    @Nullable
+    InetSocketAddress readyAddress() {
+        HttpListener started = readyListener;
+        return started == null ? null : started.address();
+    }
+
+    private Router readyRouter(Vertx vertx) {
+        Router router = opening(vertx);
+        router.get("/ready").handler(context -> Api.read(context, call -> ready()));
+        return router;
+    }
+
+    private Router opening(Vertx vertx) {
         Router router = api.router(vertx);
         router.route("/*").handler(context -> {
             if (isOpen) {
@@ -113,6 +138,11 @@ public final class DirectorServer implements AutoCloseable {
                         context, new ApiException(ApiException.BUSY, "the director starts: ask again in a moment"));
             }
         });
+        return router;
+    }
+
+    private Router router(Vertx vertx) {
+        Router router = opening(vertx);
         api.text(router, "/health", Replies.JSON, call -> Replies.json(new Views.Health("up")));
         api.on(router, HttpMethod.GET, "/ready").handler(context -> Api.read(context, call -> ready()));
         api.text(router, "/metrics", Metrics.CONTENT_TYPE, call -> metrics.scrape());

@@ -1,4 +1,4 @@
-package org.tamanoir.benchmarks.levels;
+package org.tamanoir.benchmarks.netns;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Runs short commands of the system. Stateless. */
-final class Shell {
+public final class Shell {
     private static final long TIMEOUT_S = 20;
 
     private Shell() {}
@@ -17,7 +17,7 @@ final class Shell {
      * @return what it said on standard output
      * @throws IOException in one line, if it is missing, failed or did not end
      */
-    static String run(List<String> command) throws IOException {
+    public static String run(List<String> command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command);
         // What it says is short: it fits the pipe, so that reading may wait for the end.
         builder.redirectErrorStream(true);

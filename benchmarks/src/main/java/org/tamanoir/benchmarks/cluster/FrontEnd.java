@@ -1,0 +1,243 @@
+package org.tamanoir.benchmarks.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.tamanoir.benchmarks.Child;
+import org.tamanoir.benchmarks.Processes;
+import org.tamanoir.benchmarks.cluster.Ipvs.Forwarding;
+import org.tamanoir.benchmarks.netns.Namespace;
+import org.tamanoir.benchmarks.netns.Shell;
+
+/**
+ * What a packet costs the front-end: the way of datagrams from a client through it to the interface of a back-end, less
+ * the way to the front-end's interface, where the reference run drops them. The processor that sends also forwards, so
+ * the time to send is the time of all that. Each link is a pair of virtual interfaces, without a switch.
+ *
+ * <p>Thread contract: one thread.
+ */
+final class FrontEnd implements AutoCloseable {
+    /** No virtual service: what others are compared with. */
+    static final Way PLAIN = new Way("plain ip_forward", 0, false);
+
+    private static final String VIRTUAL = "10.79.0.100";
+    private static final int BACK_ENDS = 3;
+    /** Flows of the load: every back-end gets as many of them. */
+    private static final int FLOWS = 6;
+
+    private final List<Namespace> all = new ArrayList<>();
+    private final Thread hook = new Thread(this::remove, "remove namespaces");
+    private final Namespace client;
+    private final Namespace director;
+    private final List<Namespace> backEnds;
+    private final Processes processes = new Processes();
+    private final List<Child> toVirtual = new ArrayList<>();
+    private final List<Child> toBackEnd = new ArrayList<>();
+
+    /**
+     * A way through the front-end.
+     *
+     * @param backEnds behind the virtual service; 0: there is none, packets are for the back-end itself
+     * @param eachScheduled whether each datagram is, not each flow
+     */
+    record Way(String name, int backEnds, boolean eachScheduled) {}
+
+    /** What a packet costs on a way, in each round. */
+    record Cost(Way way, int octets, List<Double> ns) {}
+
+    /**
+     * Makes the network.
+     *
+     * @param traffic the program that sends
+     */
+    FrontEnd(Path traffic) throws IOException {
+        String prefix = "tamanoir-front-" + ProcessHandle.current().pid() + "-";
+        client = named(prefix + "c");
+        director = named(prefix + "d");
+        backEnds = IntStream.rangeClosed(1, BACK_ENDS)
+                .mapToObj(i -> named(prefix + "b" + i))
+                .toList();
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            make();
+            for (int i = 0; i < FLOWS; i++) {
+                toVirtual.add(flow(traffic, VIRTUAL));
+                toBackEnd.add(flow(traffic, "10.79.1.2"));
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private Namespace named(String name) {
+        Namespace made = new Namespace(name);
+        all.add(made);
+        return made;
+    }
+
+    private Child flow(Path traffic, String to) throws IOException {
+        return processes.startAnswering(
+                "traffic", client.inside(List.of(traffic.toString(), "flood", to, Integer.toString(Bed.PORT))));
+    }
+
+    private void make() throws IOException {
+        for (Namespace each : all) {
+            Shell.run(List.of("ip", "netns", "add", each.name()));
+            each.run("ip link set lo up");
+        }
+        director.run(
+                "sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 "
+                        + "net.ipv4.conf.all.send_redirects=0");
+        director.run("ip link add name in type veth peer name out netns " + client.name());
+        end(director, "in", "10.79.0.1/24");
+        end(client, "out", "10.79.0.2/24");
+        director.run("ip address add " + VIRTUAL + "/32 dev in");
+        client.run("ip route add 10.79.0.0/16 via 10.79.0.1");
+        for (int i = 1; i <= BACK_ENDS; i++) {
+            Namespace backEnd = backEnds.get(i - 1);
+            director.run("ip link add name out" + i + " type veth peer name down netns " + backEnd.name());
+            end(director, "out" + i, "10.79." + i + ".1/24");
+            end(backEnd, "down", "10.79." + i + ".2/24");
+            drop(backEnd, "down");
+        }
+    }
+
+    private static void end(Namespace namespace, String name, String address) throws IOException {
+        namespace.run("ip address add " + address + " dev " + name);
+        namespace.run("ip link set dev " + name + " up");
+    }
+
+    /** IPv4 alone: addresses are still asked for and told. */
+    private static void drop(Namespace namespace, String name) throws IOException {
+        namespace.run("tc qdisc add dev " + name + " clsact");
+        namespace.run("tc filter add dev " + name + " ingress protocol ip matchall action drop");
+    }
+
+    /** All ways that are compared. */
+    static List<Way> ways() {
+        List<Way> ways = new ArrayList<>(List.of(PLAIN));
+        for (Forwarding forwarding : Forwarding.values()) {
+            for (int n = 1; n <= BACK_ENDS; n++) {
+                ways.add(new Way(forwarding.label(), n, false));
+            }
+        }
+        for (int n = 1; n <= BACK_ENDS; n++) {
+            ways.add(new Way(Forwarding.DIRECT.label(), n, true));
+        }
+        return ways;
+    }
+
+    /** Measures all ways in rounds in which they take turns; the first round warms up. */
+    List<Cost> measure(List<Way> ways, List<Integer> sizes, int rounds, int packets, Runnable progress)
+            throws IOException {
+        Map<Way, Map<Integer, List<Double>>> costs = new LinkedHashMap<>();
+        for (int round = -1; round < rounds; round++) {
+            progress.run();
+            drop(director, "in");
+            List<Double> reference = sizes.stream().map(octets -> 0.0).collect(java.util.stream.Collectors.toList());
+            for (int i = 0; i < sizes.size(); i++) {
+                reference.set(i, nsPerPacket(toBackEnd, sizes.get(i), packets));
+            }
+            director.run("tc qdisc delete dev in clsact");
+            for (Way way : ways) {
+                List<Child> flows = open(way);
+                for (int i = 0; i < sizes.size(); i++) {
+                    double ns = nsPerPacket(flows, sizes.get(i), packets) - reference.get(i);
+                    if (round >= 0) {
+                        costs.computeIfAbsent(way, unused -> new LinkedHashMap<>())
+                                .computeIfAbsent(sizes.get(i), unused -> new ArrayList<>())
+                                .add(ns);
+                    }
+                }
+            }
+        }
+        List<Cost> all = new ArrayList<>();
+        costs.forEach((way, bySize) -> bySize.forEach((octets, ns) -> all.add(new Cost(way, octets, ns))));
+        return all;
+    }
+
+    private List<Child> open(Way way) throws IOException {
+        if (way.backEnds == 0) {
+            return toBackEnd;
+        }
+        Ipvs ipvs = new Ipvs(director);
+        ipvs.clear();
+        for (Forwarding each : Forwarding.values()) {
+            if (each.label().equals(way.name)) {
+                List<String> servers = IntStream.rangeClosed(1, way.backEnds)
+                        .mapToObj(i -> "10.79." + i + ".2:" + Bed.PORT)
+                        .toList();
+                ipvs.serve(
+                        "-u",
+                        VIRTUAL + ":" + Bed.PORT,
+                        way.eachScheduled ? List.of("-s", "rr", "-o") : List.of("-s", "rr"),
+                        each,
+                        servers);
+            }
+        }
+        nsPerPacket(toVirtual, 64, FLOWS); // Flows that are new are scheduled now.
+        return toVirtual;
+    }
+
+    private static double nsPerPacket(List<Child> flows, int octets, int packets) throws IOException {
+        String hex = hex(octets);
+        int each = Math.max(1, packets / flows.size());
+        long ns = 0;
+        for (Child flow : flows) {
+            ns += number(flow, each + " " + hex);
+        }
+        return (double) ns / (each * flows.size());
+    }
+
+    /** The program answers {@code ok ns=NUMBER}. */
+    private static long number(Child flow, String command) throws IOException {
+        try {
+            String answer = flow.askLine(command);
+            if (!answer.startsWith("ok ns=")) {
+                throw new IOException("the program that sends said '" + answer + "'");
+            }
+            return Long.parseLong(answer.substring("ok ns=".length()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    private static String hex(int octets) throws IOException {
+        ByteBuffer packet = Work.MONITOR.batch(InetAddress.getByName(Bed.receiver(0)), 1, octets, 1);
+        byte[] copy = new byte[octets];
+        packet.get(copy);
+        return HexFormat.of().formatHex(copy);
+    }
+
+    private synchronized void remove() {
+        for (Namespace each : all) {
+            try {
+                if (java.nio.file.Files.exists(each.file())) {
+                    Shell.run(List.of("ip", "netns", "delete", each.name()));
+                }
+            } catch (IOException e) {
+                System.err.println("left behind: network namespace " + each.name() + " (" + e.getMessage() + ")");
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        processes.close();
+        remove();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The JVM ends: the hook runs, and finds nothing.
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package org.tamanoir.benchmarks.cluster;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.tamanoir.benchmarks.report.Numbers;
+
+/**
+ * What one load came to.
+ *
+ * @param work that nodes did
+ * @param octets of a packet as it is sent
+ * @param streams TCP connections
+ * @param backEnds nodes; 0: none, senders reach receivers straight
+ * @param seconds measured
+ * @param packets that arrived in that time
+ * @param senderNs processor time in that time
+ * @param nodesNs the same of each node
+ * @param receiverNs the same
+ * @param divided packets of the whole run by node
+ */
+record Point(
+        Work work,
+        int octets,
+        int streams,
+        int backEnds,
+        double seconds,
+        long packets,
+        long senderNs,
+        List<Long> nodesNs,
+        long receiverNs,
+        List<Long> divided) {
+    private static final String CSV_HEAD =
+            "place,service,octets,streams,back-ends,seconds,packets,Mb/s,sender ns a packet,"
+                    + "nodes ns a packet,receiver ns a packet,processors used,packets by back-end\n";
+
+    double packetsPerSecond() {
+        return packets / seconds;
+    }
+
+    /** Of packets as they were sent, also if they arrived smaller. */
+    double megabits() {
+        return packetsPerSecond() * octets * 8 / 1e6;
+    }
+
+    double senderNsPerPacket() {
+        return (double) senderNs / packets;
+    }
+
+    double nodeNsPerPacket() {
+        return (double) nodesNs.stream().mapToLong(Long::longValue).sum() / packets;
+    }
+
+    double receiverNsPerPacket() {
+        return (double) receiverNs / packets;
+    }
+
+    /** Processors that all three stages had. */
+    double processors() {
+        return (senderNsPerPacket() + nodeNsPerPacket() + receiverNsPerPacket()) * packets / seconds / 1e9;
+    }
+
+    /** How evenly nodes were used. */
+    double jain() {
+        return Numbers.jain(divided.stream().mapToDouble(Long::doubleValue).toArray());
+    }
+
+    static String csv(String place, List<Point> points) {
+        StringBuilder csv = new StringBuilder(CSV_HEAD);
+        for (Point each : points) {
+            csv.append(String.format(
+                    Locale.ROOT,
+                    "%s,%s,%d,%d,%d,%.2f,%d,%.1f,%.0f,%.0f,%.0f,%.2f,%s%n",
+                    place,
+                    each.work.label(),
+                    each.octets,
+                    each.streams,
+                    each.backEnds,
+                    each.seconds,
+                    each.packets,
+                    each.megabits(),
+                    each.senderNsPerPacket(),
+                    each.nodeNsPerPacket(),
+                    each.receiverNsPerPacket(),
+                    each.processors(),
+                    String.join(
+                            " ",
+                            Arrays.stream(each.divided.toArray())
+                                    .map(String::valueOf)
+                                    .toList())));
+        }
+        return csv.toString();
+    }
+}
