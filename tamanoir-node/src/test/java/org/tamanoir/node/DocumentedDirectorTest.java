@@ -27,7 +27,9 @@ class DocumentedDirectorTest {
     }
 
     private DirectorSettings read(String example) throws Exception {
-        SigningKey.generate().write(folder.resolve("publisher"));
+        if (!Files.exists(folder.resolve("publisher"))) {
+            SigningKey.generate().write(folder.resolve("publisher"));
+        }
         Files.writeString(folder.resolve("nodes.token"), "0123456789abcdef");
         Files.writeString(folder.resolve("admin.token"), "fedcba9876543210");
         Path authority = new TestAuthority(folder, "authority").files("front1").trust();
