@@ -29,16 +29,18 @@ final class DirectorVrrp {
         InetAddress source = vrrp.value("source", DirectorFile::address);
         List<InetAddress> peers = vrrp.values("peers", DirectorFile::address);
         if ((source == null) == !peers.isEmpty()) {
-            vrrp.problems().add(
-                    vrrp.where(source == null ? "peers" : "source"),
-                    "source and peers belong together: give both, or neither for multicast");
+            vrrp.problems()
+                    .add(
+                            vrrp.where(source == null ? "peers" : "source"),
+                            "source and peers belong together: give both, or neither for multicast");
         }
         String password = vrrp.value("password-file", file -> DirectorPassword.read(Path.of(file)));
         boolean isIpv6 = services.stream().anyMatch(service -> service.address().getAddress().length > 4);
         if (password != null && isIpv6) {
-            vrrp.problems().add(
-                    vrrp.where("password-file"),
-                    "VRRP has passwords for IPv4 alone, and a service has an IPv6 address: remove it");
+            vrrp.problems()
+                    .add(
+                            vrrp.where("password-file"),
+                            "VRRP has passwords for IPv4 alone, and a service has an IPv6 address: remove it");
         }
         String known = networkInterface == null ? "" : networkInterface;
         String syncInterface = vrrp.value("sync-interface", known, DirectorFile::networkInterface);
@@ -50,8 +52,7 @@ final class DirectorVrrp {
             return null;
         }
         try {
-            return new Vrrp(
-                    known, syncInterface, routerId, priority, preempt, interval, source, peers, password);
+            return new Vrrp(known, syncInterface, routerId, priority, preempt, interval, source, peers, password);
         } catch (IllegalArgumentException e) {
             vrrp.problems().add(vrrp.where(), String.valueOf(e.getMessage()));
             return null;
@@ -64,8 +65,9 @@ final class DirectorVrrp {
             throw new IllegalArgumentException(text + " must be whole tenths of seconds, as in 300ms");
         }
         if (hasPassword && interval.toMillis() % 1000 != 0) {
-            throw new IllegalArgumentException(text + " must be whole seconds with a password-file, by which VRRP is of "
-                    + "version 2: change it, or remove the password");
+            throw new IllegalArgumentException(
+                    text + " must be whole seconds with a password-file, by which VRRP is of "
+                            + "version 2: change it, or remove the password");
         }
         return interval;
     }

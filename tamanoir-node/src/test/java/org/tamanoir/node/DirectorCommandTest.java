@@ -138,7 +138,8 @@ class DirectorCommandTest {
         assertThat(run("director", "keepalived", "-c", file.toString()))
                 .as("%s", err)
                 .isZero();
-        assertThat(out.toString()).contains("virtual_router_id 7", "/dev/tcp/127.0.0.1/3326", "10.0.0.100/32 dev " + device);
+        assertThat(out.toString())
+                .contains("virtual_router_id 7", "/dev/tcp/127.0.0.1/3326", "10.0.0.100/32 dev " + device);
         Path target = folder.resolve("keepalived.conf");
         String printed = out.toString();
         out.getBuffer().setLength(0);

@@ -371,8 +371,8 @@ class DirectorFileTest {
                         + "vrrp: {interface: eth0, router-id: 1, password-file: " + password + "}"))
                 .containsExactly("2: vrrp.password-file: VRRP has passwords for IPv4 alone, and a service has an IPv6 "
                         + "address: remove it");
-        assertThat(problems(SERVICE + "vrrp: {interface: eth0, router-id: 1, interval: 300ms, password-file: " + password
-                        + "}"))
+        assertThat(problems(SERVICE + "vrrp: {interface: eth0, router-id: 1, interval: 300ms, password-file: "
+                        + password + "}"))
                 .containsExactly("2: vrrp.interval: 300ms must be whole seconds with a password-file, by which VRRP is "
                         + "of version 2: change it, or remove the password");
         Files.writeString(password, "more than eight");
