@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -40,8 +41,7 @@ class DocumentedDirectorTest {
         Problems problems = new Problems();
         DirectorSettings settings = DirectorFile.read(file, problems);
         assertThat(problems.lines()).isEmpty();
-        assertThat(settings).isNotNull();
-        return settings;
+        return Objects.requireNonNull(settings);
     }
 
     @Test
