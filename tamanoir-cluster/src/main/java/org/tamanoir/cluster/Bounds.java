@@ -1,6 +1,7 @@
 package org.tamanoir.cluster;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
@@ -8,6 +9,9 @@ import java.util.regex.Pattern;
 final class Bounds {
     /** What a label of the domain name system may hold, with dots and underscores. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+
+    /** Of a URI, which has brackets around IPv6. */
+    private static final Pattern ADDRESS = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+]");
 
     private static final int MAX_SHOWN = 200;
 
@@ -34,7 +38,16 @@ final class Bounds {
         }
     }
 
-    /** The base address of an admin API. */
+    /** The base address of an admin API; {@link BackEnd} looks at its parts. */
+    static URI admin(String text) {
+        try {
+            return new URI(text);
+        } catch (URISyntaxException e) {
+            throw new IllegalArgumentException("admin address '" + line(text) + "' must be http://ADDRESS:PORT", e);
+        }
+    }
+
+    /** Refuses what is no base address of an admin API. */
     static void admin(URI value) {
         boolean http = "http".equals(value.getScheme()) || "https".equals(value.getScheme());
         boolean bare = value.getRawPath() == null
@@ -42,7 +55,16 @@ final class Bounds {
                 || value.getRawPath().equals("/");
         if (!http || value.getHost() == null || !bare || value.getRawQuery() != null || value.getUserInfo() != null) {
             throw new IllegalArgumentException("admin address '" + line(value.toString())
-                    + "' must be http://HOST:PORT or https://HOST:PORT, and no more");
+                    + "' must be http://ADDRESS:PORT or https://ADDRESS:PORT, and no more");
+        }
+    }
+
+    /** Refuses names: what registers must not have all health checks wait for a name server. */
+    static void numeric(URI value) {
+        if (!value.getHost().equals("localhost")
+                && !ADDRESS.matcher(value.getHost()).matches()) {
+            throw new IllegalArgumentException("admin address '" + line(value.toString())
+                    + "' must have an IP address instead of a name: health does not depend on name servers");
         }
     }
 

@@ -30,6 +30,8 @@ import org.tamanoir.cluster.lvs.VirtualService;
 final class DirectorLoop implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectorLoop.class);
     private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
+    /** What a node that leaves waits for at most; it asks again. */
+    private static final long LEAVE_NS = TimeUnit.SECONDS.toNanos(2);
     /** Longer than the programs of one look may take. */
     private static final long END_MS = 60_000;
 
@@ -44,6 +46,7 @@ final class DirectorLoop implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
+    private final Condition looked = lock.newCondition();
 
     // Guarded by the lock.
     private boolean hasNews;
@@ -142,6 +145,7 @@ final class DirectorLoop implements AutoCloseable {
                 counters = now;
                 active = here;
                 count(System.nanoTime());
+                looked.signalAll();
                 memory.save();
             } finally {
                 lock.unlock();
@@ -232,10 +236,13 @@ final class DirectorLoop implements AutoCloseable {
     }
 
     private void remove() {
+        lock.lock();
         try {
             memory.takeBack(host);
         } catch (ClusterException | RuntimeException e) {
             LOG.warn("director {} could not remove what it made: {}", config.name(), e.getMessage());
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -249,12 +256,37 @@ final class DirectorLoop implements AutoCloseable {
     <T> T order(Order<T> order) throws ClusterException {
         lock.lock();
         try {
+            if (closed) {
+                throw new ClusterException("director " + config.name() + " ends: ask it when it has started again");
+            }
             T result = order.give(memory, System.nanoTime(), Instant.now());
             tell();
             memory.save();
             return result;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** A node that leaves has its answer when the kernel gives it no new streams, so that it can stop to take them. */
+    Welcome register(String name, Registration registration, InetAddress from) throws ClusterException {
+        return order((known, nowNs, now) -> {
+            Member member = known.roster().register(name, registration, from, nowNs, now);
+            tell();
+            long leftNs = LEAVE_NS;
+            while (registration.leaving() && member.isAwaited() && !closed && leftNs > 0) {
+                leftNs = awaitLook(leftNs);
+            }
+            return StatusView.welcome(config, member, known.deployed());
+        });
+    }
+
+    private long awaitLook(long leftNs) {
+        try {
+            return looked.awaitNanos(leftNs);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 0;
         }
     }
 

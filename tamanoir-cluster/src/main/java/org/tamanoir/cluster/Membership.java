@@ -348,7 +348,14 @@ public final class Membership implements AutoCloseable {
             saidNoRoute = true;
             return;
         }
-        host.take(welcome.services(), through);
+        List<InetAddress> directors = new ArrayList<>();
+        for (MembershipLink link : links) {
+            InetAddress there = new InetSocketAddress(link.host(), link.url().getPort()).getAddress();
+            if (there != null && through.equals(interfaceTowards(link.url()))) {
+                directors.add(there);
+            }
+        }
+        host.take(welcome.services(), through, directors);
     }
 
     private static @Nullable String interfaceTowards(URI director) {

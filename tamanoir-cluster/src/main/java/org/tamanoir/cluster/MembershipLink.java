@@ -34,6 +34,7 @@ final class MembershipLink {
     private static final Logger LOG = LoggerFactory.getLogger(MembershipLink.class);
     private static final JsonMapper MAPPER = new JsonMapper();
     private static final int OK = 200;
+    private static final int LIMIT_OCTETS = MembershipWelcome.LIMIT_OCTETS;
     private static final String ASKED = "asked";
     private static final String REFUSED = "refused";
     private static final String UNREACHABLE = "unreachable";
@@ -62,7 +63,7 @@ final class MembershipLink {
     private final MembershipPace pace;
     private final Runnable wake;
     private @Nullable InetAddress local;
-    private @Nullable CompletableFuture<HttpResponse<byte[]>> pending;
+    private @Nullable CompletableFuture<HttpResponse<String>> pending;
     private boolean pendingLeaves;
     private long deadlineNs;
 
@@ -90,7 +91,7 @@ final class MembershipLink {
 
     /** Does what is due; returns nanoseconds until something is due again. */
     long step(long nowNs, Body body, Listener listener) {
-        CompletableFuture<HttpResponse<byte[]>> sent = pending;
+        CompletableFuture<HttpResponse<String>> sent = pending;
         if (sent != null && !sent.isDone() && nowNs - deadlineNs >= 0) {
             sent.cancel(true);
         }
@@ -118,7 +119,8 @@ final class MembershipLink {
                     .PUT(HttpRequest.BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body.of(from))))
                     .build();
             deadlineNs = nowNs + settings.timing().requestTimeout().toNanos();
-            CompletableFuture<HttpResponse<byte[]>> sent = http.sendAsync(request, head -> new MembershipBody());
+            CompletableFuture<HttpResponse<String>> sent =
+                    http.sendAsync(request, head -> new BoundedAnswer(LIMIT_OCTETS));
             pending = sent;
             sent.whenComplete((response, error) -> wake.run());
         } catch (IOException e) {
@@ -127,9 +129,9 @@ final class MembershipLink {
         }
     }
 
-    private void take(CompletableFuture<HttpResponse<byte[]>> done, long nowNs, Listener listener) {
+    private void take(CompletableFuture<HttpResponse<String>> done, long nowNs, Listener listener) {
         try {
-            HttpResponse<byte[]> response = done.join();
+            HttpResponse<String> response = done.join();
             if (response.statusCode() != OK) {
                 failed(REFUSED, refusal(response), nowNs, listener);
                 return;
@@ -214,7 +216,7 @@ final class MembershipLink {
         return "no answer within " + settings.timing().requestTimeout().toMillis() + " ms";
     }
 
-    private static String refusal(HttpResponse<byte[]> response) {
+    private static String refusal(HttpResponse<String> response) {
         String why = "";
         try {
             why = MAPPER.readTree(response.body()).path("error").asString("");
@@ -227,7 +229,7 @@ final class MembershipLink {
 
     /** The address of this host that leads there; nothing is sent. */
     static InetAddress localAddress(URI url) throws IOException {
-        InetSocketAddress there = new InetSocketAddress(url.getHost().replaceAll("[\\[\\]]", ""), url.getPort());
+        InetSocketAddress there = new InetSocketAddress(host(url), url.getPort());
         if (there.isUnresolved()) {
             throw new IOException("its name " + url.getHost() + " is unknown");
         }
@@ -271,6 +273,15 @@ final class MembershipLink {
 
     URI url() {
         return url;
+    }
+
+    /** Its name or address. */
+    String host() {
+        return host(url);
+    }
+
+    private static String host(URI url) {
+        return url.getHost().replaceAll("[\\[\\]]", "");
     }
 
     synchronized MembershipStatus.DirectorLink status() {

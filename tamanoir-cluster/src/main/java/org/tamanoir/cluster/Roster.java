@@ -79,7 +79,7 @@ final class Roster {
 
     private static BackEnd remembered(DirectorState.Known known) throws ClusterException {
         try {
-            return new BackEnd(known.name(), literal(known.address()), URI.create(known.admin()), known.weight());
+            return new BackEnd(known.name(), literal(known.address()), Bounds.admin(known.admin()), known.weight());
         } catch (IllegalArgumentException e) {
             throw new ClusterException(
                     "the state folder remembers a back-end that cannot be ("
@@ -168,11 +168,11 @@ final class Roster {
     private BackEnd asked(String name, Registration registration, InetAddress from) throws ClusterException {
         try {
             String address = registration.address();
-            return new BackEnd(
-                    name,
-                    address == null ? withoutZone(from) : literal(address),
-                    URI.create(registration.admin()),
-                    registration.weight());
+            URI admin = Bounds.admin(registration.admin());
+            InetAddress own = address == null ? withoutZone(from) : literal(address);
+            BackEnd asked = new BackEnd(name, own, admin, registration.weight());
+            Bounds.numeric(admin);
+            return asked;
         } catch (IllegalArgumentException e) {
             throw new ClusterException(
                     "registration of '" + Bounds.line(name) + "': " + Bounds.line(String.valueOf(e.getMessage())), e);

@@ -36,7 +36,8 @@ public record Vrrp(
     private static final long MAX_INTERVAL_MS = 40_000; // section 5.2.7: 12 bits of hundredths of seconds
     private static final int MAX_PEERS = 16;
     private static final Pattern INTERFACE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,14}");
-    private static final Pattern PASSWORD = Pattern.compile("[A-Za-z0-9._+-]{1,8}"); // RFC 2338, section 5.3.6.2: 8 octets
+    private static final Pattern PASSWORD =
+            Pattern.compile("[A-Za-z0-9._+-]{1,8}"); // RFC 2338, section 5.3.6.2: 8 octets
 
     /**
      * Checks all of it, as it comes into a configuration file of another program.
@@ -66,7 +67,10 @@ public record Vrrp(
         boolean isInRange = interval.compareTo(Duration.ofMillis(MIN_INTERVAL_MS)) >= 0
                 && interval.compareTo(Duration.ofMillis(MAX_INTERVAL_MS)) <= 0;
         check(
-                isInRange && interval.toNanos() % Duration.ofMillis(MIN_INTERVAL_MS).toNanos() == 0,
+                isInRange
+                        && interval.toNanos()
+                                        % Duration.ofMillis(MIN_INTERVAL_MS).toNanos()
+                                == 0,
                 "interval " + interval + " must be 0.1 s to 40 s in tenths of seconds");
         check(
                 !hasPassword || interval.getNano() == 0,
@@ -74,9 +78,7 @@ public record Vrrp(
     }
 
     private static void checkPeers(@Nullable InetAddress source, List<InetAddress> peers) {
-        check(
-                source == null == peers.isEmpty(),
-                "source and peers must be given both, or neither for multicast");
+        check(source == null == peers.isEmpty(), "source and peers must be given both, or neither for multicast");
         check(peers.size() <= MAX_PEERS, peers.size() + " peers, at most " + MAX_PEERS);
         if (source == null) {
             return;
@@ -107,7 +109,7 @@ public record Vrrp(
     /** Without the password. */
     @Override
     public String toString() {
-        return "Vrrp[" + networkInterface + ", sync " + syncInterface + ", router " + routerId + ", priority " + priority
-                + (password == null ? "" : ", with a password") + "]";
+        return "Vrrp[" + networkInterface + ", sync " + syncInterface + ", router " + routerId + ", priority "
+                + priority + (password == null ? "" : ", with a password") + "]";
     }
 }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,6 +26,8 @@ import org.tamanoir.cluster.MembershipSettings.SetUp;
 import org.tamanoir.cluster.MembershipSettings.Timing;
 import org.tamanoir.cluster.MembershipStatus.DirectorLink;
 import org.tamanoir.cluster.MembershipStatus.Wanted;
+import org.tamanoir.tls.TestAuthority;
+import org.tamanoir.tls.TlsFiles;
 
 @Timeout(60)
 class MembershipTest {
@@ -52,6 +55,10 @@ class MembershipTest {
 
     /** @param patience for joining and leaving: long where a test waits for something, short where nothing comes */
     private Membership membership(Duration patience, URI... directors) throws IOException {
+        return membership(patience, null, directors);
+    }
+
+    private Membership membership(Duration patience, @Nullable TlsFiles tls, URI... directors) throws IOException {
         Timing timing =
                 new Timing(patience, Duration.ofSeconds(5), Duration.ofMillis(300), patience, Duration.ofMillis(50));
         Membership membership = new Membership(new MembershipSettings(
@@ -64,7 +71,7 @@ class MembershipTest {
                 null,
                 SetUp.OFF,
                 folder.resolve("cache"),
-                null,
+                tls,
                 timing));
         opened.add(0, membership);
         return membership;
@@ -283,12 +290,33 @@ class MembershipTest {
     @Test
     void anAnswerWithoutEndIsBrokenOff() throws Exception {
         TestDirector director = director(Welcomes.FULL);
-        director.answer = registration -> new byte[MembershipBody.LIMIT_OCTETS + 1];
+        director.answer = registration -> new byte[MembershipWelcome.LIMIT_OCTETS + 1];
         Membership membership = membership(Duration.ofMillis(100), director.url());
         membership.join();
         eventually()
-                .untilAsserted(() ->
-                        assertThat(link(membership, 0).problem()).isEqualTo("no answer: it sends more than 1 MiB"));
+                .untilAsserted(() -> assertThat(link(membership, 0).problem())
+                        .isEqualTo("no answer: answered more than 1048576 octets"));
+    }
+
+    @Test
+    void aDirectorInsideTlsIsBelievedByTheNodesAuthoritiesAlone() throws Exception {
+        TlsFiles shown = new TestAuthority(folder, "authority").files("director");
+        TlsFiles others = new TestAuthority(folder, "other").files("other");
+        TestDirector director =
+                new TestDirector(registration -> MembershipWelcome.json(Welcomes.FULL), shown.context());
+        opened.add(director);
+        TlsFiles trusting = new TlsFiles(null, null, shown.trust(), false);
+        Membership good = membership(LONG, trusting, director.url());
+        good.join();
+        assertThat(link(good, 0).state()).isEqualTo("joining");
+        Membership bad =
+                membership(Duration.ofMillis(100), new TlsFiles(null, null, others.trust(), false), director.url());
+        bad.join();
+        eventually()
+                .untilAsserted(() -> assertThat(link(bad, 0).problem())
+                        .startsWith("no TLS with it: ")
+                        .endsWith("name the authority of its certificate under tls.trust, or with --tls-trust"));
+        assertThat(bad.status().setUp().applied()).isFalse();
     }
 
     @Test

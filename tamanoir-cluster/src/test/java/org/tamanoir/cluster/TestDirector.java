@@ -2,6 +2,8 @@ package org.tamanoir.cluster;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -11,6 +13,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -29,6 +33,7 @@ final class TestDirector implements AutoCloseable {
     volatile int status = 200;
     volatile Answer answer;
     private final HttpServer server;
+    private final boolean isTls;
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
     TestDirector(Welcome welcome) throws IOException {
@@ -36,8 +41,25 @@ final class TestDirector implements AutoCloseable {
     }
 
     TestDirector(Answer answer) throws IOException {
+        this(answer, null);
+    }
+
+    /** @param tls null = plain HTTP */
+    TestDirector(Answer answer, @Nullable SSLContext tls) throws IOException {
+        this(answer, tls, InetAddress.getLoopbackAddress());
+    }
+
+    TestDirector(Answer answer, @Nullable SSLContext tls, InetAddress at) throws IOException {
         this.answer = answer;
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        isTls = tls != null;
+        InetSocketAddress any = new InetSocketAddress(at, 0);
+        if (tls == null) {
+            server = HttpServer.create(any, 0);
+        } else {
+            HttpsServer secure = HttpsServer.create(any, 0);
+            secure.setHttpsConfigurator(new HttpsConfigurator(tls));
+            server = secure;
+        }
         server.createContext("/", this::serve);
         server.setExecutor(threads);
         server.start();
@@ -65,7 +87,9 @@ final class TestDirector implements AutoCloseable {
     }
 
     URI url() {
-        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+        return URI.create((isTls ? "https" : "http") + "://"
+                + server.getAddress().getAddress().getHostAddress() + ":"
+                + server.getAddress().getPort());
     }
 
     JsonNode last() {

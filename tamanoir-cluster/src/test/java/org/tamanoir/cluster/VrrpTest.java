@@ -16,8 +16,10 @@ class VrrpTest {
 
     @Test
     void whatKeepalivedTakesIsTaken() {
-        assertThat(of("eth0", 1, 1, Duration.ofMillis(100), null).advertInterval()).isEqualTo(Duration.ofMillis(100));
-        assertThat(of("bond0.100", 255, 254, Duration.ofSeconds(40), "a.b-c+d_").routerId()).isEqualTo(255);
+        assertThat(of("eth0", 1, 1, Duration.ofMillis(100), null).advertInterval())
+                .isEqualTo(Duration.ofMillis(100));
+        assertThat(of("bond0.100", 255, 254, Duration.ofSeconds(40), "a.b-c+d_").routerId())
+                .isEqualTo(255);
     }
 
     @Test
@@ -60,8 +62,7 @@ class VrrpTest {
 
     private static Vrrp to(@Nullable String source, String... peers) {
         List<InetAddress> all = List.of(peers).stream().map(VrrpTest::address).toList();
-        return new Vrrp(
-                "eth0", "eth0", 1, 1, false, SECOND, source == null ? null : address(source), all, null);
+        return new Vrrp("eth0", "eth0", 1, 1, false, SECOND, source == null ? null : address(source), all, null);
     }
 
     private static InetAddress address(String text) {

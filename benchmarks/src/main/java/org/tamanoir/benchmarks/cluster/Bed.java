@@ -99,8 +99,10 @@ final class Bed implements AutoCloseable {
         join(backEnds, "10.78.3.");
         join(List.of(director), "10.78.4.");
         in(director, List.of("address add " + VIRTUAL_ADDRESS + "/32 dev eth"));
-        set(director, Stream.concat(NO_FILTER.stream(), Stream.of("net.ipv4.conf.all.send_redirects=0"))
-                .toList());
+        set(
+                director,
+                Stream.concat(NO_FILTER.stream(), Stream.of("net.ipv4.conf.all.send_redirects=0"))
+                        .toList());
         for (Namespace each : backEnds) {
             set(each, Stream.concat(NO_FILTER.stream(), SILENT.stream()).toList());
             in(each, List.of("address add " + VIRTUAL_ADDRESS + "/32 dev lo"));
@@ -111,7 +113,10 @@ final class Bed implements AutoCloseable {
         for (int i = 0; i < machines.size(); i++) {
             in(
                     machines.get(i),
-                    List.of("link set dev lo up", "link set dev eth up", "address add " + address + (i + 1) + "/16 dev eth"));
+                    List.of(
+                            "link set dev lo up",
+                            "link set dev eth up",
+                            "address add " + address + (i + 1) + "/16 dev eth"));
         }
     }
 

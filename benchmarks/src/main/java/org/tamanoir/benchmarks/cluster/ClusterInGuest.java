@@ -65,7 +65,7 @@ public final class ClusterInGuest implements Callable<Integer> {
             try (FrontEnd frontEnd = new FrontEnd(traffic)) {
                 int[] round = {0};
                 results = frontEnd.measure(
-                        sizes, rounds, packets, () -> say("round " + round[0]++ + " of " + rounds));
+                        FrontEnd.ways(), sizes, rounds, packets, () -> say("round " + round[0]++ + " of " + rounds));
             }
         }
         Files.writeString(output, JsonMapper.shared().writeValueAsString(results));

@@ -24,7 +24,8 @@ import org.tamanoir.benchmarks.netns.Shell;
  * <p>Thread contract: one thread.
  */
 final class FrontEnd implements AutoCloseable {
-    static final String PLAIN = "plain ip_forward";
+    /** No virtual service: what others are compared with. */
+    static final Way PLAIN = new Way("plain ip_forward", 0, false);
 
     private static final String VIRTUAL = "10.79.0.100";
     private static final int BACK_ENDS = 3;
@@ -60,7 +61,9 @@ final class FrontEnd implements AutoCloseable {
         String prefix = "tamanoir-front-" + ProcessHandle.current().pid() + "-";
         client = named(prefix + "c");
         director = named(prefix + "d");
-        backEnds = IntStream.rangeClosed(1, BACK_ENDS).mapToObj(i -> named(prefix + "b" + i)).toList();
+        backEnds = IntStream.rangeClosed(1, BACK_ENDS)
+                .mapToObj(i -> named(prefix + "b" + i))
+                .toList();
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             make();
@@ -90,8 +93,9 @@ final class FrontEnd implements AutoCloseable {
             Shell.run(List.of("ip", "netns", "add", each.name()));
             each.run("ip link set lo up");
         }
-        director.run("sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 "
-                + "net.ipv4.conf.all.send_redirects=0");
+        director.run(
+                "sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 "
+                        + "net.ipv4.conf.all.send_redirects=0");
         director.run("ip link add name in type veth peer name out netns " + client.name());
         end(director, "in", "10.79.0.1/24");
         end(client, "out", "10.79.0.2/24");
@@ -119,7 +123,7 @@ final class FrontEnd implements AutoCloseable {
 
     /** All ways that are compared. */
     static List<Way> ways() {
-        List<Way> ways = new ArrayList<>(List.of(new Way(PLAIN, 0, false)));
+        List<Way> ways = new ArrayList<>(List.of(PLAIN));
         for (Forwarding forwarding : Forwarding.values()) {
             for (int n = 1; n <= BACK_ENDS; n++) {
                 ways.add(new Way(forwarding.label(), n, false));
@@ -132,7 +136,8 @@ final class FrontEnd implements AutoCloseable {
     }
 
     /** Measures all ways in rounds in which they take turns; the first round warms up. */
-    List<Cost> measure(List<Integer> sizes, int rounds, int packets, Runnable progress) throws IOException {
+    List<Cost> measure(List<Way> ways, List<Integer> sizes, int rounds, int packets, Runnable progress)
+            throws IOException {
         Map<Way, Map<Integer, List<Double>>> costs = new LinkedHashMap<>();
         for (int round = -1; round < rounds; round++) {
             progress.run();
@@ -142,7 +147,7 @@ final class FrontEnd implements AutoCloseable {
                 reference.set(i, nsPerPacket(toBackEnd, sizes.get(i), packets));
             }
             director.run("tc qdisc delete dev in clsact");
-            for (Way way : ways()) {
+            for (Way way : ways) {
                 List<Child> flows = open(way);
                 for (int i = 0; i < sizes.size(); i++) {
                     double ns = nsPerPacket(flows, sizes.get(i), packets) - reference.get(i);

@@ -40,7 +40,8 @@ public final class AddressConflict {
     /** Tells from a frame and the hardware address that it came from who claims the address. */
     @FunctionalInterface
     private interface Reader {
-        @Nullable String claimant(byte[] frame, PacketSocket.Received received);
+        @Nullable
+        String claimant(byte[] frame, PacketSocket.Received received);
     }
 
     private AddressConflict() {}

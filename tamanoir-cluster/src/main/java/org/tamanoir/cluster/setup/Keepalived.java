@@ -87,23 +87,23 @@ public final class Keepalived {
                     }
                 %s%s}
                 """.formatted(
-                        config.name(),
-                        config.name(),
-                        vrrp.syncInterface(),
-                        INSTANCE,
-                        vrrp.routerId(),
-                        script(readyUrl),
-                        INSTANCE,
-                        password == null ? 3 : 2,
-                        vrrp.networkInterface(),
-                        vrrp.routerId(),
-                        vrrp.priority(),
-                        interval(vrrp),
-                        vrrp.preempt() ? "" : "    nopreempt\n",
-                        password == null ? "" : block("authentication", List.of("auth_type PASS", "auth_pass " + password)),
-                        peers(vrrp),
-                        block("virtual_ipaddress", own),
-                        block("virtual_ipaddress_excluded", others));
+                config.name(),
+                config.name(),
+                vrrp.syncInterface(),
+                INSTANCE,
+                vrrp.routerId(),
+                script(readyUrl),
+                INSTANCE,
+                password == null ? 3 : 2,
+                vrrp.networkInterface(),
+                vrrp.routerId(),
+                vrrp.priority(),
+                interval(vrrp),
+                vrrp.preempt() ? "" : "    nopreempt\n",
+                password == null ? "" : block("authentication", List.of("auth_type PASS", "auth_pass " + password)),
+                peers(vrrp),
+                block("virtual_ipaddress", own),
+                block("virtual_ipaddress_excluded", others));
     }
 
     private static boolean isIpv6(Vrrp vrrp, DirectorConfig config) {
@@ -142,7 +142,9 @@ public final class Keepalived {
         return source == null
                 ? ""
                 : "    unicast_src_ip " + Host.text(source) + "\n"
-                        + block("unicast_peer", vrrp.peers().stream().map(Host::text).toList());
+                        + block(
+                                "unicast_peer",
+                                vrrp.peers().stream().map(Host::text).toList());
     }
 
     private static String block(String name, List<String> lines) {
@@ -158,8 +160,8 @@ public final class Keepalived {
         int port = url.getPort();
         String request = "GET " + url.getPath() + " HTTP/1.1\\\\r\\\\nHost: " + host + ":" + port
                 + "\\\\r\\\\nConnection: close\\\\r\\\\n\\\\r\\\\n";
-        return "/bin/bash -c 'exec 3<>/dev/tcp/" + host.replaceAll("[\\[\\]]", "") + "/" + port + " && printf \\\"" + request
-                + "\\\" >&3 && read -r -t 2 -u 3 _ status _ && [[ $status == 200 ]]'";
+        return "/bin/bash -c 'exec 3<>/dev/tcp/" + host.replaceAll("[\\[\\]]", "") + "/" + port + " && printf \\\""
+                + request + "\\\" >&3 && read -r -t 2 -u 3 _ status _ && [[ $status == 200 ]]'";
     }
 
     private static URI url(String text) throws ClusterException {

@@ -50,14 +50,22 @@ final class NeighbourFrame {
     /** Asks who has an address, as one who is about to take it (RFC 4862, section 5.4.2). */
     static byte[] probe(Inet6Address address) {
         ByteBuffer frame = header(BODY_OCTETS, UNSPECIFIED, solicited(address));
-        frame.put((byte) SOLICITATION).put((byte) 0).putShort((short) 0).putInt(0).put(address.getAddress());
+        frame.put((byte) SOLICITATION)
+                .put((byte) 0)
+                .putShort((short) 0)
+                .putInt(0)
+                .put(address.getAddress());
         return checked(frame);
     }
 
     /** Tells all that the sender has the address, whatever they knew before (RFC 4861, section 7.2.6). */
     static byte[] announcement(byte[] hardware, Inet6Address address) {
         ByteBuffer frame = header(BODY_OCTETS + OPTION_OCTETS, address.getAddress(), ALL_NODES);
-        frame.put((byte) ADVERTISEMENT).put((byte) 0).putShort((short) 0).putInt(OVERRIDE).put(address.getAddress());
+        frame.put((byte) ADVERTISEMENT)
+                .put((byte) 0)
+                .putShort((short) 0)
+                .putInt(OVERRIDE)
+                .put(address.getAddress());
         frame.put((byte) TARGET_HARDWARE).put((byte) 1).put(hardware, 0, OPTION_OCTETS - 2);
         return checked(frame);
     }

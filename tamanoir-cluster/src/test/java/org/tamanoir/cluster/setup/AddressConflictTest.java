@@ -46,14 +46,14 @@ class AddressConflictTest {
         }
     }
 
-    private static @Nullable String holder(String device, String address, Duration patience)
-            throws Exception {
+    private static @Nullable String holder(String device, String address, Duration patience) throws Exception {
         InetAddress wanted = Configs.address(address);
         return namespaces.in(here, () -> AddressConflict.holder(device, wanted, patience));
     }
 
     private static String hardware(String namespace, String device) {
-        return namespaces.run(namespace, "ip -brief link show dev " + device)
+        return namespaces
+                .run(namespace, "ip -brief link show dev " + device)
                 .strip()
                 .split("\\s+")[2];
     }

@@ -29,7 +29,8 @@ class FramesTest {
     @Test
     void arpFramesAreAsTheRfcDrawsThem() {
         assertThat(HEX.formatHex(ArpFrame.probe(HARDWARE, ADDRESS))).isEqualTo(ARP_HEAD + "00000000" + ARP_TARGET);
-        assertThat(HEX.formatHex(ArpFrame.announcement(HARDWARE, ADDRESS))).isEqualTo(ARP_HEAD + "0a4a0001" + ARP_TARGET);
+        assertThat(HEX.formatHex(ArpFrame.announcement(HARDWARE, ADDRESS)))
+                .isEqualTo(ARP_HEAD + "0a4a0001" + ARP_TARGET);
     }
 
     @Test
@@ -53,12 +54,20 @@ class FramesTest {
         assertThat(arp("0001080006040002" + "020000000001" + "00000000" + ARP_TARGET))
                 .as("an answer without address")
                 .isNull();
-        assertThat(arp("0006080006040001" + "020000000001" + "0a4a0001" + ARP_TARGET)).as("hardware").isNull();
-        assertThat(arp("0001080006100001" + "020000000001" + "0a4a0001" + ARP_TARGET)).as("lengths").isNull();
-        assertThat(arp("0001080006040003" + "020000000001" + "0a4a0001" + ARP_TARGET)).as("operation").isNull();
+        assertThat(arp("0006080006040001" + "020000000001" + "0a4a0001" + ARP_TARGET))
+                .as("hardware")
+                .isNull();
+        assertThat(arp("0001080006100001" + "020000000001" + "0a4a0001" + ARP_TARGET))
+                .as("lengths")
+                .isNull();
+        assertThat(arp("0001080006040003" + "020000000001" + "0a4a0001" + ARP_TARGET))
+                .as("operation")
+                .isNull();
         byte[] whole = ArpFrame.announcement(HARDWARE, ADDRESS);
         for (int length = -1; length < whole.length; length++) {
-            assertThat(ArpFrame.claimant(whole, length, ADDRESS)).as("%d octets", length).isNull();
+            assertThat(ArpFrame.claimant(whole, length, ADDRESS))
+                    .as("%d octets", length)
+                    .isNull();
         }
         assertThat(ArpFrame.claimant(whole, whole.length + 1, ADDRESS)).isNull();
     }
@@ -78,7 +87,8 @@ class FramesTest {
 
     @Test
     void whoAdvertisesOrProbesClaimsTheAddress() {
-        for (byte[] frame : new byte[][] {NeighbourFrame.probe(ADDRESS6), NeighbourFrame.announcement(HARDWARE, ADDRESS6)}) {
+        for (byte[] frame :
+                new byte[][] {NeighbourFrame.probe(ADDRESS6), NeighbourFrame.announcement(HARDWARE, ADDRESS6)}) {
             assertThat(NeighbourFrame.claims(frame, frame.length, ADDRESS6)).isTrue();
             assertThat(NeighbourFrame.claims(frame, frame.length, OTHER6)).isFalse();
             assertThat(NeighbourFrame.claims(Arrays.copyOf(frame, 2048), 2048, ADDRESS6))
@@ -109,7 +119,9 @@ class FramesTest {
             random.nextBytes(frame);
             byte[] shape = random.nextBoolean() ? NeighbourFrame.probe(ADDRESS6) : ArpFrame.probe(HARDWARE, ADDRESS);
             System.arraycopy(shape, 0, frame, 0, Math.min(frame.length, random.nextInt(shape.length)));
-            assertThat(NeighbourFrame.claims(frame, frame.length, OTHER6)).as("seed %d", seed).isFalse();
+            assertThat(NeighbourFrame.claims(frame, frame.length, OTHER6))
+                    .as("seed %d", seed)
+                    .isFalse();
             ArpFrame.claimant(frame, frame.length, ADDRESS); // whatever it says, it returns
         }
     }

@@ -79,8 +79,10 @@ class HostSetupTest {
     }
 
     private static String facts(String host) {
-        return namespaces.run(host, "ip -brief address; ip -brief link; sysctl -a 2>/dev/null | grep -E "
-                + "\"^net.ipv[46].conf.*(arp_|rp_filter|forwarding|redirects)|ip_forward \"");
+        return namespaces.run(
+                host,
+                "ip -brief address; ip -brief link; sysctl -a 2>/dev/null | grep -E "
+                        + "\"^net.ipv[46].conf.*(arp_|rp_filter|forwarding|redirects)|ip_forward \"");
     }
 
     private static String addresses(String host, String device) {
@@ -148,8 +150,7 @@ class HostSetupTest {
     void whatAnotherChangedSinceIsLeft() throws Exception {
         String host = host();
         apply(host, direct());
-        namespaces.run(
-                host, "sysctl -qw net.ipv4.conf.e0.arp_announce=1 && ip address del " + VIRTUAL4 + "/32 dev lo");
+        namespaces.run(host, "sysctl -qw net.ipv4.conf.e0.arp_announce=1 && ip address del " + VIRTUAL4 + "/32 dev lo");
 
         undo(host, direct());
 

@@ -60,7 +60,12 @@ class KeepalivedTest {
     @Test
     void versionThreeIsSpokenWithoutPassword() throws Exception {
         assertThat(Keepalived.config(config(MULTICAST, "fd74::1"), "http://[::1]:3325/ready"))
-                .contains("version 3", "advert_int 0.5", "fd74::1/128 dev e0", "/dev/tcp/::1/3325 ", "Host: [::1]:3325\\\\r")
+                .contains(
+                        "version 3",
+                        "advert_int 0.5",
+                        "fd74::1/128 dev e0",
+                        "/dev/tcp/::1/3325 ",
+                        "Host: [::1]:3325\\\\r")
                 .doesNotContain("nopreempt", "auth", "unicast", "excluded");
     }
 
