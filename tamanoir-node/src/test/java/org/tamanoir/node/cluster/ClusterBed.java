@@ -95,7 +95,7 @@ final class ClusterBed {
     static ConditionFactory eventually() {
         return Awaitility.await()
                 .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(50))
+                .pollInterval(Duration.ofMillis(300))
                 .atMost(PATIENCE);
     }
 
@@ -184,16 +184,13 @@ final class ClusterBed {
         assertThat(sink.faults()).isEmpty();
     }
 
-    /** How many of these streams each back-end has: by address. A stream is on one back-end alone. */
-    Map<String, Integer> division(List<Stream> of) {
-        Map<String, Integer> division = new TreeMap<>();
-        for (Stream stream : of) {
-            assertThat(sink.from(stream))
-                    .as("back-ends of stream %d", stream.id())
-                    .hasSize(1);
-            division.merge(sink.from(stream).iterator().next(), 1, Integer::sum);
-        }
-        return division;
+    /** How many of these streams each back-end has, in their order. A stream is on one back-end alone. */
+    List<Integer> division(List<Stream> of) {
+        of.forEach(stream -> assertThat(sink.from(stream))
+                .as("back-ends of stream %d", stream.id())
+                .hasSize(1));
+        return List.of(
+                through(of, 0).size(), through(of, 1).size(), through(of, 2).size());
     }
 
     /** What a back-end's admin API says. */
