@@ -49,10 +49,6 @@ final class ClusterBed {
               - {name: tunnel, address: 10.88.0.103, forwarding: tunnel, scheduler: rr}
               - {name: weighted, address: 10.88.0.104, forwarding: direct, scheduler: wrr}
               - {name: least, address: 10.88.0.105, forwarding: direct, scheduler: wlc}
-            back-ends:
-              - {name: b1, address: 10.88.0.11, weight: 3}
-              - {name: b2, address: 10.88.0.12, weight: 2}
-              - {name: b3, address: 10.88.0.13, weight: 1}
             health: {interval: 500ms, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
             """;
 
@@ -99,7 +95,7 @@ final class ClusterBed {
     static ConditionFactory eventually() {
         return Awaitility.await()
                 .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(50))
+                .pollInterval(Duration.ofMillis(300))
                 .atMost(PATIENCE);
     }
 
@@ -132,6 +128,7 @@ final class ClusterBed {
                 .toList();
     }
 
+    /** A back-end that registers with both directors, and sets its host up as they say. */
     private Running node(int i) {
         return new Running(
                 backEnds.get(i),
@@ -145,6 +142,19 @@ final class ClusterBed {
                         "*:" + PORT,
                         "--admin",
                         addresses.get(i) + ":3324",
+                        "--cluster",
+                        "http://" + DIRECTOR + ":3325",
+                        "--cluster-token-file",
+                        director.tokenFile().toString(),
+                        "--cluster-name",
+                        "b" + (i + 1),
+                        "--cluster-address",
+                        addresses.get(i),
+                        "--cluster-weight",
+                        Integer.toString(3 - i),
+                        "--cluster-plain",
+                        "--cache",
+                        "/tmp/cache-b" + (i + 1),
                         "--route",
                         "192.0.2.0/24=" + SINK + ":" + SINK_PORT + ",host"));
     }
@@ -174,16 +184,13 @@ final class ClusterBed {
         assertThat(sink.faults()).isEmpty();
     }
 
-    /** How many of these streams each back-end has: by address. A stream is on one back-end alone. */
-    Map<String, Integer> division(List<Stream> of) {
-        Map<String, Integer> division = new TreeMap<>();
-        for (Stream stream : of) {
-            assertThat(sink.from(stream))
-                    .as("back-ends of stream %d", stream.id())
-                    .hasSize(1);
-            division.merge(sink.from(stream).iterator().next(), 1, Integer::sum);
-        }
-        return division;
+    /** How many of these streams each back-end has, in their order. A stream is on one back-end alone. */
+    List<Integer> division(List<Stream> of) {
+        of.forEach(stream -> assertThat(sink.from(stream))
+                .as("back-ends of stream %d", stream.id())
+                .hasSize(1));
+        return List.of(
+                through(of, 0).size(), through(of, 1).size(), through(of, 2).size());
     }
 
     /** What a back-end's admin API says. */
@@ -251,14 +258,6 @@ final class ClusterBed {
             rule add from 10.88.0.1$n to 10.88.1.0/24 lookup 100
             route add default via 10.88.0.2 table 100
             E
-            done
-            for n in 1 2 3; do
-                ip netns exec tmn-b$n bash -ec '
-                    cd /proc/sys/net/ipv4/conf
-                    for i in all eth0; do echo 1 >$i/arp_ignore; echo 2 >$i/arp_announce; done
-                    for a in 101 103 104 105; do ip addr add 10.88.0.$a/32 dev lo; done
-                    ip link set tunl0 up
-                    for i in all tunl0; do echo 0 >$i/rp_filter; done'
             done
             ip netns exec tmn-net bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
             """;

@@ -99,23 +99,10 @@ class ClusterInGuest {
         assertThat(bed.division(first)).containsExactly(3, 2, 1);
         List<Stream> ended = bed.through(first, 0);
         ended.forEach(Stream::finish);
-        eventually().until(() -> active("10.88.0.105", 0) == 0);
+        eventually().until(() -> director.active(virtual("least"), bed.addresses.get(0)) == 0);
         List<Stream> next = bed.streams(3, "tcp", virtual("least"), PACKETS);
         bed.awaitAll(next);
         assertThat(bed.division(next)).containsExactly(3, 0, 0);
-    }
-
-    /** Established connections of a virtual service to a back-end. */
-    private long active(String address, int backEnd) {
-        String[] words = director.machine
-                .run("ipvsadm -L -n -t " + address + ":" + ClusterBed.PORT)
-                .lines()
-                .filter(line -> line.contains("> " + bed.addresses.get(backEnd) + ":"))
-                .findAny()
-                .orElseThrow()
-                .trim()
-                .split("\\s+");
-        return Long.parseLong(words[4]);
     }
 
     @Order(5)
@@ -151,7 +138,7 @@ class ClusterInGuest {
         bed.awaitAll(streams);
         director.process().kill();
         String table = director.table();
-        long[] before = director.counted("TCP", virtual("direct"));
+        long[] before = director.counted(virtual("direct"));
         streams.forEach(stream -> stream.send(PACKETS));
         bed.awaitAll(streams);
         List<Stream> without = bed.streams(3, "tcp", virtual("direct"), PACKETS);
@@ -163,7 +150,7 @@ class ClusterInGuest {
         bed.awaitAll(streams);
         assertThat(bed.division(streams)).containsExactly(1, 1, 1);
         assertThat(bed.division(without)).containsExactly(1, 1, 1);
-        long[] after = director.counted("TCP", virtual("direct"));
+        long[] after = director.counted(virtual("direct"));
         assertThat(after[0]).as("connections").isEqualTo(before[0] + 3);
         assertThat(after[1]).as("packets").isGreaterThan(before[1]);
     }
