@@ -115,10 +115,14 @@ final class FrontEnd implements AutoCloseable {
         namespace.run("ip link set dev " + name + " up");
     }
 
-    /** IPv4 alone: addresses are still asked for and told. */
+    /** IPv4 alone, where it comes in: addresses are still asked for and told. */
     private static void drop(Namespace namespace, String name) throws IOException {
-        namespace.run("tc qdisc add dev " + name + " clsact");
-        namespace.run("tc filter add dev " + name + " ingress protocol ip matchall action drop");
+        Shell.run(namespace.inside(List.of(
+                "nft",
+                "add table netdev front_end; "
+                        + "add chain netdev front_end arrived { type filter hook ingress device \"" + name
+                        + "\" priority -500; }; "
+                        + "add rule netdev front_end arrived meta protocol ip drop")));
     }
 
     /** All ways that are compared. */
@@ -146,7 +150,7 @@ final class FrontEnd implements AutoCloseable {
             for (int i = 0; i < sizes.size(); i++) {
                 reference.set(i, nsPerPacket(toBackEnd, sizes.get(i), packets));
             }
-            director.run("tc qdisc delete dev in clsact");
+            director.run("nft delete table netdev front_end");
             for (Way way : ways) {
                 List<Child> flows = open(way);
                 for (int i = 0; i < sizes.size(); i++) {
