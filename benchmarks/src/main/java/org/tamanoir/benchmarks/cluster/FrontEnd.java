@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.tamanoir.benchmarks.Child;
+import org.tamanoir.benchmarks.CpuClock;
 import org.tamanoir.benchmarks.Processes;
 import org.tamanoir.benchmarks.cluster.Ipvs.Forwarding;
 import org.tamanoir.benchmarks.netns.Namespace;
@@ -34,6 +35,7 @@ final class FrontEnd implements AutoCloseable {
 
     private final List<Namespace> all = new ArrayList<>();
     private final Thread hook = new Thread(this::remove, "remove namespaces");
+    private final boolean byProcessorTime;
     private final Namespace client;
     private final Namespace director;
     private final List<Namespace> backEnds;
@@ -56,8 +58,11 @@ final class FrontEnd implements AutoCloseable {
      * Makes the network.
      *
      * @param traffic the program that sends
+     * @param byProcessorTime whether what counts is the processor time of the program, which the kernel's work for its
+     *     packets is part of, and not the time that it takes: for hosts that do other things too
      */
-    FrontEnd(Path traffic) throws IOException {
+    FrontEnd(Path traffic, boolean byProcessorTime) throws IOException {
+        this.byProcessorTime = byProcessorTime;
         String prefix = "tamanoir-front-" + ProcessHandle.current().pid() + "-";
         client = named(prefix + "c");
         director = named(prefix + "d");
@@ -191,12 +196,14 @@ final class FrontEnd implements AutoCloseable {
         return toVirtual;
     }
 
-    private static double nsPerPacket(List<Child> flows, int octets, int packets) throws IOException {
+    private double nsPerPacket(List<Child> flows, int octets, int packets) throws IOException {
         String hex = hex(octets);
         int each = Math.max(1, packets / flows.size());
         long ns = 0;
         for (Child flow : flows) {
-            ns += number(flow, each + " " + hex);
+            long beforeNs = CpuClock.ns(flow.handle());
+            long tookNs = number(flow, each + " " + hex);
+            ns += byProcessorTime ? CpuClock.ns(flow.handle()) - beforeNs : tookNs;
         }
         return (double) ns / (each * flows.size());
     }

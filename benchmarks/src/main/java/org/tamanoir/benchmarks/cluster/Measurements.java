@@ -112,7 +112,7 @@ final class Measurements {
     /** What plain forwarding of a frame costs on this host, in ns; median. */
     double forwardNs() throws IOException {
         if (forwardNs == null) {
-            try (FrontEnd plain = new FrontEnd(guest.traffic())) {
+            try (FrontEnd plain = new FrontEnd(guest.traffic(), true)) {
                 List<FrontEnd.Cost> costs = plain.measure(
                         List.of(FrontEnd.PLAIN), List.of(1400), quick ? QUICK_ROUNDS : ROUNDS, HOST_PACKETS, () -> {});
                 forwardNs = Numbers.median(costs.get(0).ns());
