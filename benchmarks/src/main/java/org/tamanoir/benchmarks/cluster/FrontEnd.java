@@ -31,7 +31,7 @@ final class FrontEnd implements AutoCloseable {
     private static final String VIRTUAL = "10.79.0.100";
     private static final int BACK_ENDS = 3;
     /** Flows of the load: every back-end gets as many of them. */
-    private static final int FLOWS = 6;
+    private static final int FLOWS = 3;
 
     private final List<Namespace> all = new ArrayList<>();
     private final Thread hook = new Thread(this::remove, "remove namespaces");
@@ -40,8 +40,7 @@ final class FrontEnd implements AutoCloseable {
     private final Namespace director;
     private final List<Namespace> backEnds;
     private final Processes processes = new Processes();
-    private final List<Child> toVirtual = new ArrayList<>();
-    private final List<Child> toBackEnd = new ArrayList<>();
+    private final Map<Way, List<Child>> flows = new LinkedHashMap<>();
 
     /**
      * A way through the front-end.
@@ -58,10 +57,11 @@ final class FrontEnd implements AutoCloseable {
      * Makes the network.
      *
      * @param traffic the program that sends
+     * @param ways that are compared; plain forwarding is among them
      * @param byProcessorTime whether what counts is the processor time of the program, which the kernel's work for its
      *     packets is part of, and not the time that it takes: for hosts that do other things too
      */
-    FrontEnd(Path traffic, boolean byProcessorTime) throws IOException {
+    FrontEnd(Path traffic, List<Way> ways, boolean byProcessorTime) throws IOException {
         this.byProcessorTime = byProcessorTime;
         String prefix = "tamanoir-front-" + ProcessHandle.current().pid() + "-";
         client = named(prefix + "c");
@@ -72,9 +72,8 @@ final class FrontEnd implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             make();
-            for (int i = 0; i < FLOWS; i++) {
-                toVirtual.add(flow(traffic, VIRTUAL));
-                toBackEnd.add(flow(traffic, "10.79.1.2"));
+            for (Way way : ways) {
+                flows.put(way, flows(traffic, way, Bed.PORT + flows.size()));
             }
         } catch (IOException e) {
             close();
@@ -88,9 +87,28 @@ final class FrontEnd implements AutoCloseable {
         return made;
     }
 
-    private Child flow(Path traffic, String to) throws IOException {
-        return processes.startAnswering(
-                "traffic", client.inside(List.of(traffic.toString(), "flood", to, Integer.toString(Bed.PORT))));
+    /** A virtual service of its own for each way, so that nothing is changed while they take turns. */
+    private List<Child> flows(Path traffic, Way way, int port) throws IOException {
+        for (Forwarding each : Forwarding.values()) {
+            if (way.backEnds > 0 && each.label().equals(way.name)) {
+                new Ipvs(director)
+                        .serve(
+                                "-u",
+                                VIRTUAL + ":" + port,
+                                way.eachScheduled ? List.of("-s", "rr", "-o") : List.of("-s", "rr"),
+                                each,
+                                IntStream.rangeClosed(1, way.backEnds)
+                                        .mapToObj(i -> "10.79." + i + ".2:" + port)
+                                        .toList());
+            }
+        }
+        String to = way.backEnds == 0 ? "10.79.1.2" : VIRTUAL;
+        List<Child> made = new ArrayList<>();
+        for (int i = 0; i < FLOWS; i++) {
+            made.add(processes.startAnswering(
+                    "traffic", client.inside(List.of(traffic.toString(), "flood", to, Integer.toString(port)))));
+        }
+        return made;
     }
 
     private void make() throws IOException {
@@ -145,23 +163,23 @@ final class FrontEnd implements AutoCloseable {
     }
 
     /** Measures all ways in rounds in which they take turns; the first round warms up. */
-    List<Cost> measure(List<Way> ways, List<Integer> sizes, int rounds, int packets, Runnable progress)
+    List<Cost> measure(List<Integer> sizes, int rounds, int packets, Runnable progress)
             throws IOException {
         Map<Way, Map<Integer, List<Double>>> costs = new LinkedHashMap<>();
+        List<Child> plain = flows.getOrDefault(PLAIN, List.of());
         for (int round = -1; round < rounds; round++) {
             progress.run();
             drop(director, "in");
             List<Double> reference = sizes.stream().map(octets -> 0.0).collect(java.util.stream.Collectors.toList());
             for (int i = 0; i < sizes.size(); i++) {
-                reference.set(i, nsPerPacket(toBackEnd, sizes.get(i), packets));
+                reference.set(i, nsPerPacket(plain, sizes.get(i), packets));
             }
             director.run("nft delete table netdev front_end");
-            for (Way way : ways) {
-                List<Child> flows = open(way);
+            for (Map.Entry<Way, List<Child>> way : flows.entrySet()) {
                 for (int i = 0; i < sizes.size(); i++) {
-                    double ns = nsPerPacket(flows, sizes.get(i), packets) - reference.get(i);
+                    double ns = nsPerPacket(way.getValue(), sizes.get(i), packets) - reference.get(i);
                     if (round >= 0) {
-                        costs.computeIfAbsent(way, unused -> new LinkedHashMap<>())
+                        costs.computeIfAbsent(way.getKey(), unused -> new LinkedHashMap<>())
                                 .computeIfAbsent(sizes.get(i), unused -> new ArrayList<>())
                                 .add(ns);
                     }
@@ -171,29 +189,6 @@ final class FrontEnd implements AutoCloseable {
         List<Cost> all = new ArrayList<>();
         costs.forEach((way, bySize) -> bySize.forEach((octets, ns) -> all.add(new Cost(way, octets, ns))));
         return all;
-    }
-
-    private List<Child> open(Way way) throws IOException {
-        if (way.backEnds == 0) {
-            return toBackEnd;
-        }
-        Ipvs ipvs = new Ipvs(director);
-        ipvs.clear();
-        for (Forwarding each : Forwarding.values()) {
-            if (each.label().equals(way.name)) {
-                List<String> servers = IntStream.rangeClosed(1, way.backEnds)
-                        .mapToObj(i -> "10.79." + i + ".2:" + Bed.PORT)
-                        .toList();
-                ipvs.serve(
-                        "-u",
-                        VIRTUAL + ":" + Bed.PORT,
-                        way.eachScheduled ? List.of("-s", "rr", "-o") : List.of("-s", "rr"),
-                        each,
-                        servers);
-            }
-        }
-        nsPerPacket(toVirtual, 64, FLOWS); // Flows that are new are scheduled now.
-        return toVirtual;
     }
 
     private double nsPerPacket(List<Child> flows, int octets, int packets) throws IOException {
