@@ -105,8 +105,8 @@ final class BackEndDemand {
         if (!ipv6) {
             steps.add(Step.interfaceSetting(device, "rp_filter", 2)); // answers leave by another device; IPv6 has none
         }
+        steps.add(Step.up(device)); // before the addresses, as one of IPv6 goes when its device goes down
         addresses.forEach(address -> steps.add(Step.localAddress(device, address)));
-        steps.add(Step.up(device));
     }
 
     private List<String> obstacles(Host host) {

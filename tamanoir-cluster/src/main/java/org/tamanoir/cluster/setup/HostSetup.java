@@ -126,7 +126,9 @@ public final class HostSetup {
             for (Step step : demand.steps()) {
                 if (!step.isDone(host)) {
                     make(step, before, added);
-                    host = Host.look();
+                    host = step.kind() == Step.Kind.DEVICE
+                            ? Host.look()
+                            : host; // no other step changes a later one's need
                 }
             }
         } catch (ClusterException e) {
@@ -184,9 +186,11 @@ public final class HostSetup {
     /** In reverse order; gives those that could not be taken back. */
     private static List<Made> takeBack(List<Made> made, ClusterException failure) {
         List<Made> left = new ArrayList<>();
+        @Nullable Host host = null; // looked at once, where there is something to look for
         for (int i = made.size() - 1; i >= 0; i--) {
             try {
-                made.get(i).step().takeBack(made.get(i).former());
+                host = host == null ? Host.look() : host;
+                made.get(i).step().takeBack(made.get(i).former(), host);
             } catch (ClusterException e) {
                 failure.addSuppressed(e);
                 left.add(0, made.get(i));

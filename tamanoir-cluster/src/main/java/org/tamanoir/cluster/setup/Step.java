@@ -83,21 +83,26 @@ record Step(Kind kind, String target, String value, String usual) {
     }
 
     /** Leaves what is not as this step made it. */
-    void takeBack(String former) throws ClusterException {
-        Host host = Host.look();
-        boolean isMade = switch (kind) {
-            case LOCAL_ADDRESS -> host.hasAddress(target, address());
-            case SETTING, INTERFACE_SETTING -> value.equals(Setting.read(target));
-            default -> isDone(host);
-        };
-        if (!isMade) {
+    void takeBack(String former, Host host) throws ClusterException {
+        if (!isMade(host)) {
             return;
         }
         if (isSetting()) {
             Setting.write(target, former);
-        } else {
-            Command.good(undoWords());
+            return;
         }
+        Command.Result result = Command.run(undoWords());
+        if (!result.isGood() && isMade(Host.look())) {
+            throw new ClusterException(undoCommand(former) + ": " + result.line());
+        }
+    }
+
+    private boolean isMade(Host host) {
+        return switch (kind) {
+            case LOCAL_ADDRESS -> host.hasAddress(target, address());
+            case SETTING, INTERFACE_SETTING -> value.equals(Setting.read(target));
+            case ADDRESS, DEVICE, UP -> isDone(host);
+        };
     }
 
     String command() {
