@@ -62,10 +62,8 @@ final class DirectorMachine {
 
     /** Starts it; does not wait. */
     void start() {
-        process = new Running(
-                machine,
-                "director-" + name,
-                List.of("director", "--json", "--config", file().toString()));
+        process =
+                new Running(machine, "director-" + name, List.of("director", "--json", "--config", file().toString()));
     }
 
     /** Waits until the table is as wanted and so many back-ends take streams. */
