@@ -49,7 +49,7 @@ final class ClusterBed {
               - {name: tunnel, address: 10.88.0.103, forwarding: tunnel, scheduler: rr}
               - {name: weighted, address: 10.88.0.104, forwarding: direct, scheduler: wrr}
               - {name: least, address: 10.88.0.105, forwarding: direct, scheduler: wlc}
-            health: {interval: 500ms, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
+            health: {interval: 1s, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
             """;
 
     private static @org.jspecify.annotations.Nullable ClusterBed open;
@@ -62,6 +62,7 @@ final class ClusterBed {
     final List<Running> nodes = new ArrayList<>();
     final Sink sink;
     private final List<Stream> streams = new ArrayList<>();
+    private long sentBefore;
 
     private ClusterBed() {
         script(NETWORK);
@@ -144,6 +145,8 @@ final class ClusterBed {
                         addresses.get(i) + ":3324",
                         "--cluster",
                         "http://" + DIRECTOR + ":3325",
+                        "--cluster",
+                        "http://10.88.0.3:3325",
                         "--cluster-token-file",
                         director.tokenFile().toString(),
                         "--cluster-name",
@@ -168,8 +171,14 @@ final class ClusterBed {
 
     /** Ends all streams of the test. */
     void endStreams() {
+        sentBefore = sent();
         streams.forEach(Stream::close);
         streams.clear();
+    }
+
+    /** Packets that streams have sent since the bed is open. */
+    long sent() {
+        return sentBefore + streams.stream().mapToLong(Stream::sent).sum();
     }
 
     /** Waits until all that the streams sent is at the sink, once and as it was. */

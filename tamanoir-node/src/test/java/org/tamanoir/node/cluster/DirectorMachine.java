@@ -24,6 +24,7 @@ final class DirectorMachine {
     private final String name;
     private final Path folder;
     private @Nullable Running process;
+    private @Nullable Process keepalived;
 
     DirectorMachine(Machine machine, String name) {
         this.machine = machine;
@@ -165,5 +166,49 @@ final class DirectorMachine {
             int code = Programs.run(new PrintWriter(said, true), all.toArray(String[]::new));
             return new Machine.Ended(code, said.toString(), "");
         });
+    }
+
+    boolean hasKeepalived() {
+        return Files.isExecutable(Path.of("/usr/sbin/keepalived"));
+    }
+
+    /** Has the program write keepalived's configuration, and starts it with that. */
+    void startKeepalived() {
+        Path config = folder.resolve("keepalived.conf");
+        Machine.Ended written = command("keepalived", "--output", config.toString());
+        assertThat(written.code()).as(written.out()).isZero();
+        List<String> run = new ArrayList<>(List.of("/usr/sbin/keepalived", "--dont-fork", "--log-console", "--vrrp"));
+        run.add("--use-file=" + config);
+        run.add("--pid=" + folder.resolve("keepalived.pid"));
+        run.add("--vrrp_pid=" + folder.resolve("vrrp.pid"));
+        try {
+            keepalived = machine.builder(run)
+                    .redirectErrorStream(true)
+                    .redirectOutput(folder.resolve("keepalived.log").toFile())
+                    .start();
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    /** Established connections to a virtual address that the kernel knows. */
+    long established(String address) {
+        return machine.run("ipvsadm -L -n -c")
+                .lines()
+                .filter(line -> line.contains("ESTABLISHED") && line.contains(" " + address + ":"))
+                .count();
+    }
+
+    /** Ends what runs here, at once. */
+    void killAll() {
+        Running running = process;
+        if (running != null) {
+            running.kill();
+        }
+        Process also = keepalived;
+        if (also != null) {
+            also.descendants().forEach(ProcessHandle::destroyForcibly);
+            also.destroyForcibly();
+        }
     }
 }
