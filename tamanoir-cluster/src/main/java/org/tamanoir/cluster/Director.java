@@ -2,19 +2,41 @@ package org.tamanoir.cluster;
 
 import java.net.InetAddress;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.lvs.Ipvs;
+import org.tamanoir.cluster.lvs.LvsTable;
+import org.tamanoir.cluster.lvs.Ownership;
 import org.tamanoir.cluster.lvs.Plan;
+import org.tamanoir.cluster.lvs.Planner;
+import org.tamanoir.cluster.lvs.VirtualAddress;
 
 /**
  * The front-end's control: asks back-ends for their health and load, and keeps the kernel's table as it follows from
  * that. The kernel forwards; nothing of a packet passes here, and when the director ends or dies streams go on.
  *
- * <p>Thread contract: any thread. One thread of its own decides and changes the table; a few ask the back-ends.
+ * <p>Thread contract: any thread. One thread of its own decides and changes the table, a few ask the back-ends: all in
+ * the network namespace of the thread that called {@link #start}.
  */
 public final class Director implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Director.class);
+
+    private final DirectorConfig config;
+    private final Ipvs ipvs;
+    /** Null until it is started. */
+    private volatile @Nullable DirectorLoop loop;
+
     /** A director that is not started; opens nothing. */
     public Director(DirectorConfig config, Ipvs ipvs) {
-        throw new UnsupportedOperationException();
+        this.config = config;
+        this.ipvs = ipvs;
     }
 
     /**
@@ -22,12 +44,51 @@ public final class Director implements AutoCloseable {
      * registered as the state folder remembers them. Changes nothing.
      */
     public static Plan plan(DirectorConfig config, Ipvs ipvs) throws ClusterException {
-        throw new UnsupportedOperationException();
+        Set<VirtualAddress> owned = Ownership.look(config.stateFolder());
+        LvsTable actual = ipvs.read();
+        LvsTable known = LvsTable.of(actual.services().values().stream()
+                .filter(service -> owned.contains(service.at()))
+                .toList());
+        Roster roster = new Roster(
+                config,
+                StateFile.open(config.stateFolder()).saved(),
+                Roster.weights(known),
+                System.nanoTime(),
+                Instant.now());
+        askOnce(config, roster);
+        return Planner.plan(WantedTable.of(config.services(), roster.places()), actual, owned);
+    }
+
+    /** Takes in whoever is ready. */
+    private static void askOnce(DirectorConfig config, Roster roster) throws ClusterException {
+        try (NodeQuestions questions = new NodeQuestions(config.name(), config.tls())) {
+            Map<Member, CompletableFuture<NodeQuestions.Answer>> asked = new HashMap<>();
+            for (Member member : roster.members()) {
+                if (member.health.state() == BackEndState.JOINING) {
+                    asked.put(
+                            member,
+                            questions.get(
+                                    member.backEnd.admin(),
+                                    "/ready",
+                                    config.health().timeout(),
+                                    NodeAnswers.MAX_READY_OCTETS));
+                }
+            }
+            asked.forEach((member, answer) -> {
+                boolean ready = answer.handle((done, error) -> done != null && NodeAnswers.notReady(done) == null)
+                        .join();
+                for (int i = 0; ready && i < config.health().successes(); i++) {
+                    member.health.ready();
+                }
+            });
+        }
     }
 
     /** Removes the virtual services, and the addresses, that the director of this configuration has made. */
     public static Plan remove(DirectorConfig config, Ipvs ipvs) throws ClusterException {
-        throw new UnsupportedOperationException();
+        try (DirectorMemory memory = DirectorMemory.open(config, ipvs)) {
+            return memory.takeBack(new HostSide(config));
+        }
     }
 
     /**
@@ -36,8 +97,57 @@ public final class Director implements AutoCloseable {
      *
      * @throws ClusterException if something is missing or another's; nothing is changed then
      */
-    public void start() throws ClusterException {
-        throw new UnsupportedOperationException();
+    public synchronized void start() throws ClusterException {
+        if (loop != null) {
+            throw new IllegalStateException("director " + config.name() + " was started before");
+        }
+        DirectorMemory memory = DirectorMemory.open(config, ipvs);
+        try {
+            loop = started(memory);
+        } catch (ClusterException | RuntimeException e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    private DirectorLoop started(DirectorMemory memory) throws ClusterException {
+        HostSide host = new HostSide(config);
+        LvsTable wanted = WantedTable.of(config.services(), memory.roster().places());
+        memory.keeper().plan(wanted); // Refuses what is another's, before anything is changed.
+        host.requireFree();
+        NodeQuestions questions = new NodeQuestions(config.name(), config.tls());
+        boolean first = !memory.ownsAny();
+        try {
+            host.apply();
+            memory.set(config.settings());
+            memory.keeper().bring(wanted);
+        } catch (ClusterException | RuntimeException e) {
+            questions.close();
+            if (first) { // A predecessor's streams need what it made.
+                takeBack(memory, host);
+            }
+            throw e;
+        }
+        host.announce();
+        DirectorLoop made = new DirectorLoop(config, ipvs, memory, host, questions);
+        made.start();
+        return made;
+    }
+
+    private static void takeBack(DirectorMemory memory, HostSide host) {
+        try {
+            memory.takeBack(host);
+        } catch (ClusterException | RuntimeException e) {
+            LOG.warn("not all could be taken back: {}", e.getMessage());
+        }
+    }
+
+    private DirectorLoop running() throws ClusterException {
+        DirectorLoop found = loop;
+        if (found == null) {
+            throw new ClusterException("director " + config.name() + " has not started yet: try again");
+        }
+        return found;
     }
 
     /**
@@ -47,7 +157,7 @@ public final class Director implements AutoCloseable {
      * @throws ClusterException if it is refused
      */
     public Welcome register(String name, Registration registration, InetAddress from) throws ClusterException {
-        throw new UnsupportedOperationException();
+        return running().register(name, registration, from);
     }
 
     /**
@@ -56,40 +166,59 @@ public final class Director implements AutoCloseable {
      * @throws ClusterException if there is none of this name
      */
     public void drain(String name, Duration deadline) throws ClusterException {
-        throw new UnsupportedOperationException();
+        running().order((memory, nowNs, now) -> {
+            memory.roster().drain(name, deadline, nowNs, now);
+            return name;
+        });
     }
 
     /** Takes a drained or held back-end in again, once it answers. */
     public void join(String name) throws ClusterException {
-        throw new UnsupportedOperationException();
+        running().order((memory, nowNs, now) -> {
+            memory.roster().join(name);
+            return name;
+        });
     }
 
     /** Forgets a registered back-end; one that is listed stays drained. Its streams are cut. */
     public void leave(String name) throws ClusterException {
-        throw new UnsupportedOperationException();
+        running().leave(name);
     }
 
     /** Adds to what every node deploys at once, and remembers it; a name without version takes the newest. */
     public void deploy(String service) throws ClusterException {
-        throw new UnsupportedOperationException();
+        running().order((memory, nowNs, now) -> {
+            memory.deployed().add(service);
+            return service;
+        });
     }
 
     /** Takes that back: nodes that register later do not deploy it any more. What runs goes on. */
     public void undeploy(String service) throws ClusterException {
-        throw new UnsupportedOperationException();
+        running().order((memory, nowNs, now) -> {
+            memory.deployed().remove(service);
+            return service;
+        });
     }
 
     public DirectorStatus status() {
-        throw new UnsupportedOperationException();
+        DirectorLoop found = loop;
+        return found != null
+                ? found.status()
+                : new DirectorStatus(config.name(), false, "the director has not started", false, List.of(), List.of());
     }
 
     public DirectorStatus.Totals totals() {
-        throw new UnsupportedOperationException();
+        DirectorLoop found = loop;
+        return found != null ? found.totals() : new DirectorStatus.Totals(0, List.of(), 0, Load.Traffic.NONE, Map.of());
     }
 
     /** Ends; the table stays as it is unless the configuration says otherwise. */
     @Override
-    public void close() {
-        throw new UnsupportedOperationException();
+    public synchronized void close() {
+        DirectorLoop found = loop;
+        if (found != null) {
+            found.close();
+        }
     }
 }

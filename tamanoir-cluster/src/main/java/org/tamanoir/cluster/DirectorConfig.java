@@ -1,10 +1,16 @@
 package org.tamanoir.cluster;
 
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.lvs.VirtualAddress;
 import org.tamanoir.tls.TlsFiles;
 
 /**
@@ -44,9 +50,61 @@ public record DirectorConfig(
     public static final Map<String, String> DEFAULT_SETTINGS =
             Map.of("expire_nodest_conn", "1", "expire_quiescent_template", "1");
 
+    private static final int MOST_SERVICES = 1000;
+    private static final Pattern SETTING = Pattern.compile("[a-z][a-z0-9_]{0,62}");
+
     public DirectorConfig {
         services = List.copyOf(services);
         backEnds = List.copyOf(backEnds);
         settings = Map.copyOf(settings);
+        Bounds.name("name", name);
+        Bounds.check("services", services.size(), 1, MOST_SERVICES);
+        Bounds.check("drain", drainDeadline, Duration.ZERO, Duration.ofDays(1));
+        requireOnce("service", services.stream().map(ClusterService::name));
+        requireOnce(
+                "virtual address",
+                services.stream()
+                        .flatMap(service -> service.protocols().stream()
+                                .map(protocol ->
+                                        new VirtualAddress(protocol, service.address(), service.port()).toString())));
+        requireOnce("back-end", backEnds.stream().map(BackEnd::name));
+        requireOnce(
+                "address of a back-end",
+                backEnds.stream().map(backEnd -> backEnd.address().getHostAddress()));
+        for (BackEnd backEnd : backEnds) {
+            if (isVirtual(services, backEnd.address())) {
+                throw new IllegalArgumentException("back-end " + backEnd.name() + ": "
+                        + backEnd.address().getHostAddress()
+                        + " is the address of a service: give the back-end's own");
+            }
+        }
+        for (String setting : settings.keySet()) {
+            if (!SETTING.matcher(setting).matches()) {
+                throw new IllegalArgumentException("settings: '" + Bounds.line(setting)
+                        + "' must be the last name of a setting below net.ipv4.vs, as in expire_nodest_conn");
+            }
+        }
+        if (registration != null && registration.maxBackEnds() < backEnds.size()) {
+            throw new IllegalArgumentException("registration.max-back-ends " + registration.maxBackEnds()
+                    + " must be at least " + backEnds.size() + ", the back-ends that are listed");
+        }
+    }
+
+    /** Whether a service has this address. */
+    boolean isVirtual(InetAddress address) {
+        return isVirtual(services, address);
+    }
+
+    private static boolean isVirtual(List<ClusterService> services, InetAddress address) {
+        return services.stream().anyMatch(service -> service.address().equals(address));
+    }
+
+    private static void requireOnce(String what, Stream<String> values) {
+        Set<String> seen = new HashSet<>();
+        values.forEach(value -> {
+            if (!seen.add(value)) {
+                throw new IllegalArgumentException(what + " " + value + " stands there twice: remove or rename one");
+            }
+        });
     }
 }

@@ -1,5 +1,6 @@
 package org.tamanoir.cluster;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,27 @@ public record Load(
         int streams,
         int maxStreams,
         Traffic traffic) {
+    private static final int MOST_PROCESSORS = 1 << 16;
+
+    public Load {
+        Objects.requireNonNull(instance, "load without instance");
+        Objects.requireNonNull(traffic, "load without traffic");
+        Bounds.check("processors", processors, 1, MOST_PROCESSORS);
+        Bounds.check("streams", streams, 0, Integer.MAX_VALUE);
+        Bounds.check("maxStreams", maxStreams, 1, Integer.MAX_VALUE);
+        check("uptimeSeconds", uptimeSeconds);
+        check("processorSeconds", processorSeconds);
+        if (hostBusySeconds != null) {
+            check("hostBusySeconds", hostBusySeconds);
+        }
+    }
+
+    private static void check(String what, double seconds) {
+        if (!(seconds >= 0 && seconds < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException(what + " " + seconds + " must be 0 or more");
+        }
+    }
+
     /** Totals of packets and octets. */
     public record Traffic(
             long packetsIn, long octetsIn, long packetsMade, long packetsOut, long octetsOut, long dropped, long held) {

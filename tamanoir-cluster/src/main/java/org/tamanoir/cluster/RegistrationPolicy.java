@@ -1,5 +1,6 @@
 package org.tamanoir.cluster;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 import org.tamanoir.routing.Prefix;
@@ -13,10 +14,24 @@ import org.tamanoir.routing.Prefix;
  * @param maxBackEnds registered and listed together
  */
 public record RegistrationPolicy(List<Prefix> networks, Duration interval, Duration expiry, int maxBackEnds) {
+    private static final int MOST_BACK_ENDS = 4096;
+
     public static final RegistrationPolicy DEFAULT =
             new RegistrationPolicy(List.of(), Duration.ofSeconds(2), Duration.ofMinutes(5), 256);
 
     public RegistrationPolicy {
         networks = List.copyOf(networks);
+        Bounds.check("registration.interval", interval, Duration.ofMillis(100), Duration.ofHours(1));
+        Bounds.check("registration.expiry", expiry, interval, Duration.ofDays(7));
+        Bounds.check("registration.max-back-ends", maxBackEnds, 1, MOST_BACK_ENDS);
+    }
+
+    /** Whether a back-end may have an address. */
+    boolean admits(InetAddress address, InetAddress from) {
+        if (networks.isEmpty()) {
+            return address.equals(from);
+        }
+        Prefix whole = Prefix.of(address);
+        return networks.stream().anyMatch(network -> network.contains(whole.high(), whole.low()));
     }
 }

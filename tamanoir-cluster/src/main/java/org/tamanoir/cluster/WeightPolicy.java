@@ -1,6 +1,7 @@
 package org.tamanoir.cluster;
 
 import java.time.Duration;
+import org.tamanoir.cluster.lvs.RealServer;
 
 /**
  * How weights follow what back-ends can still take.
@@ -23,4 +24,17 @@ public record WeightPolicy(
         double maxStep) {
     public static final WeightPolicy DEFAULT =
             new WeightPolicy(false, 100, 100, Duration.ofSeconds(2), Duration.ofSeconds(10), 0.1, 0.25);
+
+    public WeightPolicy {
+        Bounds.check("weights.fixed", fixed, 1, RealServer.MAX_WEIGHT);
+        Bounds.check("weights.per-processor", perProcessor, 1, RealServer.MAX_WEIGHT);
+        Bounds.check("weights.interval", interval, Duration.ofMillis(50), Duration.ofHours(1));
+        Bounds.check("weights.half-life", halfLife, Duration.ofMillis(1), Duration.ofDays(1));
+        if (!(hysteresis >= 0 && hysteresis < 1)) {
+            throw new IllegalArgumentException("weights.hysteresis " + hysteresis + " must be 0 to less than 1");
+        }
+        if (!(maxStep > 0 && maxStep <= 1)) {
+            throw new IllegalArgumentException("weights.max-step " + maxStep + " must be more than 0, to 1");
+        }
+    }
 }

@@ -95,11 +95,18 @@ final class TlsLayer {
                 if (target.position() > before) {
                     return target.position() - before;
                 }
+                if (need == TlsSession.Need.ROOM) {
+                    // Said by a record's length alone: the rest of the record may be missing yet.
+                    need = decryptAside();
+                    if (rest.hasRemaining()) {
+                        continue;
+                    }
+                }
                 switch (need) {
                     case NOTHING -> {
                         return -1;
                     }
-                    case ROOM -> decryptAside();
+                    case ROOM -> throw new SSLException("a record of more than " + rest.capacity() + " octets");
                     case OUTPUT -> {
                         if (leaving.capacity() - leaving.remaining() < session.recordOctets()) {
                             return 0; // First what is being written has to leave.
@@ -122,10 +129,10 @@ final class TlsLayer {
         }
     }
 
-    private void decryptAside() throws SSLException {
+    private TlsSession.Need decryptAside() throws SSLException {
         rest.clear();
         try {
-            session.receive(arrived, rest);
+            return session.receive(arrived, rest);
         } finally {
             rest.flip();
         }

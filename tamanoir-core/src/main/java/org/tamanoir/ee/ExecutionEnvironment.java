@@ -394,6 +394,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return instances.streams();
     }
 
+    /** TCP streams that it takes at once. */
+    public int maxStreams() {
+        return config.maxStreams();
+    }
+
     // ---- for the threads of this environment ----------------------------------------------------------------------
 
     EeConfig config() {

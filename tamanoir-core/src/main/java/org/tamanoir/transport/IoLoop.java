@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +35,10 @@ public final class IoLoop implements AutoCloseable {
     private final Loop loop;
     private final boolean isNative;
     private final BufferPool pool;
+    /** Netty's own queue takes tasks of other threads after the loop's end, and forgets them. */
+    private final Object taking = new Object();
+
+    private boolean closed;
 
     /**
      * A loop that no thread owns yet.
@@ -98,11 +101,11 @@ public final class IoLoop implements AutoCloseable {
      * @return false when the loop is closed; the task will not run
      */
     public boolean execute(Runnable task) {
-        try {
-            loop.execute(task);
-            return true;
-        } catch (RejectedExecutionException e) {
-            return false;
+        synchronized (taking) {
+            if (!closed) {
+                loop.execute(task);
+            }
+            return !closed;
         }
     }
 
@@ -151,9 +154,12 @@ public final class IoLoop implements AutoCloseable {
         return isNative ? new EpollServerSocketChannel() : new NioServerSocketChannel();
     }
 
-    /** Frees the loop's own descriptors. Connections must be closed before. */
+    /** Runs the tasks that were taken, and frees the loop's own descriptors. Connections must be closed before. */
     @Override
     public void close() {
+        synchronized (taking) {
+            closed = true;
+        }
         loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
         while (!loop.isTerminated()) {
             loop.runNow();

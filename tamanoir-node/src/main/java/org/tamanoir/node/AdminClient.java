@@ -23,8 +23,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Talks to a node's admin API. What goes wrong is a {@link CommandException}: with {@link Main#USAGE} when the node
- * cannot be reached, with {@link Main#FAILED} when it refuses. Any thread may call.
+ * Talks to the admin API of a node or a director. What goes wrong is a {@link CommandException}: with
+ * {@link Main#USAGE} when it cannot be reached, with {@link Main#FAILED} when it refuses. Any thread may call.
  */
 final class AdminClient {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
@@ -36,11 +36,13 @@ final class AdminClient {
     private static final int OK = 200;
     private static final JsonMapper MAPPER = new JsonMapper();
 
+    private final AdminKind kind;
     private final URI url;
     private final @Nullable Token token;
     private final HttpClient http;
 
-    AdminClient(URI url, @Nullable Token token, @Nullable SSLContext tls) {
+    AdminClient(AdminKind kind, URI url, @Nullable Token token, @Nullable SSLContext tls) {
+        this.kind = kind;
         this.url = url;
         this.token = token;
         HttpClient.Builder builder = HttpClient.newBuilder()
@@ -50,7 +52,7 @@ final class AdminClient {
         http = (tls == null ? builder : builder.sslContext(tls)).build();
     }
 
-    /** What the node answers to a question. */
+    /** What it answers to a question. */
     String text(String path) {
         return answer(request(path).timeout(ANSWER_TIMEOUT).GET());
     }
@@ -60,7 +62,7 @@ final class AdminClient {
         return json(text(path));
     }
 
-    /** What the node answers to a change. */
+    /** What it answers to a change. */
     String change(String method, String path, @Nullable Object body) {
         HttpRequest.Builder request = request(path).timeout(CHANGE_TIMEOUT);
         if (body == null) {
@@ -72,7 +74,7 @@ final class AdminClient {
         return answer(request);
     }
 
-    /** What the node answers, as it comes; the caller closes it. */
+    /** What it answers, as it comes; the caller closes it. */
     InputStream open(String path, String accept) {
         HttpResponse<InputStream> response =
                 send(request(path).header("Accept", accept).GET(), HttpResponse.BodyHandlers.ofInputStream());
@@ -86,7 +88,7 @@ final class AdminClient {
         }
     }
 
-    /** Gives each server-sent event to {@code sink}, until the node or the sink ends that. */
+    /** Gives each server-sent event to {@code sink}, until the server or the sink ends that. */
     void follow(String path, Consumer<ServerEvent> sink) {
         try (BufferedReader in =
                 new BufferedReader(new InputStreamReader(open(path, "text/event-stream"), StandardCharsets.UTF_8))) {
@@ -107,22 +109,22 @@ final class AdminClient {
             throw lost(e);
         }
         throw new CommandException(
-                Main.FAILED, "the node at " + url + " has ended the connection; does it stop?", null);
+                Main.FAILED, "the " + kind.who + " at " + url + " has ended the connection; does it stop?", null);
     }
 
     /**
-     * An event as the node sends it.
+     * An event as it comes.
      *
      * @param text its data, JSON of one line
      */
     record ServerEvent(String kind, String text, JsonNode data) {}
 
-    /** Reads JSON that the node sent. */
+    /** Reads JSON that it sent. */
     JsonNode json(String text) {
         try {
             return MAPPER.readTree(text);
         } catch (JacksonException e) {
-            throw new CommandException(Main.FAILED, "what answers at " + url + " is no admin API of a node", e);
+            throw new CommandException(Main.FAILED, "what answers at " + url + " is no admin API of a " + kind.who, e);
         }
     }
 
@@ -146,26 +148,29 @@ final class AdminClient {
             Thread.currentThread().interrupt();
             throw new CommandException(Main.FAILED, "interrupted", e);
         } catch (HttpTimeoutException e) {
-            throw new CommandException(Main.USAGE, "no answer from " + url + " in time; does the node hang?", e);
+            throw new CommandException(
+                    Main.USAGE, "no answer from " + url + " in time; does the " + kind.who + " hang?", e);
         } catch (SSLException e) {
             throw new CommandException(
                     Main.USAGE,
                     "no TLS with " + url + ": " + e.getMessage() + "; give the certificate of its authority with --ca, "
-                            + "or http:// where the node has no TLS",
+                            + "or http:// where the " + kind.who + " has no TLS",
                     e);
         } catch (IOException e) {
             String why = e.getMessage() == null ? "refused" : e.getMessage();
             throw new CommandException(
                     Main.USAGE,
-                    "cannot connect to " + url + " (" + why + "): is the node running, and its admin API there? "
-                            + "--admin URL names another",
+                    "cannot connect to " + url + " (" + why + "): is the " + kind.who + " running, and its admin API "
+                            + "there? " + kind.option + " URL names another",
                     e);
         }
     }
 
     private CommandException lost(IOException e) {
         return new CommandException(
-                Main.FAILED, "the connection to " + url + " broke (" + e.getMessage() + "): has the node ended?", e);
+                Main.FAILED,
+                "the connection to " + url + " broke (" + e.getMessage() + "): has the " + kind.who + " ended?",
+                e);
     }
 
     private CommandException refused(int status, String body) {
@@ -173,8 +178,9 @@ final class AdminClient {
             return new CommandException(
                     Main.FAILED,
                     token == null
-                            ? "the node wants its token: give it with --token-file FILE or in TAMANOIR_TOKEN"
-                            : "the node refuses this token: give the one of its admin.token-file",
+                            ? "the " + kind.who
+                                    + " wants its token: give it with --token-file FILE or in TAMANOIR_TOKEN"
+                            : "the " + kind.who + " refuses this token: give the one of its admin.token-file",
                     null);
         }
         JsonNode answer = json(body);
@@ -183,7 +189,7 @@ final class AdminClient {
         answer.path("problems").forEach(problem -> problems.add(problem.asString()));
         return new CommandException(
                 Main.FAILED,
-                error == null ? "the node answers with status " + status : error.asString(),
+                error == null ? "the " + kind.who + " answers with status " + status : error.asString(),
                 null,
                 problems);
     }

@@ -44,6 +44,11 @@ record AdminConfig(
         return new AdminConfig(address, true, tokenFile, readOnly, hosts, tls, accessLog);
     }
 
+    /** The same where no other port will do. */
+    AdminConfig fixed() {
+        return new AdminConfig(listen, true, tokenFile, readOnly, hosts, tls, accessLog);
+    }
+
     AdminConfig token(@Nullable Path file) {
         return new AdminConfig(listen, portIsGiven, file, readOnly, hosts, tls, accessLog);
     }

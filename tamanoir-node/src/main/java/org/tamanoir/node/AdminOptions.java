@@ -44,23 +44,28 @@ final class AdminOptions {
      * @throws CommandException if an option is wrong, or its file cannot be read
      */
     AdminClient client() {
+        return client(AdminKind.NODE, admin, tokenFile, authorities);
+    }
+
+    /** The same of any admin API. */
+    static AdminClient client(AdminKind kind, String address, @Nullable Path tokenFile, @Nullable Path authorities) {
         try {
             SSLContext tls = authorities == null ? null : new TlsFiles(null, null, authorities, false).context();
-            return new AdminClient(url(admin, tls != null), RepositoryOptions.token(tokenFile), tls);
+            return new AdminClient(kind, url(kind, address, tls != null), RepositoryOptions.token(tokenFile), tls);
         } catch (IOException | IllegalArgumentException e) {
             throw new CommandException(Main.USAGE, e);
         }
     }
 
-    private static URI url(String text, boolean tls) {
+    private static URI url(AdminKind kind, String text, boolean tls) {
         String whole = text;
         if (!text.contains("://")) {
             Endpoint endpoint = Endpoint.parse(text, 1);
             String host = endpoint.host().isEmpty() ? "127.0.0.1" : endpoint.host();
-            int port = endpoint.port() == Endpoint.NO_PORT ? AdminConfig.DEFAULT_PORT : endpoint.port();
+            int port = endpoint.port() == Endpoint.NO_PORT ? kind.defaultPort : endpoint.port();
             whole = (tls ? "https://" : "http://") + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
         }
-        String problem = "--admin '" + text + "': http://HOST:PORT, https://HOST:PORT or HOST:PORT is wanted";
+        String problem = kind.option + " '" + text + "': http://HOST:PORT, https://HOST:PORT or HOST:PORT is wanted";
         try {
             URI url = URI.create(whole.replaceFirst("/+$", ""));
             boolean isHttp = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
@@ -68,7 +73,8 @@ final class AdminOptions {
                 throw new IllegalArgumentException(problem);
             }
             if (tls && url.getScheme().equals("http")) {
-                throw new IllegalArgumentException("--ca is for https, and --admin says http; leave one out");
+                throw new IllegalArgumentException(
+                        "--ca is for https, and " + kind.option + " says http; leave one out");
             }
             return url;
         } catch (IllegalArgumentException e) {

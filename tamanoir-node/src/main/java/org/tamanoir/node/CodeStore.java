@@ -24,8 +24,7 @@ final class CodeStore {
         if (settings.cache != null) {
             return CodeCache.open(settings.cache, settings.cacheOctets);
         }
-        Path usual = usualFolder(System.getenv(), System.getProperty("user.home", "."))
-                .resolve("node-" + port);
+        Path usual = folder(settings, port);
         try {
             return CodeCache.open(usual, settings.cacheOctets);
         } catch (IOException e) {
@@ -36,6 +35,14 @@ final class CodeStore {
                     temporary);
             return CodeCache.open(temporary, settings.cacheOctets);
         }
+    }
+
+    /** The folder that is asked for, or the user's own for a node on this port. */
+    static Path folder(DeploySettings settings, int port) {
+        return settings.cache != null
+                ? settings.cache
+                : usualFolder(System.getenv(), System.getProperty("user.home", "."))
+                        .resolve("node-" + port);
     }
 
     /** Where the XDG base directory specification wants caches. */

@@ -110,7 +110,8 @@ final class ConfigFile {
                 "qos",
                 "deploy",
                 "levels",
-                "admin");
+                "admin",
+                "cluster");
         listen(root);
         root.sections("routes").forEach(this::route);
         root.sections("services").forEach(this::service);
@@ -125,6 +126,7 @@ final class ConfigFile {
         DeploySection.read(root.section("deploy"), settings.deploy);
         settings.levels.read(root.section("levels"));
         admin(root.section("admin"));
+        settings.cluster.read(root.section("cluster"));
     }
 
     private void admin(Section admin) {

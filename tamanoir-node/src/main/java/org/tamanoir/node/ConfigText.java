@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.tamanoir.cluster.MembershipSettings;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.kernel.KernelConfig;
@@ -44,6 +45,9 @@ final class ConfigText {
         out.deploy(config.deploy());
         out.levels(config.levels());
         out.admin(config.admin());
+        if (config.cluster() != null) {
+            out.cluster(config.cluster());
+        }
         out.line(
                 0,
                 "limits: {max-streams: " + environment.maxStreams() + ", inbox: "
@@ -141,6 +145,25 @@ final class ConfigText {
             line(1, "access-log: " + quoted(admin.accessLog()));
         }
         line(1, "tls: " + admin.tls());
+    }
+
+    private void cluster(ClusterConfig cluster) {
+        MembershipSettings membership = cluster.membership();
+        line(0, "cluster:");
+        line(1, "directors: " + list(membership.directors()));
+        line(1, "token-file: " + quoted(cluster.tokenFile()));
+        line(1, "name: " + quoted(membership.name()));
+        if (membership.address() != null) {
+            line(1, "address: " + quoted(membership.address()));
+        }
+        if (membership.networkInterface() != null) {
+            line(1, "interface: " + quoted(membership.networkInterface()));
+        }
+        if (membership.weight() != null) {
+            line(1, "weight: " + membership.weight());
+        }
+        line(1, "set-up: \"" + membership.setUp().label() + '"');
+        line(1, "plain: " + cluster.plain());
     }
 
     private void addresses(String key, List<InetSocketAddress> addresses) {

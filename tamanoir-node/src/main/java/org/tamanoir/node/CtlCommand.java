@@ -129,6 +129,16 @@ final class CtlCommand implements Runnable {
     }
 
     @Command(
+            name = "cluster",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description = "Print what the node knows as a back-end of a cluster: its state at each director, what its "
+                    + "host needs, services that directors want.")
+    void cluster() {
+        show("/v1/cluster", CtlCluster::cluster);
+    }
+
+    @Command(
             name = "traffic",
             mixinStandardHelpOptions = true,
             versionProvider = Version.class,
@@ -339,12 +349,14 @@ final class CtlCommand implements Runnable {
         out().printf("%-8s %s%n", name, value);
     }
 
-    private static String path(String service, String operation) {
+    /** An operation on a service, whose version goes into the body. */
+    static String path(String service, String operation) {
         int colon = service.indexOf(':');
         return "/v1/services/" + encoded(colon < 0 ? service : service.substring(0, colon)) + "/" + operation;
     }
 
-    private static Map<String, Object> version(String service) {
+    /** A body with the version, where there is one. */
+    static Map<String, Object> version(String service) {
         Map<String, Object> body = new LinkedHashMap<>();
         int colon = service.indexOf(':');
         if (colon >= 0) {

@@ -170,7 +170,8 @@ final class CtlTables {
         return value == null || value.isNull() ? NONE : printable(value.asString());
     }
 
-    private static String printable(String text) {
+    /** A text of one line, which cannot steer a terminal. */
+    static String printable(String text) {
         return text.replaceAll("\\p{Cntrl}", "?");
     }
 

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.CodeSources;
+import org.tamanoir.cluster.Welcome;
 import org.tamanoir.deploy.PublisherKey;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.TrustPolicy;
@@ -63,6 +65,27 @@ final class DeploySettings {
             policy(); // Says what is wrong with a pattern.
         } catch (IOException e) {
             throw new IllegalArgumentException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /**
+     * Adds what a cluster's directors say, behind what the node has of its own; what is there already stays once.
+     *
+     * @throws IllegalArgumentException in one line, if a key or pattern is no good
+     */
+    void add(Welcome.Code code) {
+        for (String repository : code.repositories()) {
+            URI uri = repository(repository);
+            if (!repositories.contains(uri)) {
+                repositories.add(uri);
+            }
+        }
+        for (CodeSources.Publisher each : code.publishers()) {
+            TrustPolicy.Publisher publisher = new TrustPolicy.Publisher(
+                    PublisherKey.parse(each.key()), each.names().isEmpty() ? List.of("*") : each.names());
+            if (!publishers.contains(publisher)) {
+                publishers.add(publisher);
+            }
         }
     }
 

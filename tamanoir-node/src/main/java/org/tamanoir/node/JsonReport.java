@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
 import org.tamanoir.nodeos.LevelStatus;
@@ -42,6 +43,13 @@ final class JsonReport implements NodeReport {
                 services.stream().map(ServiceDefinition::name).sorted().toList());
         event.put("routes", routes);
         event.put("servers", servers);
+        output.json(event);
+    }
+
+    @Override
+    public void cluster(MembershipStatus status) {
+        Map<String, Object> event = event("cluster");
+        event.put("cluster", status);
         output.json(event);
     }
 

@@ -42,6 +42,7 @@ public final class Main implements Runnable {
     private static final List<Class<?>> COMMANDS = List.of(
             NodeCommand.class,
             CtlCommand.class,
+            DirectorCommand.class,
             SendCommand.class,
             ReceiveCommand.class,
             DemoCommand.class,

@@ -4,14 +4,19 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.cluster.Membership;
+import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
 import org.tamanoir.ee.ExecutionEnvironment;
@@ -19,6 +24,8 @@ import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.kernel.KernelBridge;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.Deployment;
+import org.tamanoir.manager.ManagerException;
+import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.manager.TrustStore;
 import org.tamanoir.node.admin.AccessLog;
 import org.tamanoir.node.admin.AdminServer;
@@ -48,6 +55,7 @@ final class Node {
 
     private final Map<String, String> servers = new LinkedHashMap<>();
     private @Nullable ActiveNodeManager manager;
+    private @Nullable Membership membership;
 
     /**
      * A node that is not started.
@@ -68,6 +76,7 @@ final class Node {
      */
     void start() throws IOException {
         try {
+            joinCluster();
             Deployment deployment = config.deploy().isConfigured() ? deployment() : null;
             ActiveNodeManager started = new ActiveNodeManager(environment, catalog, routes, deployment);
             manager = started;
@@ -94,10 +103,59 @@ final class Node {
             }
             serveAdmin(started);
             started.ready(null);
+            serveCluster(started);
         } catch (IOException | RuntimeException e) {
             stop(Duration.ZERO);
             throw e;
         }
+    }
+
+    /** Before anything else: directors say where code comes from, and give the host addresses to listen on. */
+    private void joinCluster() throws IOException {
+        ClusterConfig cluster = config.cluster();
+        if (cluster == null) {
+            return;
+        }
+        Membership joining = new Membership(cluster.membership());
+        membership = joining;
+        opened.push(joining); // First in, last out: it takes the host's set-up back when streams have ended.
+        joining.join();
+        try {
+            config.deploy().add(joining.code());
+        } catch (IllegalArgumentException e) {
+            throw new IOException("code sources of the cluster: " + e.getMessage(), e);
+        }
+    }
+
+    private void serveCluster(ActiveNodeManager manager) {
+        Membership joined = membership;
+        if (joined != null) {
+            List<InetSocketAddress> tcp = new ArrayList<>(environment.tcpAddresses());
+            tcp.addAll(environment.tlsAddresses());
+            joined.serve(service -> deploy(manager, service), tcp, environment.udpAddresses());
+        }
+    }
+
+    /** As a director wants it; one of the class path is there already. */
+    private static String deploy(ActiveNodeManager manager, String service) throws ClusterException {
+        boolean ships = manager.services().stream()
+                .anyMatch(status -> status.version().isEmpty() && status.name().equals(service));
+        if (ships) {
+            return service;
+        }
+        try {
+            ServiceStatus deployed = manager.deploy(service, false);
+            return deployed.name() + ":" + deployed.version();
+        } catch (ManagerException e) {
+            throw new ClusterException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** What the node knows as a back-end; null when it is none. */
+    @Nullable
+    MembershipStatus cluster() {
+        Membership joined = membership;
+        return joined == null ? null : joined.status();
     }
 
     /** Other nodes get the code that this one runs, and learn where from packets that go to them. */
@@ -145,6 +203,7 @@ final class Node {
                 new AdminSettings(
                         address, token, admin.readOnly(), Set.copyOf(admin.hosts()), admin.tls() ? files() : null),
                 () -> ConfigText.of(config, manager.routes(), manager.qos()));
+        server.cluster(this::cluster);
         try {
             server.start();
             return server;
@@ -193,16 +252,22 @@ final class Node {
     }
 
     /**
-     * Lets streams finish until the deadline, then ends.
+     * Takes leave of the cluster, lets streams finish until the deadline, then ends.
      *
      * @return streams that had to be cut
      */
     int stop(Duration deadline) {
+        Membership joined = membership;
+        if (joined != null) {
+            joined.leave(); // Packets come until all directors know.
+        }
         ActiveNodeManager known = manager;
         if (known != null) {
             known.ready("the node stops");
         }
-        int cut = environment.stop(deadline);
+        // Streams of the cluster end while the node still serves: one over UDP has no end that it could see.
+        Duration left = joined == null ? deadline : joined.drain(deadline);
+        int cut = environment.stop(left);
         while (!opened.isEmpty()) {
             try {
                 opened.pop().close();

@@ -164,6 +164,9 @@ final class NodeCommand implements Callable<Integer> {
             description = "Who sends the token in this file may change the node; without it nobody may.")
     private @Nullable Path adminTokenFile;
 
+    @Mixin
+    private final ClusterOptions cluster = new ClusterOptions();
+
     @Option(
             names = "--transport",
             paramLabel = "KIND",
@@ -255,6 +258,7 @@ final class NodeCommand implements Callable<Integer> {
         overrides.cache(cache);
         overrides.qos(qos);
         overrides.admin(admin, adminTokenFile);
+        overrides.cluster(cluster);
         overrides.transport(transport);
         overrides.maxStreams(maxStreams);
         overrides.drain(drain);

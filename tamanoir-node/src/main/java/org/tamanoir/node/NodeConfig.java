@@ -2,6 +2,7 @@ package org.tamanoir.node;
 
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.kernel.KernelConfig;
@@ -19,6 +20,7 @@ import org.tamanoir.routing.Route;
  * @param deploy where code comes from that is not on the class path
  * @param levels what is wanted of levels below the JVM
  * @param admin where the node can be looked at and steered
+ * @param cluster that it is a back-end of; null = of none
  */
 record NodeConfig(
         EeConfig environment,
@@ -28,7 +30,8 @@ record NodeConfig(
         QosConfig qos,
         DeploySettings deploy,
         KernelConfig levels,
-        AdminConfig admin) {
+        AdminConfig admin,
+        @Nullable ClusterConfig cluster) {
     NodeConfig {
         routes = List.copyOf(routes);
         services = List.copyOf(services);

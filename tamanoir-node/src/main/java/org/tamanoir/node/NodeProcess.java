@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.ee.InstanceStatus;
 import org.tamanoir.ee.TrafficSnapshot;
@@ -73,6 +74,10 @@ final class NodeProcess {
                 config.services(),
                 config.routes().size(),
                 node.servers());
+        MembershipStatus cluster = node.cluster();
+        if (cluster != null) {
+            report.cluster(cluster);
+        }
         try {
             reportRates();
         } catch (InterruptedException e) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
 import org.tamanoir.nodeos.LevelStatus;
@@ -28,6 +29,9 @@ interface NodeReport {
             Collection<ServiceDefinition> services,
             int routes,
             Map<String, String> servers);
+
+    /** What it knows as a back-end of a cluster, once it has begun to accept. */
+    void cluster(MembershipStatus status);
 
     /** What crossed it since the last call. */
     void rates(Interval interval);

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.ee.Placement;
@@ -173,6 +174,44 @@ final class Overrides {
             collect(
                     "--admin-token-file",
                     () -> settings.admin = settings.admin.token(AdminConfig.tokenFile(tokenFile.toString())));
+        }
+    }
+
+    /** Any director given here replaces all of the file's; what is null stays as it is. */
+    void cluster(ClusterOptions given) {
+        ClusterSettings cluster = settings.cluster;
+        if (!given.directors.isEmpty()) {
+            cluster.directors = new ArrayList<>();
+            cluster.given("directors", "--cluster");
+        }
+        for (String text : given.directors) {
+            collect("--cluster " + text, () -> cluster.directors.add(ClusterSettings.director(text)));
+        }
+        cluster(
+                cluster,
+                "token-file",
+                given.tokenFile,
+                file -> cluster.tokenFile = AdminConfig.tokenFile(file.toString()));
+        cluster(cluster, "name", given.name, text -> cluster.name = ClusterSettings.name(text));
+        cluster(cluster, "address", given.address, text -> cluster.address = ClusterSettings.address(text));
+        cluster(
+                cluster,
+                "interface",
+                given.networkInterface,
+                text -> cluster.networkInterface = LevelSettings.networkInterface(text));
+        cluster(cluster, "weight", given.weight, text -> cluster.weight = ClusterSettings.weight(text));
+        cluster(cluster, "set-up", given.setUp, text -> cluster.setUp = ClusterSettings.setUp(text));
+        if (given.plain) {
+            cluster.plain = true;
+            cluster.given("plain", "--cluster-plain");
+        }
+    }
+
+    private <T> void cluster(ClusterSettings cluster, String key, @Nullable T value, Consumer<T> taker) {
+        if (value != null) {
+            String option = "--cluster-" + (key.equals("set-up") ? "setup" : key);
+            cluster.given(key, option);
+            collect(option, () -> taker.accept(value));
         }
     }
 

@@ -61,6 +61,7 @@ final class Settings {
     AdminConfig admin = AdminConfig.defaults();
     final DeploySettings deploy = new DeploySettings();
     final LevelSettings levels = new LevelSettings();
+    final ClusterSettings cluster = new ClusterSettings();
     private final Map<Prefix, Route> routes = new LinkedHashMap<>();
     private final Map<String, ServiceDefinition> services;
     private final Map<String, ServiceSettings> classPathSettings = new HashMap<>();
@@ -187,8 +188,11 @@ final class Settings {
     /** Looks at what only shows when file and command line have been read. */
     void check() {
         tls.check(tcp, tlsAddresses, problems);
-        deploy.check(problems);
+        if (!cluster.isConfigured()) {
+            deploy.check(problems); // Else directors may say whose code runs.
+        }
         levels.check(problems);
+        cluster.check(admin, problems);
         if (tls.certificate == null && (deploy.tls || admin.tls())) {
             problems.add(
                     deploy.tls ? "deploy.tls" : "admin.tls",
@@ -221,7 +225,11 @@ final class Settings {
                 qos,
                 deploy,
                 levels.build(),
-                admin);
+                cluster.isConfigured() ? admin.fixed() : admin,
+                cluster.build(
+                        admin,
+                        CodeStore.folder(deploy, tcp.isEmpty() ? 0 : tcp.get(0).getPort()),
+                        tls.files()));
     }
 
     private boolean isSecond(String where, Object what, String problem) {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.tamanoir.anep.DropReason;
+import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
 import org.tamanoir.nodeos.Level;
@@ -47,6 +48,20 @@ final class TextReport implements NodeReport {
                                 .collect(Collectors.joining(", "))));
         servers.forEach((name, address) -> output.line(name + ": " + address));
         output.line("routes: " + (routes == 0 ? "none, so nothing leaves; add one with --route" : routes));
+    }
+
+    @Override
+    public void cluster(MembershipStatus status) {
+        for (MembershipStatus.DirectorLink director : status.directors()) {
+            output.line("cluster: " + status.name() + " is " + director.state() + " at " + director.url()
+                    + (director.problem() == null ? "" : ", " + director.problem()));
+        }
+        status.problems().forEach(problem -> output.line("cluster: " + problem));
+        MembershipStatus.HostState host = status.setUp();
+        if (!host.applied() && !host.commands().isEmpty()) {
+            output.line("cluster: the host is not set up by the node; as root, run:");
+            host.commands().forEach(command -> output.line("  " + command));
+        }
     }
 
     /** {@code jvm, tc on eth0; not xdp: reason; not module: reason}; those for the same reason together. */

@@ -31,6 +31,7 @@ class DocumentedConfigurationTest {
         String example = example()
                 .replace("/etc/tamanoir/publisher", key.toString())
                 .replace("/etc/tamanoir/admin.token", token.toString())
+                .replace("/etc/tamanoir/cluster.token", token.toString())
                 .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())
                 .replace("/etc/tamanoir/authority.pem", String.valueOf(tls.trust()))
                 .replace("node4.example.net", "127.0.0.1");
@@ -122,7 +123,15 @@ class DocumentedConfigurationTest {
                         "admin.read-only",
                         "admin.hosts",
                         "admin.access-log",
-                        "admin.tls");
+                        "admin.tls",
+                        "cluster.directors",
+                        "cluster.token-file",
+                        "cluster.name",
+                        "cluster.address",
+                        "cluster.interface",
+                        "cluster.weight",
+                        "cluster.set-up",
+                        "cluster.plain");
         String document = Files.readString(DOCUMENT);
         for (String key : used) {
             assertThat(document).contains("`" + key.substring(key.lastIndexOf('.') + 1) + "`");

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.DropReason;
+import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.ee.TrafficSnapshot;
 import org.tamanoir.nodeos.Level;
@@ -40,6 +41,25 @@ class NodeReportTest {
             new LevelStatus(Level.TC, true, "tc on eth0, eth1", Map.of("seen", 1L)),
             new LevelStatus(Level.XDP, false, "off; use them", Map.of()));
 
+    private static final MembershipStatus CLUSTER = new MembershipStatus(
+            "node-3",
+            false,
+            List.of(
+                    new MembershipStatus.DirectorLink("http://d1:3325", "d1", "up", "2026-01-01T00:00:00Z", 0, null),
+                    new MembershipStatus.DirectorLink(
+                            "http://d2:3325", null, "unreachable", "2026-01-01T00:00:00Z", 0, "no answer")),
+            List.of(),
+            new MembershipStatus.HostState(
+                    "print",
+                    "eth0",
+                    false,
+                    List.of("10.9.0.1 is missing"),
+                    List.of("ip addr add"),
+                    List.of("ip addr del")),
+            List.of(),
+            new MembershipStatus.Code(List.of(), List.of(), false),
+            List.of("10.9.0.1 is missing"));
+
     private final StringWriter text = new StringWriter();
 
     private Output output(boolean json) {
@@ -59,6 +79,11 @@ class NodeReportTest {
                         "services: org.tamanoir.node.Announced",
                         "admin API: http://127.0.0.1:4",
                         "routes: 3",
+                        "cluster: node-3 is up at http://d1:3325",
+                        "cluster: node-3 is unreachable at http://d2:3325, no answer",
+                        "cluster: 10.9.0.1 is missing",
+                        "cluster: the host is not set up by the node; as root, run:",
+                        "  ip addr add",
                         "in 5,000 packets/s 1.0 MB/s, out 4,995 packets/s 1.0 MB/s, streams 5, "
                                 + "dropped 11 (SHORT 4, NO_ROUTE 7)",
                         "stopping: 5 streams have 10s to finish",
@@ -91,18 +116,25 @@ class NodeReportTest {
         List<JsonNode> lines = text.toString().lines().map(mapper::readTree).toList();
         assertThat(lines)
                 .extracting(line -> line.get("event").asString())
-                .containsExactly("started", "stats", "stopping", "stopped");
+                .containsExactly("started", "cluster", "stats", "stopping", "stopped");
         assertThat(lines.get(0).get("udp").get(0).asString()).isEqualTo("[::1]:2");
         assertThat(lines.get(0).get("routes").asInt()).isEqualTo(3);
         JsonNode levels = lines.get(0).get("levels");
         assertThat(levels.propertyNames()).containsExactly("jvm", "module", "tc", "xdp");
         assertThat(levels.get("tc").get("there").asBoolean()).isTrue();
         assertThat(levels.get("xdp").get("detail").asString()).isEqualTo("off; use them");
-        assertThat(lines.get(1).get("packetsInPerSecond").asLong()).isEqualTo(5_000);
-        assertThat(lines.get(1).get("drops").get("NO_ROUTE").asLong()).isEqualTo(7);
-        assertThat(lines.get(3).get("unaccounted").asLong()).isZero();
-        assertThat(lines.get(3).get("octetsOut").asLong()).isEqualTo(1_998_000);
-        assertThat(lines.get(3).get("streamsCut").asInt()).isEqualTo(1);
+        assertThat(lines.get(1)
+                        .get("cluster")
+                        .get("directors")
+                        .get(1)
+                        .get("problem")
+                        .asString())
+                .isEqualTo("no answer");
+        assertThat(lines.get(2).get("packetsInPerSecond").asLong()).isEqualTo(5_000);
+        assertThat(lines.get(2).get("drops").get("NO_ROUTE").asLong()).isEqualTo(7);
+        assertThat(lines.get(4).get("unaccounted").asLong()).isZero();
+        assertThat(lines.get(4).get("octetsOut").asLong()).isEqualTo(1_998_000);
+        assertThat(lines.get(4).get("streamsCut").asInt()).isEqualTo(1);
     }
 
     private static void all(NodeReport report) {
@@ -115,6 +147,7 @@ class NodeReportTest {
                 SERVICES,
                 3,
                 Map.of("admin API", "http://127.0.0.1:4"));
+        report.cluster(CLUSTER);
         report.rates(INTERVAL);
         report.stopping(5, Duration.ofSeconds(10));
         report.stopped(TRAFFIC, 1);

@@ -1,7 +1,8 @@
 package org.tamanoir.cluster.lvs;
 
 /**
- * What the kernel counted for one back-end of a virtual service, or for the service.
+ * What the kernel counted for one back-end of a virtual service, or for the service. It adds up its processors' counts
+ * every 2 s, so all but {@code active}, {@code inactive} and {@code persistent} may be that old.
  *
  * @param active connections that are established (TCP) now
  * @param inactive other connections now: TCP not established, UDP until its time-out

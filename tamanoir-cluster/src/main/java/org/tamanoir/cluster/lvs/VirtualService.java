@@ -12,7 +12,8 @@ import java.util.TreeSet;
  *
  * @param flags of the scheduler, by the names of ipvsadm, sorted
  * @param persistenceSeconds connections of one client stay on one back-end this long after the last; 0 = no persistence
- * @param persistencePrefix bits of the client's address that make it the same client; 32, or 128 for IPv6, = all
+ * @param persistencePrefix bits of the client's address that make it the same client; 32, or 128 for IPv6, = all: always so
+ *     without persistence
  * @param onePacket each UDP packet is scheduled on its own
  * @param servers by address and port, as ipvsadm writes them; unmodifiable
  */
@@ -26,6 +27,7 @@ public record VirtualService(
         Map<String, RealServer> servers) {
     public VirtualService {
         flags = List.copyOf(new TreeSet<>(flags));
+        persistencePrefix = persistenceSeconds == 0 ? LvsText.bits(at.isIpv6()) : persistencePrefix;
         servers = Collections.unmodifiableMap(new TreeMap<>(servers));
     }
 

@@ -1,7 +1,10 @@
 package org.tamanoir.node.admin;
 
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.ext.web.RoutingContext;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.ServiceId;
@@ -62,6 +65,16 @@ final class Call {
     /** How many items of a list are wanted. */
     int limit() throws ApiException {
         return (int) number("limit", 1, MAX_LIMIT, DEFAULT_LIMIT);
+    }
+
+    /** The address that it comes from. */
+    InetAddress from() {
+        SocketAddress peer = context.request().remoteAddress();
+        try {
+            return InetAddress.getByName(peer.hostAddress()); // An address: nothing is looked up.
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(peer + " is no address", e);
+        }
     }
 
     /** A header; null when it is not given. */

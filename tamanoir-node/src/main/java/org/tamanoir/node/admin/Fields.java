@@ -112,6 +112,27 @@ final class Fields {
         return value.asDouble();
     }
 
+    /** A list of texts, of bounded number and length; empty when left out. */
+    List<String> texts(String name, int max, int maxCharacters) {
+        JsonNode value = field(name);
+        List<String> texts = new ArrayList<>();
+        if (value == null) {
+            return texts;
+        }
+        if (!value.isArray() || value.size() > max) {
+            wrong(name, value, "a list of at most " + max + " texts is wanted");
+            return texts;
+        }
+        for (JsonNode item : value) {
+            if (!item.isString() || item.asString().length() > maxCharacters) {
+                wrong(name, item, "a text of at most " + maxCharacters + " characters is wanted");
+            } else {
+                texts.add(item.asString());
+            }
+        }
+        return texts;
+    }
+
     /** A list of objects; null when left out. Their problems count here. */
     @Nullable
     List<Fields> objects(String name, String what) {

@@ -16,9 +16,16 @@ final class Gate {
     private static final Pattern ADDRESS = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-f:.%]+]");
 
     private final AdminSettings settings;
+    private final String who;
 
-    Gate(AdminSettings settings) {
+    /**
+     * A gate.
+     *
+     * @param who it is that is asked, in errors: {@code node}
+     */
+    Gate(AdminSettings settings, String who) {
         this.settings = settings;
+        this.who = who;
     }
 
     /** For every request. */
@@ -47,31 +54,37 @@ final class Gate {
     void admitChange(HttpServerRequest request) throws ApiException {
         if (settings.readOnly()) {
             throw new ApiException(
-                    ApiException.FORBIDDEN, "the admin API is read-only: start the node without admin.read-only");
+                    ApiException.FORBIDDEN,
+                    "the admin API is read-only: start the " + who + " without admin.read-only");
         }
         Token token = settings.token();
         if (token == null) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
-                    "changes need a token and the node has none: give it one with admin.token-file");
+                    "changes need a token and the " + who + " has none: give it one with admin.token-file");
         }
-        requireToken(request, token);
+        requireToken(request, token, "admin.token-file");
     }
 
     /** For what packets carry: the token where there is one, else loopback alone. */
     void admitContents(HttpServerRequest request) throws ApiException {
         Token token = settings.token();
         if (token != null) {
-            requireToken(request, token);
+            requireToken(request, token, "admin.token-file");
         } else if (!settings.address().getAddress().isLoopbackAddress()) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
-                    "packets are shown beyond loopback only with a token and the node has none: give it one with "
-                            + "admin.token-file");
+                    "packets are shown beyond loopback only with a token and the " + who + " has none: give it one "
+                            + "with admin.token-file");
         }
     }
 
-    private static void requireToken(HttpServerRequest request, Token token) throws ApiException {
+    /**
+     * For those who show a token.
+     *
+     * @param key of the configuration, that names the token's file
+     */
+    void requireToken(HttpServerRequest request, Token token, String key) throws ApiException {
         String given = request.getHeader(HttpHeaders.AUTHORIZATION);
         if (given == null) {
             throw new ApiException(
@@ -79,7 +92,7 @@ final class Gate {
         }
         if (!token.matches(given)) {
             throw new ApiException(
-                    ApiException.UNAUTHORIZED, "the token is wrong: send that of the node's admin.token-file");
+                    ApiException.UNAUTHORIZED, "the token is wrong: send that of the " + who + "'s " + key);
         }
     }
 

@@ -81,7 +81,7 @@ final class LiveAnswer {
 
     /** A comment of an event stream; clients skip it. */
     void comment(String text) throws IOException, InterruptedException {
-        write(AdminServer.octets(": " + text + "\n\n"));
+        write(Api.octets(": " + text + "\n\n"));
     }
 
     /** An event of an event stream. */

@@ -106,7 +106,7 @@ final class Replies {
                     context.request().method(),
                     context.request().path(),
                     failure);
-            line = "the node failed at this request; its log says why";
+            line = "the server failed at this request; its log says why";
         }
         String error = line.replaceAll("\\s*\\R\\s*", " ");
         Object view = failure instanceof ApiException known && !known.problems.isEmpty()
@@ -139,8 +139,7 @@ final class Replies {
             case ApiException.NOT_ALLOWED ->
                 context.request().method() + " is not for "
                         + shortened(context.request().path()) + "; GET /openapi.yaml says what is";
-            case ApiException.TOO_LARGE ->
-                "the body is too large: " + AdminServer.MAX_BODY_OCTETS + " octets are allowed";
+            case ApiException.TOO_LARGE -> "the body is too large: " + Api.MAX_BODY_OCTETS + " octets are allowed";
             default -> null;
         };
         if (line != null) {

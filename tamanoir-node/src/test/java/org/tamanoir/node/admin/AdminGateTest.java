@@ -138,7 +138,7 @@ class AdminGateTest {
     @Test
     void aBodyThatIsTooLargeIsRefusedAndNotReadToItsEnd() throws Exception {
         try (TestAdmin node = TestAdmin.start()) {
-            TestAdmin.Reply reply = node.put("/v1/routes", " ".repeat(AdminServer.MAX_BODY_OCTETS + 1));
+            TestAdmin.Reply reply = node.put("/v1/routes", " ".repeat(Api.MAX_BODY_OCTETS + 1));
             assertThat(reply.status()).isEqualTo(413);
             assertThat(reply.error()).contains("65536");
             assertThat(node.put("/v1/routes", "{\"routes\": []" + " ".repeat(60_000) + "}")

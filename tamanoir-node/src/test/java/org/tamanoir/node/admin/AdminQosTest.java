@@ -137,7 +137,7 @@ class AdminQosTest {
 
     @Test
     void whatIsTooLargeOrNestsTooDeepIsRefused() throws Exception {
-        String large = "{\"default-class\": \"" + "x".repeat(AdminServer.MAX_BODY_OCTETS) + "\"}";
+        String large = "{\"default-class\": \"" + "x".repeat(Api.MAX_BODY_OCTETS) + "\"}";
         assertThat(node.put("/v1/qos", large).status()).isEqualTo(413);
         String deep = "{\"classes\": " + "[".repeat(30_000) + "]".repeat(30_000) + "}";
         assertThat(node.put("/v1/qos", deep).status()).isEqualTo(400);

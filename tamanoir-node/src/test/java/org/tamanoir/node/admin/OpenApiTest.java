@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.tamanoir.cluster.MembershipStatus;
+import org.tamanoir.cluster.Welcome;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -145,6 +147,12 @@ class OpenApiTest {
         assertThat(fields(LevelViews.OnePolicy.class)).isEqualTo(propertyNames("Policy"));
         assertThat(fields(LevelViews.Below.class)).isEqualTo(propertyNames("Below"));
         assertThat(fields(QosViews.Dropped.class)).isEqualTo(propertyNames("QosDropped"));
+        assertThat(fields(MembershipStatus.class)).isEqualTo(propertyNames("Cluster"));
+        assertThat(fields(MembershipStatus.DirectorLink.class)).isEqualTo(propertyNames("ClusterDirector"));
+        assertThat(fields(MembershipStatus.HostState.class)).isEqualTo(propertyNames("ClusterHost"));
+        assertThat(fields(MembershipStatus.Wanted.class)).isEqualTo(propertyNames("ClusterWanted"));
+        assertThat(fields(MembershipStatus.Code.class)).isEqualTo(propertyNames("ClusterCode"));
+        assertThat(fields(Welcome.Served.class)).isEqualTo(propertyNames("ClusterServed"));
     }
 
     private static List<String> fields(Class<? extends Record> view) {

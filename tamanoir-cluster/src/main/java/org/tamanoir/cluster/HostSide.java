@@ -1,0 +1,104 @@
+package org.tamanoir.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.setup.AddressConflict;
+import org.tamanoir.cluster.setup.HostSetup;
+
+/**
+ * The virtual addresses at the director's own host, where it puts them there itself.
+ *
+ * <p>Thread contract: one thread at a time, of the network namespace that is meant.
+ */
+final class HostSide {
+    private static final Logger LOG = LoggerFactory.getLogger(HostSide.class);
+    /** Of one probe, after RFC 5227: three questions within 1 to 2 s each would keep a start waiting for long. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    private final DirectorConfig config;
+
+    HostSide(DirectorConfig config) {
+        this.config = config;
+    }
+
+    private List<InetAddress> addresses() {
+        return config.services().stream()
+                .map(ClusterService::address)
+                .distinct()
+                .toList();
+    }
+
+    /** Refuses to go on when another host has one of the addresses, unless both agree by VRRP who has them. */
+    void requireFree() throws ClusterException {
+        String networkInterface = config.networkInterface();
+        if (networkInterface == null || config.vrrp() != null) {
+            return;
+        }
+        for (InetAddress address : addresses()) {
+            String holder;
+            try {
+                holder = AddressConflict.holder(networkInterface, address, PATIENCE);
+            } catch (IOException e) {
+                throw new ClusterException(
+                        "cannot ask on " + networkInterface + " whether another host has " + address.getHostAddress()
+                                + ": " + Bounds.line(String.valueOf(e.getMessage()))
+                                + "; check 'interface', and run as root",
+                        e);
+            }
+            if (holder != null) {
+                throw new ClusterException(
+                        "two directors claim " + address.getHostAddress() + ": on " + networkInterface
+                                + " the host with hardware address " + holder
+                                + " has it; stop one, or configure vrrp on both");
+            }
+        }
+    }
+
+    /** Puts them there. */
+    void apply() throws ClusterException {
+        if (config.networkInterface() != null) {
+            HostSetup.director(config).apply();
+        }
+    }
+
+    void undo() throws ClusterException {
+        if (config.networkInterface() != null) {
+            HostSetup.director(config).undo();
+        }
+    }
+
+    /** Tells the network that they are here now; without it clients find out when their memory of the old host ends. */
+    void announce() {
+        String networkInterface = config.networkInterface();
+        if (networkInterface == null || config.vrrp() != null) {
+            return;
+        }
+        for (InetAddress address : addresses()) {
+            try {
+                AddressConflict.announce(networkInterface, address);
+            } catch (IOException e) {
+                LOG.warn("cannot announce {} on {}: {}", address.getHostAddress(), networkInterface, e.getMessage());
+            }
+        }
+    }
+
+    /** Whether this host has all of them. */
+    boolean isActive() {
+        for (InetAddress address : addresses()) {
+            try {
+                if (NetworkInterface.getByInetAddress(address) == null) {
+                    return false;
+                }
+            } catch (SocketException e) {
+                return false; // The kernel does not tell: not known to be here.
+            }
+        }
+        return true;
+    }
+}

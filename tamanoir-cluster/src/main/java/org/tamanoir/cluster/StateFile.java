@@ -1,0 +1,98 @@
+package org.tamanoir.cluster;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * {@link DirectorState} on the disk: whole, the old one or the new one, whenever the process or the host dies.
+ *
+ * <p>Thread contract: one thread at a time.
+ */
+final class StateFile {
+    private static final long MAX_OCTETS = 16L << 20;
+    private static final JsonMapper MAPPER =
+            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+    private final Path file;
+    private DirectorState saved;
+
+    private StateFile(Path file, DirectorState saved) {
+        this.file = file;
+        this.saved = saved;
+    }
+
+    /**
+     * Reads what there is; the folder need not exist.
+     *
+     * @throws ClusterException if it is broken or cannot be read
+     */
+    static StateFile open(Path folder) throws ClusterException {
+        Path file = folder.resolve("director.json");
+        try {
+            long octets = Files.size(file);
+            if (octets > MAX_OCTETS) {
+                throw broken(file, octets + " octets, at most " + MAX_OCTETS + " are read", null);
+            }
+            DirectorState state = MAPPER.readValue(Files.readString(file), DirectorState.class);
+            if (state == null) {
+                throw broken(file, "null", null);
+            }
+            return new StateFile(file, state);
+        } catch (NoSuchFileException e) {
+            return new StateFile(file, DirectorState.EMPTY);
+        } catch (JacksonException | CharacterCodingException e) {
+            throw broken(file, Bounds.line(String.valueOf(e.getMessage())), e);
+        } catch (IOException e) {
+            throw new ClusterException("state " + file + " cannot be read: " + e + "; make it readable", e);
+        }
+    }
+
+    private static ClusterException broken(Path file, String how, @Nullable Throwable cause) {
+        String message =
+                "state " + file + " is broken (" + how + "): put a copy back, or remove it; then back-ends are "
+                        + "cut off until they register again, and those that were drained come in";
+        return cause == null ? new ClusterException(message) : new ClusterException(message, cause);
+    }
+
+    /** What is on the disk. */
+    DirectorState saved() {
+        return saved;
+    }
+
+    /** Writes the state unless it is on the disk already. */
+    void save(DirectorState state) throws ClusterException {
+        if (state.equals(saved)) {
+            return;
+        }
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        try {
+            Files.createDirectories(file.toAbsolutePath().getParent());
+            try (FileChannel out = FileChannel.open(
+                    fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+                ByteBuffer octets = ByteBuffer.wrap(MAPPER.writeValueAsBytes(state));
+                while (octets.hasRemaining()) {
+                    out.write(octets);
+                }
+                out.force(true);
+            }
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw new ClusterException(
+                    "state " + file + " cannot be written (" + e + "): what changed is done, but a restart forgets it; "
+                            + "make room or the folder writable",
+                    e);
+        }
+        saved = state;
+    }
+}

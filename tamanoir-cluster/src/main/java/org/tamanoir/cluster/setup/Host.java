@@ -1,0 +1,133 @@
+package org.tamanoir.cluster.setup;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.routing.Prefix;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Interfaces and addresses of the calling thread's network namespace at one moment, as {@code ip} tells them. Immutable.
+ */
+final class Host {
+    private static final JsonMapper MAPPER = JsonMapper.shared();
+
+    /**
+     * A network interface.
+     *
+     * @param isUp set up by the administrator; its cable may be out
+     * @param hardware address; empty if it has none
+     * @param failed addresses that another host has, as the kernel found out (RFC 4862)
+     */
+    private record Interface(boolean isUp, String hardware, List<InetAddress> addresses, List<InetAddress> failed) {}
+
+    private final Map<String, Interface> interfaces;
+
+    private Host(Map<String, Interface> interfaces) {
+        this.interfaces = interfaces;
+    }
+
+    static Host look() throws ClusterException {
+        Map<String, Interface> found = new LinkedHashMap<>();
+        for (JsonNode each : json("ip", "-json", "address", "show")) {
+            List<InetAddress> addresses = new ArrayList<>();
+            List<InetAddress> failed = new ArrayList<>();
+            for (JsonNode address : each.path("addr_info")) {
+                InetAddress local = address(address.path("local").asString(""));
+                if (local != null) {
+                    (address.path("dadfailed").asBoolean(false) ? failed : addresses).add(local);
+                }
+            }
+            found.put(
+                    each.path("ifname").asString(""),
+                    new Interface(hasFlag(each, "UP"), each.path("address").asString(""), addresses, failed));
+        }
+        return new Host(found);
+    }
+
+    private static boolean hasFlag(JsonNode link, String flag) {
+        for (JsonNode each : link.path("flags")) {
+            if (each.asString("").equals(flag)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What a program says in JSON; nothing said is an empty list. */
+    static JsonNode json(String... command) throws ClusterException {
+        String said = Command.good(List.of(command));
+        try {
+            return MAPPER.readTree(said.isBlank() ? "[]" : said);
+        } catch (JacksonException e) {
+            throw new ClusterException(
+                    String.join(" ", command) + ": no JSON, iproute2 4.12 or later is wanted: "
+                            + e.getOriginalMessage(),
+                    e);
+        }
+    }
+
+    /** The address of a text; null if it is none. Asks no name server. */
+    static @Nullable InetAddress address(String text) {
+        boolean literal = text.matches("[0-9]{1,3}(\\.[0-9]{1,3}){3}") || text.matches("[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*");
+        try {
+            return literal ? InetAddress.getByName(text) : null;
+        } catch (UnknownHostException e) {
+            return null;
+        }
+    }
+
+    boolean has(String networkInterface) {
+        return interfaces.containsKey(networkInterface);
+    }
+
+    boolean isUp(String networkInterface) {
+        Interface found = interfaces.get(networkInterface);
+        return found != null && found.isUp();
+    }
+
+    boolean hasAddress(String networkInterface, InetAddress address) {
+        Interface found = interfaces.get(networkInterface);
+        return found != null && found.addresses().contains(address);
+    }
+
+    /** Whether the kernel holds the address back, as another host has it. */
+    boolean hasFailed(String networkInterface, InetAddress address) {
+        Interface found = interfaces.get(networkInterface);
+        return found != null && found.failed().contains(address);
+    }
+
+    /** The interface that has an address. */
+    Optional<String> holder(InetAddress address) {
+        return interfaces.entrySet().stream()
+                .filter(each -> each.getValue().addresses().contains(address))
+                .map(Map.Entry::getKey)
+                .findFirst();
+    }
+
+    /** Addresses of all hardware here. */
+    List<String> hardware() {
+        return interfaces.values().stream()
+                .map(Interface::hardware)
+                .filter(address -> !address.isEmpty())
+                .toList();
+    }
+
+    /** {@code 10.0.0.1/32}, {@code fd00::1/128}. */
+    static String prefix(InetAddress address) {
+        return Prefix.of(address).toString();
+    }
+
+    /** {@code 10.0.0.1}, {@code fd00::1}. */
+    static String text(InetAddress address) {
+        return prefix(address).split("/", 2)[0];
+    }
+}

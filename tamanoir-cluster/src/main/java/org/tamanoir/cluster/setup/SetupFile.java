@@ -1,0 +1,94 @@
+package org.tamanoir.cluster.setup;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import org.tamanoir.cluster.ClusterException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What was changed on the host, and what was there before, in a file. It counts for one boot and one network namespace: of
+ * another nothing is left to take back.
+ *
+ * <p>Thread contract: one thread at a time, always of the same namespace.
+ */
+final class SetupFile {
+    private static final JsonMapper MAPPER = JsonMapper.shared();
+    private static final int LIMIT_OCTETS = 1 << 20;
+
+    /** A change that was made, or was about to be when the process ended. */
+    record Made(Step step, String former) {}
+
+    private record Content(String boot, String namespace, List<Made> made) {
+        Content {
+            made = List.copyOf(made);
+        }
+    }
+
+    private final Path file;
+
+    SetupFile(Path file) {
+        this.file = file.toAbsolutePath();
+    }
+
+    List<Made> read() throws ClusterException {
+        try {
+            if (Files.size(file) > LIMIT_OCTETS) {
+                throw new ClusterException(
+                        file + ": more than " + LIMIT_OCTETS + " octets, no record of a host set-up");
+            }
+            Content content = MAPPER.readValue(Files.readAllBytes(file), Content.class);
+            boolean isHere =
+                    content.boot().equals(boot()) && content.namespace().equals(namespace());
+            return isHere ? content.made() : List.of();
+        } catch (NoSuchFileException e) {
+            return List.of();
+        } catch (IOException | JacksonException | NullPointerException e) {
+            throw new ClusterException(
+                    file + ": no record of a host set-up: " + e.getClass().getSimpleName()
+                            + "; remove it, then take back by hand what is no longer wanted",
+                    e);
+        }
+    }
+
+    /** The record is on the disk when this returns; without changes there is no file. */
+    void write(List<Made> made) throws ClusterException {
+        try {
+            if (made.isEmpty()) {
+                Files.deleteIfExists(file);
+                return;
+            }
+            Path folder = Files.createDirectories(file.resolveSibling("."));
+            Path next = file.resolveSibling(file.getFileName() + ".new");
+            byte[] octets = MAPPER.writeValueAsBytes(new Content(boot(), namespace(), made));
+            try (FileChannel channel = FileChannel.open(
+                    next, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+                for (ByteBuffer rest = ByteBuffer.wrap(octets); rest.hasRemaining(); ) {
+                    channel.write(rest);
+                }
+                channel.force(true);
+            }
+            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+            try (FileChannel channel = FileChannel.open(folder)) {
+                channel.force(true); // the name, too
+            }
+        } catch (IOException e) {
+            throw new ClusterException(file + ": cannot be written, nothing was changed: " + e, e);
+        }
+    }
+
+    private static String boot() throws IOException {
+        return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+    }
+
+    private static String namespace() throws IOException {
+        return Files.readSymbolicLink(Path.of("/proc/thread-self/ns/net")).toString();
+    }
+}

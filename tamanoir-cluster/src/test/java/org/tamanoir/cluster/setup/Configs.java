@@ -1,0 +1,76 @@
+package org.tamanoir.cluster.setup;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.ClusterService;
+import org.tamanoir.cluster.CodeSources;
+import org.tamanoir.cluster.DirectorConfig;
+import org.tamanoir.cluster.HealthPolicy;
+import org.tamanoir.cluster.Vrrp;
+import org.tamanoir.cluster.WeightPolicy;
+import org.tamanoir.cluster.Welcome;
+import org.tamanoir.cluster.lvs.Forwarding;
+import org.tamanoir.cluster.lvs.Protocol;
+import org.tamanoir.cluster.lvs.Scheduler;
+
+/** What tests of the host set-up are configured with. */
+final class Configs {
+    private static final int PORT = 3322;
+
+    private Configs() {}
+
+    static InetAddress address(String text) {
+        try {
+            return InetAddress.getByName(text);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(text, e);
+        }
+    }
+
+    static Welcome.Served served(String address, String forwarding) {
+        return new Welcome.Served("anep", address, PORT, PORT, List.of("tcp", "udp"), forwarding);
+    }
+
+    static DirectorConfig director(
+            Path folder,
+            @Nullable String networkInterface,
+            @Nullable Vrrp vrrp,
+            Forwarding forwarding,
+            String... addresses) {
+        List<ClusterService> services = List.of(addresses).stream()
+                .map(each -> new ClusterService(
+                        each,
+                        address(each),
+                        PORT,
+                        PORT,
+                        Set.of(Protocol.TCP),
+                        forwarding,
+                        Scheduler.of("wlc"),
+                        List.of(),
+                        0,
+                        32,
+                        false))
+                .toList();
+        return new DirectorConfig(
+                "north",
+                folder,
+                networkInterface,
+                services,
+                List.of(),
+                HealthPolicy.DEFAULT,
+                WeightPolicy.DEFAULT,
+                Duration.ofMinutes(1),
+                false,
+                Map.of(),
+                null,
+                vrrp,
+                CodeSources.NONE,
+                null);
+    }
+}

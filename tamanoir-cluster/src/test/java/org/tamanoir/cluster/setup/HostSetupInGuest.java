@@ -1,0 +1,87 @@
+package org.tamanoir.cluster.setup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.cluster.setup.Configs.served;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.kernel.Namespaces;
+
+/**
+ * Tunnels, whose modules the virtual machine has: a client's packets come to the back-end inside those of a director.
+ *
+ * <pre>
+ *   director 10.74.1.1, fd74:1::1 e0 ------ f0 10.74.1.11, fd74:1::11 back-end; virtual: 10.74.0.1, fd74::1
+ * </pre>
+ */
+class HostSetupInGuest {
+    private static final int PATIENCE_MS = 20_000;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void tunnelsTakeWhatIsSentToTheVirtualAddressesAndAreTakenBack() throws Exception {
+        Namespaces.require("namespace");
+        try (Namespaces namespaces = new Namespaces("tunnel")) {
+            String director = namespaces.add("d");
+            String backEnd = namespaces.add("b");
+            namespaces.link(director, "e0", backEnd, "f0");
+            namespaces.address(director, "e0", "10.74.1.1/24");
+            namespaces.address(director, "e0", "fd74:1::1/64");
+            namespaces.address(backEnd, "f0", "10.74.1.11/24");
+            namespaces.address(backEnd, "f0", "fd74:1::11/64");
+            // What makes the filter of reverse paths matter: strict for devices that come later.
+            namespaces.run(backEnd, "sysctl -qw net.ipv4.conf.default.rp_filter=1");
+            namespaces.run(
+                    director,
+                    "ip link add t4 type ipip local 10.74.1.1 remote 10.74.1.11 && ip link set t4 up;"
+                            + " ip link add t6 type ip6tnl mode ip6ip6 local fd74:1::1 remote fd74:1::11"
+                            + " && ip link set t6 up;"
+                            + " ip route add 10.74.0.1 dev t4 src 10.74.1.1; ip route add fd74::1 dev t6 src fd74:1::1");
+            HostSetup setup = HostSetup.backEnd(
+                    List.of(served("10.74.0.1", "tunnel"), served("fd74::1", "tunnel")),
+                    "f0",
+                    folder.resolve("setup.json"));
+
+            namespaces.in(backEnd, () -> {
+                assertThat(setup.findings()).isNotEmpty();
+                setup.apply();
+                assertThat(setup.findings()).isEmpty();
+                return true;
+            });
+
+            assertThat(connects(namespaces, director, backEnd, "10.74.0.1")).isTrue();
+            assertThat(connects(namespaces, director, backEnd, "fd74::1")).isTrue();
+
+            namespaces.in(backEnd, () -> {
+                setup.undo();
+                return true;
+            });
+
+            assertThat(namespaces.run(
+                            backEnd,
+                            "ip -brief address show up;"
+                                    + " sysctl -n net.ipv4.conf.tunl0.rp_filter net.ipv4.conf.f0.arp_ignore"))
+                    .doesNotContain("tunl0", "tnl0", "74.0.1", "fd74::1/128")
+                    .endsWith("\n1\n0\n");
+        }
+    }
+
+    private static boolean connects(Namespaces namespaces, String from, String to, String address) throws Exception {
+        InetAddress virtual = Configs.address(address);
+        try (ServerSocket server = namespaces.in(to, () -> new ServerSocket(0, 1, virtual));
+                Socket client = namespaces.in(from, () -> {
+                    Socket socket = new Socket();
+                    socket.connect(server.getLocalSocketAddress(), PATIENCE_MS);
+                    return socket;
+                })) {
+            return client.isConnected();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package org.tamanoir.node.admin;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.ext.web.Route;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
+import io.vertx.ext.web.handler.SecurityPolicyHandler;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * How requests come to what answers them, and what they may not exceed; the same for every server here.
+ *
+ * <p>Thread contract: routes are added by the thread that starts the server, before it listens. The listener's event
+ * loop checks requests; questions are answered on its worker threads, changes on up to {@value #MAX_CHANGES} threads
+ * of this object. Any thread closes it.
+ */
+final class Api implements AutoCloseable {
+    /** Octets of a request's body. */
+    static final int MAX_BODY_OCTETS = 64 * 1024;
+
+    /** As many as deployments run at once, so that one that takes long does not hold up the others. */
+    private static final int MAX_CHANGES = 4;
+
+    private static final int MAX_WAITING_CHANGES = 16;
+    private static final long KEEP_THREAD_SECONDS = 5;
+
+    private final Gate gate;
+    private final ThreadPoolExecutor changers;
+    private final List<String> operations = new ArrayList<>();
+
+    Api(Gate gate) {
+        this.gate = gate;
+        changers = threads("admin-change-", MAX_CHANGES, new ArrayBlockingQueue<>(MAX_WAITING_CHANGES));
+        changers.setCorePoolSize(MAX_CHANGES);
+        changers.allowCoreThreadTimeOut(true);
+    }
+
+    /** Threads that end when they have nothing to do; daemons. */
+    static ThreadPoolExecutor threads(String name, int max, BlockingQueue<Runnable> waiting) {
+        AtomicInteger number = new AtomicInteger();
+        return new ThreadPoolExecutor(0, max, KEEP_THREAD_SECONDS, TimeUnit.SECONDS, waiting, task -> {
+            Thread thread = new Thread(task, name + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** A router that admits requests, and answers those for which it has no route. */
+    Router router(Vertx vertx) {
+        Router router = Router.router(vertx);
+        router.route().handler(this::admit);
+        for (int status : new int[] {400, 404, 405, 413, 414, 500}) {
+            router.errorHandler(status, Replies::failed);
+        }
+        return router;
+    }
+
+    /** All operations, as in {@code GET /v1/services/{name}}; for tests. */
+    List<String> operations() {
+        return List.copyOf(operations);
+    }
+
+    /** Ends changes that run. */
+    @Override
+    public void close() {
+        changers.shutdownNow();
+    }
+
+    // ---- routes ----------------------------------------------------------------------------------------------------
+
+    Route on(Router router, HttpMethod method, String path) {
+        operations.add(method + " " + path);
+        return router.route(method, path.replaceAll("\\{(\\w+)}", ":$1"));
+    }
+
+    /** A question that JSON answers. */
+    void get(Router router, String path, Replies.View view) {
+        on(router, HttpMethod.GET, path).handler(context -> read(context, Replies.of(view)));
+    }
+
+    /** A question that text answers. */
+    void text(Router router, String path, String contentType, Replies.Text text) {
+        on(router, HttpMethod.GET, path)
+                .handler(context -> read(context, call -> new Replies.Reply(Replies.OK, contentType, text.of(call))));
+    }
+
+    /** Who may make a change. */
+    interface Admission {
+        void admit(HttpServerRequest request) throws ApiException;
+    }
+
+    /** A change by those who have the token of the settings. */
+    void change(Router router, HttpMethod method, String path, Replies.View view) {
+        change(router, method, path, gate::admitChange, view);
+    }
+
+    /** A change, whose body is read only from those who may make it. */
+    void change(Router router, HttpMethod method, String path, Admission admission, Replies.View view) {
+        Route route = on(router, method, path);
+        // As a policy: Vert.x lets no handler of users stand before the one that reads the body.
+        route.handler((SecurityPolicyHandler) context -> {
+            try {
+                admission.admit(context.request());
+                if (method != HttpMethod.DELETE) {
+                    Gate.requireJson(context.request());
+                }
+                context.next();
+            } catch (ApiException e) {
+                Replies.refuse(context, e);
+            }
+        });
+        route.handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_OCTETS));
+        route.handler(context -> run(changers, context, () -> Replies.send(context, Replies.of(view)), "changes"));
+    }
+
+    // ---- requests --------------------------------------------------------------------------------------------------
+
+    private void admit(RoutingContext context) {
+        HttpServerRequest request = context.request();
+        request.response()
+                .putHeader("X-Content-Type-Options", "nosniff")
+                .putHeader(HttpHeaders.CACHE_CONTROL, "no-store");
+        try {
+            gate.admit(request);
+            context.next();
+        } catch (ApiException e) {
+            Replies.refuse(context, e);
+        }
+    }
+
+    /** Answers a question on a worker thread. */
+    static void read(RoutingContext context, Replies.Question question) {
+        context.vertx()
+                .executeBlocking(
+                        () -> {
+                            Replies.send(context, question);
+                            return "";
+                        },
+                        false)
+                .onFailure(failure -> Replies.fail(context, failure));
+    }
+
+    /** Has a task done, or refuses the request when too many are at work. */
+    static void run(ThreadPoolExecutor threads, RoutingContext context, Runnable task, String what) {
+        try {
+            threads.execute(task);
+        } catch (RejectedExecutionException e) {
+            Replies.refuse(
+                    context,
+                    new ApiException(ApiException.BUSY, "too many " + what + " at once: end one, or try again later"));
+        }
+    }
+
+    /** A description of the API that stands beside the classes. */
+    static byte[] openApi(String resource) throws IOException {
+        try (InputStream in = Api.class.getResourceAsStream(resource)) {
+            return Objects.requireNonNull(in, resource).readAllBytes();
+        }
+    }
+
+    /** For texts. */
+    static byte[] octets(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,190 @@
+package org.tamanoir.node.admin;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.ext.web.Router;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.Director;
+import org.tamanoir.cluster.DirectorConfig;
+import org.tamanoir.cluster.DirectorStatus;
+import org.tamanoir.cluster.lvs.Ipvs;
+import org.tamanoir.repository.HttpListener;
+import org.tamanoir.repository.Token;
+
+/**
+ * The API of a director: its state, its back-ends' registrations, changes, metrics. What it answers is described in the
+ * resource {@code director-openapi.yaml}, which it serves too.
+ *
+ * <p>Thread contract: any thread. Requests run as {@link Api} says.
+ */
+public final class DirectorServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectorServer.class);
+
+    private final AdminSettings settings;
+    private final @Nullable InetSocketAddress ready;
+    private final @Nullable Token registrationToken;
+    private final Director director;
+    private final Gate gate;
+    private final Api api;
+    private final DirectorChanges changes;
+    private final Metrics metrics;
+    private final Replies.View plan;
+    private volatile @Nullable HttpListener listener;
+    private volatile @Nullable HttpListener readyListener;
+    private volatile boolean isOpen;
+
+    /**
+     * A server that is not started.
+     *
+     * @param ready where it answers by plain http too whether the director is well, and nothing else; null = nowhere
+     * @param registrationToken what back-ends show; null = nobody may register
+     */
+    public DirectorServer(
+            Director director,
+            DirectorConfig config,
+            Ipvs ipvs,
+            AdminSettings settings,
+            @Nullable InetSocketAddress ready,
+            @Nullable Token registrationToken) {
+        this.director = director;
+        this.settings = settings;
+        this.ready = ready;
+        this.registrationToken = registrationToken;
+        gate = new Gate(settings, "director");
+        api = new Api(gate);
+        changes = new DirectorChanges(director, config.drainDeadline());
+        plan = call -> DirectorViews.Planned.of(DirectorChanges.known(() -> Director.plan(config, ipvs)));
+        metrics = new Metrics(figures -> DirectorFigures.add(figures, director.status(), director.totals()));
+    }
+
+    /**
+     * Listens, so that the address is had before anything is changed.
+     *
+     * @throws IOException in one line, if the address cannot be had or a TLS file is no good
+     */
+    public void start() throws IOException {
+        boolean hasToken = settings.token() != null || registrationToken != null;
+        if (hasToken
+                && settings.tls() == null
+                && !settings.address().getAddress().isLoopbackAddress()) {
+            LOG.warn(
+                    "director's API on {} without TLS: whoever is on the way can read the tokens; use admin.tls, or "
+                            + "loopback",
+                    Views.text(settings.address()));
+        }
+        listener = HttpListener.start("director's API", settings.address(), settings.tls(), this::router);
+        if (ready != null) {
+            readyListener = HttpListener.start("director's readiness", ready, null, this::readyRouter);
+        }
+    }
+
+    /** Answers questions about the director, which has started; before, it says that it starts. */
+    public void open() {
+        isOpen = true;
+    }
+
+    /** Where it listens, with the real port; before the start as configured. */
+    public InetSocketAddress address() {
+        HttpListener started = listener;
+        return started == null ? settings.address() : started.address();
+    }
+
+    /** Ends, with what runs. */
+    @Override
+    public void close() {
+        api.close();
+        HttpListener started = listener;
+        if (started != null) {
+            started.close();
+        }
+        HttpListener beside = readyListener;
+        if (beside != null) {
+            beside.close();
+        }
+        metrics.close();
+    }
+
+    /** All operations, as in {@code GET /v1/status}; for tests. */
+    List<String> operations() {
+        return api.operations();
+    }
+
+    /** Where it answers by plain http whether the director is well; null = nowhere. */
+    @Nullable
+    InetSocketAddress readyAddress() {
+        HttpListener started = readyListener;
+        return started == null ? null : started.address();
+    }
+
+    private Router readyRouter(Vertx vertx) {
+        Router router = opening(vertx);
+        router.get("/ready").handler(context -> Api.read(context, call -> ready()));
+        return router;
+    }
+
+    private Router opening(Vertx vertx) {
+        Router router = api.router(vertx);
+        router.route("/*").handler(context -> {
+            if (isOpen) {
+                context.next();
+            } else {
+                Replies.refuse(
+                        context, new ApiException(ApiException.BUSY, "the director starts: ask again in a moment"));
+            }
+        });
+        return router;
+    }
+
+    private Router router(Vertx vertx) {
+        Router router = opening(vertx);
+        api.text(router, "/health", Replies.JSON, call -> Replies.json(new Views.Health("up")));
+        api.on(router, HttpMethod.GET, "/ready").handler(context -> Api.read(context, call -> ready()));
+        api.text(router, "/metrics", Metrics.CONTENT_TYPE, call -> metrics.scrape());
+        api.text(
+                router,
+                "/openapi.yaml",
+                "application/yaml; charset=utf-8",
+                call -> Api.openApi("/director-openapi.yaml"));
+        api.get(router, "/v1/status", call -> director.status());
+        api.get(
+                router,
+                "/v1/back-ends",
+                call -> new DirectorViews.BackEnds(director.status().backEnds()));
+        api.get(router, "/v1/plan", plan);
+        api.get(router, "/v1/cluster", call -> director.totals());
+        api.get(router, "/cluster", call -> director.totals());
+
+        api.change(router, HttpMethod.PUT, "/v1/back-ends/{name}", this::admitRegistration, changes::register);
+        api.change(router, HttpMethod.POST, "/v1/back-ends/{name}/drain", changes::drain);
+        api.change(router, HttpMethod.POST, "/v1/back-ends/{name}/join", changes::join);
+        api.change(router, HttpMethod.DELETE, "/v1/back-ends/{name}", changes::leave);
+        api.change(router, HttpMethod.POST, "/v1/services/{name}/deploy", changes::deploy);
+        api.change(router, HttpMethod.POST, "/v1/services/{name}/undeploy", changes::undeploy);
+        return router;
+    }
+
+    private Replies.Reply ready() {
+        DirectorStatus status = director.status();
+        return new Replies.Reply(
+                status.ready() ? Replies.OK : ApiException.BUSY,
+                Replies.JSON,
+                Replies.json(new Views.Readiness(status.ready(), status.problem())));
+    }
+
+    private void admitRegistration(HttpServerRequest request) throws ApiException {
+        Token token = registrationToken;
+        if (token == null) {
+            throw new ApiException(
+                    ApiException.FORBIDDEN,
+                    "nobody may register with this director: list the back-end, or give the director a section "
+                            + "registration");
+        }
+        gate.requireToken(request, token, "registration.token-file");
+    }
+}
