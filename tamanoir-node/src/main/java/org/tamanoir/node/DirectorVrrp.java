@@ -28,16 +28,18 @@ final class DirectorVrrp {
         InetAddress source = vrrp.value("source", DirectorFile::address);
         List<InetAddress> peers = vrrp.values("peers", DirectorFile::address);
         if ((source == null) == !peers.isEmpty()) {
-            vrrp.problems().add(
-                    vrrp.where(source == null ? "peers" : "source"),
-                    "source and peers belong together: give both, or neither for multicast");
+            vrrp.problems()
+                    .add(
+                            vrrp.where(source == null ? "peers" : "source"),
+                            "source and peers belong together: give both, or neither for multicast");
         }
         String password = vrrp.value("password-file", file -> DirectorPassword.read(Path.of(file)));
         boolean isIpv6 = services.stream().anyMatch(service -> service.address().getAddress().length > 4);
         if (password != null && isIpv6) {
-            vrrp.problems().add(
-                    vrrp.where("password-file"),
-                    "VRRP has passwords for IPv4 alone, and a service has an IPv6 address: remove it");
+            vrrp.problems()
+                    .add(
+                            vrrp.where("password-file"),
+                            "VRRP has passwords for IPv4 alone, and a service has an IPv6 address: remove it");
         }
         String known = networkInterface == null ? "" : networkInterface;
         return new Vrrp(
@@ -59,5 +61,4 @@ final class DirectorVrrp {
         }
         return interval;
     }
-
 }

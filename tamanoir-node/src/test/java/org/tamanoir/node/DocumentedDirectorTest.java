@@ -73,7 +73,8 @@ class DocumentedDirectorTest {
     private static void keys(String path, YamlNode node, Set<String> keys) {
         if (node instanceof YamlNode.Fields mapping) {
             mapping.fields()
-                    .forEach(field -> keys(path.isEmpty() ? field.key() : path + "." + field.key(), field.value(), keys));
+                    .forEach(field ->
+                            keys(path.isEmpty() ? field.key() : path + "." + field.key(), field.value(), keys));
         } else if (node instanceof YamlNode.Items list) {
             boolean mappings = list.items().stream().anyMatch(YamlNode.Fields.class::isInstance);
             if (mappings) {

@@ -49,6 +49,7 @@ final class ClusterBed {
               - {name: tunnel, address: 10.88.0.103, forwarding: tunnel, scheduler: rr}
               - {name: weighted, address: 10.88.0.104, forwarding: direct, scheduler: wrr}
               - {name: least, address: 10.88.0.105, forwarding: direct, scheduler: wlc}
+            code: {repositories: ["http://10.88.0.30:8080"], trust: [{key: KEY}]}
             health: {interval: 1s, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
             """;
 
@@ -66,7 +67,9 @@ final class ClusterBed {
 
     private ClusterBed() {
         script(NETWORK);
-        sink = new Sink(new Machine("tmn-sink"), SINK_PORT);
+        Machine last = new Machine("tmn-sink");
+        sink = new Sink(last, SINK_PORT);
+        ExampleService.serve(last, ClusterArchive.folder(), SINK);
     }
 
     /** The bed, opened by the first who asks; skips the test where the kernel has no IPVS. */
@@ -74,7 +77,10 @@ final class ClusterBed {
         ClusterBed bed = open;
         if (bed == null) {
             Tiers.require(
-                    "ipvs", System.getenv("TAMANOIR_GUEST") != null, "this runs in the guest, see native/vm/test");
+                    "ipvs",
+                    System.getenv("TAMANOIR_GUEST") != null && System.getenv(ClusterArchive.VARIABLE) != null,
+                    "this runs in the guest: native/vm/test --module tamanoir-node --before "
+                            + ClusterArchive.class.getName());
             bed = new ClusterBed();
             open = bed;
         }
@@ -115,7 +121,7 @@ final class ClusterBed {
     List<Stream> streams(int count, String transport, String address, int packets) {
         List<Stream> made = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            Stream stream = stream(transport, address);
+            Stream stream = stream(transport, address, MONITOR);
             stream.send(packets);
             made.add(stream);
         }
@@ -163,8 +169,8 @@ final class ClusterBed {
     }
 
     /** Opens a stream from the client, which {@link #endStreams} closes. */
-    Stream stream(String transport, String address) {
-        Stream stream = Stream.open(client, transport, address, MONITOR);
+    Stream stream(String transport, String address, String service) {
+        Stream stream = Stream.open(client, transport, address, service);
         streams.add(stream);
         return stream;
     }

@@ -160,6 +160,37 @@ class ClusterInGuest {
         assertThat(bed.division(next)).containsExactly(3, 0, 0);
     }
 
+    @Order(5)
+    @Test
+    void aServiceThatIsDeployedOnceRunsOnAllBackEnds() {
+        director.post("/v1/services/" + ExampleService.NAME + "/deploy", "{}");
+        eventually().untilAsserted(() -> {
+            for (JsonNode backEnd : director.status().get("backEnds")) {
+                assertThat(backEnd.get("services").toString()).as("%s", backEnd).contains(ExampleService.NAME + ":1.0");
+            }
+        });
+        for (int i = 0; i < 3; i++) {
+            assertThat(bed.ask(i, "/v1/services/" + ExampleService.NAME + "/1.0")
+                            .get("state")
+                            .asString())
+                    .isEqualTo("running");
+        }
+        List<Stream> streams = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            streams.add(bed.stream("tcp", virtual("direct"), ExampleService.NAME));
+            streams.get(i).send(PACKETS);
+        }
+        bed.awaitAll(streams);
+        assertThat(bed.division(streams)).containsExactly(1, 1, 1);
+        eventually()
+                .until(() -> director.ask("/v1/cluster")
+                                .get("services")
+                                .path(ExampleService.NAME)
+                                .path("packetsIn")
+                                .asLong(0)
+                        == 3 * PACKETS);
+    }
+
     @Order(6)
     @Test
     void aDrainUnderTrafficLosesNothing() {
