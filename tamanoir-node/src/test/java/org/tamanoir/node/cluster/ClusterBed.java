@@ -31,6 +31,9 @@ final class ClusterBed {
     /** Nothing takes this long, under the emulator on a busy host, unless it hangs. */
     static final Duration PATIENCE = Duration.ofSeconds(100);
 
+    /** For programs that start all at once. */
+    static final Duration START = Duration.ofSeconds(400);
+
     static final int PORT = 3322;
     static final int SINK_PORT = 4000;
     /** Where streams are addressed to; routes lead from there to the sink. */
@@ -115,6 +118,11 @@ final class ClusterBed {
                 nodes.set(i, node(i));
             }
         }
+    }
+
+    /** Waits until all of them say that they have started. */
+    void awaitNodes() {
+        nodes.forEach(node -> node.awaitSaid("\"started\""));
     }
 
     /** Streams from the client to an address, each with its first packets sent. */

@@ -40,6 +40,7 @@ class ClusterInGuest {
         director = bed.director;
         director.config("interface: eth0\n" + ClusterBed.SERVICES);
         director.start();
+        bed.awaitNodes();
         director.awaitUp(3);
     }
 

@@ -72,6 +72,7 @@ final class DirectorMachine {
     /** Waits until the table is as wanted and so many back-ends take streams. */
     void awaitUp(int backEnds) {
         Running running = process();
+        running.awaitSaid("\"started\"");
         ClusterBed.eventually()
                 .ignoreExceptionsMatching(e -> running.isAlive()) // its API is not there at first
                 .untilAsserted(() -> {
