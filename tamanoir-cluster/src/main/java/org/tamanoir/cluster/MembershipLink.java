@@ -42,6 +42,8 @@ final class MembershipLink {
     private static final long MIN_INTERVAL_NS = Duration.ofMillis(100).toNanos();
 
     private static final long MAX_INTERVAL_NS = Duration.ofMinutes(1).toNanos();
+    /** The node waits for the end of its streams. */
+    private static final long LEAVING_INTERVAL_NS = Duration.ofMillis(500).toNanos();
     /** A cancelled request ends at once; it is looked at again after this all the same. */
     private static final long SHORT_NS = Duration.ofMillis(10).toNanos();
 
@@ -164,7 +166,7 @@ final class MembershipLink {
                 confirmed = !said.state().equals(BackEndState.UP.label()) || nowNs - firstLeaveNs >= intervalNs;
             }
         }
-        pace.succeeded(nowNs, intervalNs);
+        pace.succeeded(nowNs, leaves() ? Math.min(intervalNs, LEAVING_INTERVAL_NS) : intervalNs);
         if (leaves() && !pendingLeaves) {
             pace.hurry(nowNs);
         }
@@ -259,6 +261,12 @@ final class MembershipLink {
     /** Whether it knows that the node leaves, or cannot be told. */
     synchronized boolean hasConfirmed() {
         return confirmed;
+    }
+
+    /** Whether it says that the node has streams from there. */
+    synchronized boolean hasStreams() {
+        boolean inTable = state.equals(BackEndState.DRAINING.label()) || state.equals(BackEndState.UP.label());
+        return problem == null && inTable;
     }
 
     /** What it said last; null = nothing yet. */

@@ -21,6 +21,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.Tiers;
 import org.tamanoir.cluster.lvs.Ipvs;
@@ -28,6 +29,7 @@ import org.tamanoir.cluster.lvs.LvsTable;
 import org.tamanoir.kernel.Namespaces;
 
 /** A director with the kernel's own table, in a namespace in which back-ends and clients are too. */
+@Timeout(900)
 class DirectorInGuest {
     /** A busy host emulates the guest some ten times slower than a quiet one. */
     private static final Duration PATIENCE = Duration.ofSeconds(240);

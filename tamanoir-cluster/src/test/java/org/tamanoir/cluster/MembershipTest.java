@@ -341,6 +341,11 @@ class MembershipTest {
         int before = one.registrations.size();
         eventually().untilAsserted(() -> assertThat(one.registrations).hasSizeGreaterThan(before));
         assertThat(one.last().get("leaving").asBoolean()).isTrue();
+
+        assertThat(membership.drain(Duration.ofMillis(40))).isEqualTo(Duration.ofMillis(10)); // Streams go on.
+        one.says(Welcomes.in("drained"));
+        other.says(Welcomes.in("down"));
+        assertThat(membership.drain(LONG)).isGreaterThan(LONG.dividedBy(4));
     }
 
     @Test

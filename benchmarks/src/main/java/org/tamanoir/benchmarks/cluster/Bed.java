@@ -14,7 +14,7 @@ import org.tamanoir.benchmarks.netns.Shell;
  * The machines of figure 16, each a network namespace, on one switch, 10.78.0.0/16:
  *
  * <pre>
- *   clients 1..12    front-end     back-ends 1..3   receivers 1..12
+ *   clients 1..12    front-end     back-ends 1..3   receivers 1..3
  *   10.78.1.k        10.78.4.1     10.78.3.k        10.78.2.k
  *       └──────────────┴───── switch ──┴────────────────┘
  *                  10.78.4.100: the virtual address
@@ -26,7 +26,7 @@ import org.tamanoir.benchmarks.netns.Shell;
  */
 final class Bed implements AutoCloseable {
     static final int CLIENTS = 12;
-    static final int RECEIVERS = 12;
+    static final int RECEIVERS = 3;
     static final int BACK_ENDS = 3;
     /** Of nodes, virtual service and receivers. */
     static final int PORT = 3322;

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         description =
                 "Runs the experiments on clusters of nodes: on this host between network namespaces that it makes and "
                         + "removes, and what needs IPVS in a virtual machine that it boots. Writes a page of Markdown with plots (PNG), "
-                        + "data (CSV, JSON) and the paper's figures beside ours. Needs Linux, root, iproute2, ipvsadm and what "
+                        + "data (CSV, JSON) and the paper's figures beside ours. Needs Linux, root, iproute2, nftables, ipvsadm and what "
                         + "native/vm/run needs. Exit code 1: an experiment failed or cannot run here.")
 public final class ClusterExperiments implements Callable<Integer> {
     private static final double DEFAULT_SECONDS = 1;
@@ -71,6 +71,12 @@ public final class ClusterExperiments implements Callable<Integer> {
     @Option(names = "--guest", description = "What boots the virtual machine.", paramLabel = "PROGRAM")
     private Path guest = Path.of("native", "vm", "run");
 
+    @Option(
+            names = "--reuse",
+            description = "Folder of an earlier report: what its JSON files have is not measured again.",
+            paramLabel = "DIR")
+    private @Nullable Path reuse;
+
     /** Made by picocli. */
     public ClusterExperiments() {}
 
@@ -93,7 +99,8 @@ public final class ClusterExperiments implements Callable<Integer> {
                 new Guest(guest.toAbsolutePath(), node.toAbsolutePath(), TRAFFIC.toAbsolutePath()),
                 new NodeJvm(Processes.ownJava(), List.of(), node.toAbsolutePath()),
                 quick,
-                window);
+                window,
+                reuse);
         return ALL.run(only, new Settings(quick, window, measurements), note, output) ? 0 : 1;
     }
 
@@ -120,6 +127,6 @@ public final class ClusterExperiments implements Callable<Integer> {
         if (!Files.isRegularFile(node)) {
             return "--node " + node + ": no such file: build it with mvn package, or name it";
         }
-        return Namespace.missing("ip", "iproute2", "tc", "iproute2", "nsenter", "util-linux");
+        return Namespace.missing("ip", "iproute2", "nsenter", "util-linux", "nft", "nftables");
     }
 }

@@ -19,7 +19,7 @@ final class DivisionFigures {
     static void run(Settings settings, Section section) throws IOException {
         Division division = settings.measurements().division();
         section.say(
-                "In the virtual machine: twelve clients, one front-end, three nodes, twelve receivers, each a network "
+                "In the virtual machine: twelve clients, one front-end, three nodes, three receivers, each a network "
                         + "namespace on one switch, direct routing. Streams of known length are counted at the nodes by "
                         + "their own counters, at the front-end by the kernel's, and at the receivers.");
         List<List<String>> rows = new ArrayList<>();

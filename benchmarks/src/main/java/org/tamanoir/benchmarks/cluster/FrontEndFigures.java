@@ -22,7 +22,7 @@ final class FrontEndFigures {
         List<Cost> costs = settings.measurements().frontEnd();
         section.say(
                 "In the virtual machine with one processor and a clock that counts instructions, a nanosecond each: so what "
-                        + "is measured does not depend on what else the host does. Six flows of datagrams through the "
+                        + "is measured does not depend on what else the host does. Three flows of datagrams through the "
                         + "front-end to the interfaces of one, two or three back-ends, less the way to the front-end; rounds in which all "
                         + "take turns. \"Each scheduled\" is one-packet scheduling: every datagram makes a connection of its own.");
         List<List<String>> rows = new ArrayList<>();

@@ -23,7 +23,7 @@ import org.tamanoir.benchmarks.netns.Shell;
  */
 record Guest(Path runner, Path node, Path traffic) {
     private static final int MEMORY_MIB = 4096;
-    private static final int TIMEOUT_S = 900;
+    private static final int TIMEOUT_S = 1800;
     private static final long LOOK_AGAIN_NS = 200_000_000;
 
     /** Fails, in one line, if this host cannot run a part. */

@@ -1,6 +1,8 @@
 package org.tamanoir.benchmarks.cluster;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -12,7 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** What several experiments draw on, measured once, when the first of them asks. Thread contract: one thread. */
 final class Measurements {
-    /** Of the front-end's cost, in the guest: six flows of 150 datagrams. */
+    /** Of the front-end's cost, in the guest: three flows of 300 datagrams. */
     private static final int PACKETS = 900;
 
     private static final int ROUNDS = 5;
@@ -29,16 +31,23 @@ final class Measurements {
     private final NodeJvm jvm;
     private final boolean quick;
     private final double seconds;
+    private final @Nullable Path earlier;
     private @Nullable Division division;
     private @Nullable List<FrontEnd.Cost> frontEnd;
     private @Nullable OnHost onHost;
     private @Nullable Double forwardNs;
 
-    Measurements(Guest guest, NodeJvm jvm, boolean quick, double seconds) {
+    /**
+     * Nothing is measured yet.
+     *
+     * @param earlier folder of a report whose data take the place of measuring, as far as it has them; null: none
+     */
+    Measurements(Guest guest, NodeJvm jvm, boolean quick, double seconds, @Nullable Path earlier) {
         this.guest = guest;
         this.jvm = jvm;
         this.quick = quick;
         this.seconds = seconds;
+        this.earlier = earlier;
     }
 
     /**
@@ -54,43 +63,58 @@ final class Measurements {
     /** Figure 16 in the guest. */
     Division division() throws IOException {
         if (division == null) {
-            String results = guest.run(
-                    Part.DIVISION,
-                    List.of(
-                            "--streams",
-                            Guest.list(Settings.streamsInGuest(quick)),
-                            "--sizes",
-                            Guest.list(quick ? List.of(Settings.PAPER_OCTETS) : List.of(1400, Settings.PAPER_OCTETS)),
-                            "--seconds",
-                            quick ? "1" : "1.5"));
-            division = JsonMapper.shared().readValue(results, Division.class);
+            String results = earlier("fig16.json");
+            division = JsonMapper.shared().readValue(results.isEmpty() ? divide() : results, Division.class);
         }
         return division;
+    }
+
+    private String divide() throws IOException {
+        return guest.run(
+                Part.DIVISION,
+                List.of(
+                        "--streams",
+                        Guest.list(Settings.streamsInGuest(quick)),
+                        "--sizes",
+                        Guest.list(quick ? List.of(Settings.PAPER_OCTETS) : List.of(1400, Settings.PAPER_OCTETS)),
+                        "--seconds",
+                        quick ? "1" : "1.5"));
+    }
+
+    /** What an earlier report has in this file; empty = nothing. */
+    private String earlier(String file) throws IOException {
+        return earlier != null && Files.exists(earlier.resolve(file)) ? Files.readString(earlier.resolve(file)) : "";
     }
 
     /** What packets cost a front-end in the guest, by its counted clock: ns are instructions. */
     List<FrontEnd.Cost> frontEnd() throws IOException {
         if (frontEnd == null) {
-            String results = guest.run(
-                    Part.FRONT_END,
-                    List.of(
-                            "--sizes",
-                            Guest.list(FRAMES),
-                            "--rounds",
-                            Integer.toString(quick ? QUICK_ROUNDS : ROUNDS),
-                            "--packets",
-                            Integer.toString(PACKETS)));
-            frontEnd = JsonMapper.shared().readerForListOf(FrontEnd.Cost.class).readValue(results);
+            String results = earlier("front-end.json");
+            frontEnd = JsonMapper.shared()
+                    .readerForListOf(FrontEnd.Cost.class)
+                    .readValue(results.isEmpty() ? count() : results);
         }
         return frontEnd;
+    }
+
+    private String count() throws IOException {
+        return guest.run(
+                Part.FRONT_END,
+                List.of(
+                        "--sizes",
+                        Guest.list(FRAMES),
+                        "--rounds",
+                        Integer.toString(quick ? QUICK_ROUNDS : ROUNDS),
+                        "--packets",
+                        Integer.toString(PACKETS)));
     }
 
     /** What plain forwarding of a frame costs on this host, in ns; median. */
     double forwardNs() throws IOException {
         if (forwardNs == null) {
-            try (FrontEnd plain = new FrontEnd(guest.traffic())) {
-                List<FrontEnd.Cost> costs = plain.measure(
-                        List.of(FrontEnd.PLAIN), List.of(1400), quick ? QUICK_ROUNDS : ROUNDS, HOST_PACKETS, () -> {});
+            try (FrontEnd plain = new FrontEnd(guest.traffic(), List.of(FrontEnd.PLAIN), true)) {
+                List<FrontEnd.Cost> costs =
+                        plain.measure(List.of(1400), quick ? QUICK_ROUNDS : ROUNDS, HOST_PACKETS, () -> {});
                 forwardNs = Numbers.median(costs.get(0).ns());
             }
         }
@@ -99,6 +123,10 @@ final class Measurements {
 
     /** Throughput and costs on the host. */
     OnHost onHost() throws IOException {
+        String results = onHost == null ? earlier("model.json") : "";
+        if (!results.isEmpty()) {
+            onHost = JsonMapper.shared().readValue(results, OnHost.class);
+        }
         if (onHost == null) {
             try (Rig rig = new Rig(jvm)) {
                 onHost = measure(rig);

@@ -36,7 +36,8 @@ class DivisionTest {
                 123,
                 List.of(new Point(Work.GZIP, 8192, 24, 3, 1.5, 10, 11, List.of(1L, 2L, 3L), 12, List.of(4L, 3L, 3L))));
         JsonMapper json = JsonMapper.shared();
-        assertThat(json.readValue(json.writeValueAsString(division), Division.class)).isEqualTo(division);
+        assertThat(json.readValue(json.writeValueAsString(division), Division.class))
+                .isEqualTo(division);
         List<FrontEnd.Cost> costs = List.of(new FrontEnd.Cost(FrontEnd.PLAIN, 64, List.of(1.5, 2.0)));
         assertThat((List<?>) json.readerForListOf(FrontEnd.Cost.class).readValue(json.writeValueAsString(costs)))
                 .isEqualTo(costs);

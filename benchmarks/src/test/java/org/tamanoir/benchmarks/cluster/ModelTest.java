@@ -45,7 +45,16 @@ class ModelTest {
     @Test
     void pointTellsCostsThroughputAndEvenness() {
         Point point = new Point(
-                Work.MONITOR, 1000, 24, 2, 2.0, 1_000_000, 1_000_000_000L, List.of(3_000_000_000L, 1_000_000_000L), 0, List.of(3L, 1L));
+                Work.MONITOR,
+                1000,
+                24,
+                2,
+                2.0,
+                1_000_000,
+                1_000_000_000L,
+                List.of(3_000_000_000L, 1_000_000_000L),
+                0,
+                List.of(3L, 1L));
         assertThat(point.packetsPerSecond()).isEqualTo(500_000);
         assertThat(point.megabits()).isEqualTo(4000);
         assertThat(point.senderNsPerPacket()).isEqualTo(1000);

@@ -99,10 +99,12 @@ class IpvsInGuest {
     void allSchedulersModesAndFamiliesAreMadeReadEditedAndRemoved() throws Exception {
         List<String> first = new ArrayList<>();
         List<String> second = new ArrayList<>();
+        List<String> modules = new ArrayList<>();
         for (Scheduler scheduler : Scheduler.values()) {
             if (scheduler == Scheduler.TWOS) {
                 continue; // not built for Debian 12's kernel
             }
+            modules.add("ip_vs_" + scheduler.label());
             String at =
                     (scheduler.ordinal() % 2 == 0 ? "-t 10.0.0." : "-u 10.0.0.") + (1 + scheduler.ordinal()) + ":3322";
             String flags = scheduler.flags().isEmpty() ? "" : " -b " + String.join(",", scheduler.flags());
@@ -122,6 +124,8 @@ class IpvsInGuest {
             second.add("-a " + at + " -r [fd00:1::11]:3322 -i -w 4");
             second.add("-a " + at + " -r 10.0.1.14:3322 -i -w 3");
         }
+        Namespaces.shell(
+                "modprobe -a " + String.join(" ", modules)); // all at once would take too long of ipvsadm's time
         LvsTable one = table(first.toArray(String[]::new));
         LvsTable other = table(second.toArray(String[]::new));
         in(() -> {
