@@ -40,6 +40,7 @@ class ClusterInGuest {
         director = bed.director;
         director.config("interface: eth0\n" + ClusterBed.SERVICES);
         director.start();
+        bed.awaitNodes();
         director.awaitUp(3);
     }
 
@@ -158,6 +159,37 @@ class ClusterInGuest {
         List<Stream> next = bed.streams(3, "tcp", virtual("least"), PACKETS);
         bed.awaitAll(next);
         assertThat(bed.division(next)).containsExactly(3, 0, 0);
+    }
+
+    @Order(5)
+    @Test
+    void aServiceThatIsDeployedOnceRunsOnAllBackEnds() {
+        director.post("/v1/services/" + ExampleService.NAME + "/deploy", "{}");
+        eventually().untilAsserted(() -> {
+            for (JsonNode backEnd : director.status().get("backEnds")) {
+                assertThat(backEnd.get("services").toString()).as("%s", backEnd).contains(ExampleService.NAME + ":1.0");
+            }
+        });
+        for (int i = 0; i < 3; i++) {
+            assertThat(bed.ask(i, "/v1/services/" + ExampleService.NAME + "/1.0")
+                            .get("state")
+                            .asString())
+                    .isEqualTo("running");
+        }
+        List<Stream> streams = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            streams.add(bed.stream("tcp", virtual("direct"), ExampleService.NAME));
+            streams.get(i).send(PACKETS);
+        }
+        bed.awaitAll(streams);
+        assertThat(bed.division(streams)).containsExactly(1, 1, 1);
+        eventually()
+                .until(() -> director.ask("/v1/cluster")
+                                .get("services")
+                                .path(ExampleService.NAME)
+                                .path("packetsIn")
+                                .asLong(0)
+                        == 3 * PACKETS);
     }
 
     @Order(6)

@@ -49,7 +49,9 @@ final class DirectorMachine {
                 state: %s
                 admin: {listen: "*:3325", token-file: %s}
                 registration: {token-file: %s, networks: [10.88.0.0/24], interval: 1s, plain: true}
-                """.formatted(name, folder.resolve("state"), tokenFile(), tokenFile()) + yaml;
+                """.formatted(name, folder.resolve("state"), tokenFile(), tokenFile())
+                + yaml.replace(
+                        "KEY", ExampleService.key(ClusterArchive.folder()).toString());
         try {
             Files.writeString(file(), text);
         } catch (IOException e) {
@@ -63,15 +65,14 @@ final class DirectorMachine {
 
     /** Starts it; does not wait. */
     void start() {
-        process = new Running(
-                machine,
-                "director-" + name,
-                List.of("director", "--json", "--config", file().toString()));
+        process =
+                new Running(machine, "director-" + name, List.of("director", "--json", "--config", file().toString()));
     }
 
     /** Waits until the table is as wanted and so many back-ends take streams. */
     void awaitUp(int backEnds) {
         Running running = process();
+        running.awaitSaid("\"started\"");
         ClusterBed.eventually()
                 .ignoreExceptionsMatching(e -> running.isAlive()) // its API is not there at first
                 .untilAsserted(() -> {
