@@ -1,6 +1,7 @@
 package org.tamanoir.benchmarks;
 
 import java.util.Arrays;
+import org.tamanoir.benchmarks.cluster.ClusterExperiments;
 import org.tamanoir.benchmarks.cluster.ClusterInGuest;
 import org.tamanoir.benchmarks.cluster.ClusterSink;
 import org.tamanoir.benchmarks.cluster.ClusterSource;
@@ -15,7 +16,7 @@ import picocli.CommandLine.Command;
 
 /**
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
- * quality of service, {@code levels} for levels below the JVM, {@code jmh} for what happens in memory.
+ * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server, {@code jmh} for what happens in memory.
  */
 @Command(
         name = "benchmarks",
@@ -26,6 +27,7 @@ import picocli.CommandLine.Command;
             Deploy.class,
             QosExperiments.class,
             LevelExperiments.class,
+            ClusterExperiments.class,
             ClusterInGuest.class,
             ClusterSource.class,
             ClusterSink.class,

@@ -109,6 +109,16 @@ public final class Child implements AutoCloseable {
         }
     }
 
+    /** Whether it runs. */
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Of a process that has ended. */
+    public int exitCode() {
+        return process.exitValue();
+    }
+
     /** The last line of its log. */
     public String lastWords() throws IOException {
         List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();

@@ -10,7 +10,8 @@ import org.tamanoir.cluster.lvs.RealServer;
  *
  * @param name unique in the cluster
  * @param address where packets are sent to
- * @param admin base address of its admin API, by which its health is asked; no name but localhost
+ * @param admin base address of its admin API, by which its health is asked; with a name in it, health depends on name
+ *     servers
  * @param weight fixed, 1 to 65,535; null = as the weight policy says
  */
 public record BackEnd(

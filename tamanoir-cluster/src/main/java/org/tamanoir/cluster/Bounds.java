@@ -57,11 +57,14 @@ final class Bounds {
             throw new IllegalArgumentException("admin address '" + line(value.toString())
                     + "' must be http://ADDRESS:PORT or https://ADDRESS:PORT, and no more");
         }
+    }
+
+    /** Refuses names: what registers must not have all health checks wait for a name server. */
+    static void numeric(URI value) {
         if (!value.getHost().equals("localhost")
                 && !ADDRESS.matcher(value.getHost()).matches()) {
-            throw new IllegalArgumentException(
-                    "admin address '" + line(value.toString())
-                            + "' must have an IP address instead of a name: a name server that hangs must not stop health checks");
+            throw new IllegalArgumentException("admin address '" + line(value.toString())
+                    + "' must have an IP address instead of a name: health does not depend on name servers");
         }
     }
 

@@ -15,7 +15,8 @@ import org.tamanoir.cluster.lvs.RealServer;
  *
  * The weight moves towards the target when it is more than {@code hysteresis} &times; weight away, by at most {@code
  * maxStep} &times; weight (and at least 1) at each look. Differences of two answers are used, so whoever else asks the
- * node changes nothing, and the node's own uptime is the clock. A node that started anew begins as an idle one. Never 0:
+ * node changes nothing, and the node's own uptime is the clock. A node that is new, or started anew, begins as an idle one; a
+ * weight that the kernel has already stays until a difference is known. Never 0:
  * a busy back-end still takes its share, 0 would drain it.
  *
  * <p>Thread contract: none, its owner guards it.
@@ -54,11 +55,8 @@ final class Capacity {
     private void begin(boolean restarted, Load now) {
         last = now;
         busy = null;
-        int target = target(now, 0);
         if (restarted || weight == 0) {
-            weight = target;
-        } else {
-            move(target);
+            weight = target(now, 0);
         }
     }
 

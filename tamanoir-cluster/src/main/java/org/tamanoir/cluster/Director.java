@@ -157,10 +157,7 @@ public final class Director implements AutoCloseable {
      * @throws ClusterException if it is refused
      */
     public Welcome register(String name, Registration registration, InetAddress from) throws ClusterException {
-        return running().order((memory, nowNs, now) -> {
-            Member member = memory.roster().register(name, registration, from, nowNs, now);
-            return StatusView.welcome(config, member, memory.deployed());
-        });
+        return running().register(name, registration, from);
     }
 
     /**

@@ -30,6 +30,10 @@ import org.tamanoir.cluster.lvs.VirtualService;
 final class DirectorLoop implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectorLoop.class);
     private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
+    /** Between two changes: what comes in between is made at once then. */
+    private static final long REST_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** What a node that leaves waits for at most; it asks again. */
+    private static final long LEAVE_NS = TimeUnit.SECONDS.toNanos(2);
     /** Longer than the programs of one look may take. */
     private static final long END_MS = 60_000;
 
@@ -44,6 +48,7 @@ final class DirectorLoop implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
+    private final Condition looked = lock.newCondition();
 
     // Guarded by the lock.
     private boolean hasNews;
@@ -56,6 +61,8 @@ final class DirectorLoop implements AutoCloseable {
     // Of the thread alone.
     private @Nullable LvsTable tried;
     private long nextLookNs = System.nanoTime();
+
+    private long restEndsNs = nextLookNs;
 
     /** Begins with a table that is as {@code memory} wants it. */
     DirectorLoop(DirectorConfig config, Ipvs ipvs, DirectorMemory memory, HostSide host, NodeQuestions questions) {
@@ -81,43 +88,70 @@ final class DirectorLoop implements AutoCloseable {
     }
 
     private void run() {
-        while (true) {
-            LvsTable wanted;
-            long nextTurnNs;
-            lock.lock();
+        while (!isClosed()) {
+            long untilNs;
             try {
-                if (closed) {
-                    break;
-                }
-                long nowNs = System.nanoTime();
-                hasNews = false;
-                memory.roster().tick(nowNs).forEach(totals::forget);
-                logStates();
-                nextTurnNs = poller.ask(memory.roster().members(), nowNs);
-                wanted = wanted();
-            } finally {
-                lock.unlock();
+                untilNs = round();
+            } catch (RuntimeException e) {
+                keep(unexpected(e));
+                untilNs = System.nanoTime() + LOOK_NS;
             }
-            if (!wanted.equals(tried) || System.nanoTime() - nextLookNs >= 0) {
-                tried = wanted;
-                nextLookNs = System.nanoTime() + LOOK_NS;
-                look(wanted);
-            }
-            await(nextTurnNs);
+            await(untilNs);
         }
         if (config.removeAtEnd()) {
             remove();
         }
     }
 
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** When the next is due, if nothing is heard. */
+    private long round() {
+        LvsTable wanted;
+        long nextTurnNs;
+        lock.lock();
+        try {
+            hasNews = false;
+            long nowNs = System.nanoTime();
+            memory.roster().tick(nowNs).forEach(totals::forget);
+            logStates();
+            nextTurnNs = poller.ask(memory.roster().members(), nowNs);
+            wanted = wanted();
+        } finally {
+            lock.unlock();
+        }
+        long nextLookNs = follow(wanted);
+        return nextTurnNs - nextLookNs < 0 ? nextTurnNs : nextLookNs;
+    }
+
+    /** Looks at the table if it is time or it has to change; when that is to be asked again. */
+    private long follow(LvsTable wanted) {
+        long nowNs = System.nanoTime();
+        boolean changes = !wanted.equals(tried);
+        if (nowNs - nextLookNs < 0 && !(changes && nowNs - restEndsNs >= 0)) {
+            return changes ? restEndsNs : nextLookNs;
+        }
+        tried = wanted;
+        look(wanted);
+        restEndsNs = System.nanoTime() + REST_NS;
+        nextLookNs = System.nanoTime() + LOOK_NS;
+        return nextLookNs;
+    }
+
     private LvsTable wanted() {
         return WantedTable.of(config.services(), memory.roster().places());
     }
 
-    private void await(long nextTurnNs) {
+    private void await(long untilNs) {
         lock.lock();
         try {
-            long untilNs = nextTurnNs - nextLookNs < 0 ? nextTurnNs : nextLookNs;
             long leftNs = untilNs - System.nanoTime();
             while (!hasNews && !closed && leftNs > 0) {
                 leftNs = news.awaitNanos(leftNs);
@@ -142,6 +176,7 @@ final class DirectorLoop implements AutoCloseable {
                 counters = now;
                 active = here;
                 count(System.nanoTime());
+                looked.signalAll();
                 memory.save();
             } finally {
                 lock.unlock();
@@ -149,10 +184,14 @@ final class DirectorLoop implements AutoCloseable {
         } catch (ClusterException e) {
             failure = String.valueOf(e.getMessage());
         } catch (RuntimeException e) {
-            failure = "unexpected: " + Bounds.line(e.toString()) + "; please report it";
-            LOG.error("director {} goes on after an error of its own", config.name(), e);
+            failure = unexpected(e);
         }
         keep(failure);
+    }
+
+    private String unexpected(RuntimeException e) {
+        LOG.error("director {} goes on after an error of its own", config.name(), e);
+        return "unexpected: " + Bounds.line(e.toString()) + "; please report it";
     }
 
     private void keep(@Nullable String failure) {
@@ -261,6 +300,28 @@ final class DirectorLoop implements AutoCloseable {
             return result;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** A node that leaves has its answer when the kernel gives it no new streams, so that it can stop to take them. */
+    Welcome register(String name, Registration registration, InetAddress from) throws ClusterException {
+        return order((known, nowNs, now) -> {
+            Member member = known.roster().register(name, registration, from, nowNs, now);
+            tell();
+            long leftNs = LEAVE_NS;
+            while (registration.leaving() && member.isAwaited() && !closed && leftNs > 0) {
+                leftNs = awaitLook(leftNs);
+            }
+            return StatusView.welcome(config, member, known.deployed());
+        });
+    }
+
+    private long awaitLook(long leftNs) {
+        try {
+            return looked.awaitNanos(leftNs);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 0;
         }
     }
 

@@ -93,6 +93,11 @@ final class Member {
         }
     }
 
+    /** Whether the kernel gives it new streams though it drains. */
+    boolean isAwaited() {
+        return health.state() == BackEndState.DRAINING && !watchesDrain;
+    }
+
     /** Streams that the kernel has for it. */
     long streams() {
         return watch.streams();

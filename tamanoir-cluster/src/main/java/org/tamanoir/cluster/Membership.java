@@ -27,10 +27,12 @@ import org.tamanoir.deploy.PublisherKey;
  *   join   ask all directors; take the first answer, else the remembered one, else none; set the host up
  *   serve  the node listens: deploy what is wanted, look at the host now and then
  *   leave  tell all directors, wait until they know: no new streams come from then on
+ *   drain  wait until those that there are have ended
  *   close  end, take the host's set-up back
  * </pre>
  *
- * <p>Thread contract: one thread calls {@link #join}, {@link #serve}, {@link #leave} and {@link #close} in this order;
+ * <p>Thread contract: one thread calls {@link #join}, {@link #serve}, {@link #leave}, {@link #drain} and {@link #close} in
+ * this order;
  * {@link #status} is any thread's. One thread of its own registers, another deploys and looks at the host.
  */
 public final class Membership implements AutoCloseable {
@@ -173,6 +175,24 @@ public final class Membership implements AutoCloseable {
                 settings.timing().leavePatience(), () -> links.stream().allMatch(MembershipLink::hasConfirmed))) {
             LOG.warn("not every director has confirmed that this node leaves; new streams from there are refused");
         }
+    }
+
+    /**
+     * Waits, after {@link #leave}, until no director has streams for this node any more. The node has to go on meanwhile:
+     * of a UDP stream it cannot see itself whether there is more to come.
+     *
+     * @return what is left of the deadline, a quarter of it at least
+     */
+    public Duration drain(Duration deadline) {
+        if (!leaves) {
+            return deadline;
+        }
+        long startNs = System.nanoTime();
+        awaitUntil(
+                deadline.multipliedBy(3).dividedBy(4), () -> links.stream().noneMatch(MembershipLink::hasStreams));
+        Duration left = deadline.minusNanos(System.nanoTime() - startNs);
+        Duration least = deadline.dividedBy(4);
+        return left.compareTo(least) < 0 ? least : left;
     }
 
     /** Ends, and takes back what was done to the host. */
@@ -348,7 +368,14 @@ public final class Membership implements AutoCloseable {
             saidNoRoute = true;
             return;
         }
-        host.take(welcome.services(), through);
+        List<InetAddress> directors = new ArrayList<>();
+        for (MembershipLink link : links) {
+            InetAddress there = new InetSocketAddress(link.host(), link.url().getPort()).getAddress();
+            if (there != null && through.equals(interfaceTowards(link.url()))) {
+                directors.add(there);
+            }
+        }
+        host.take(welcome.services(), through, directors);
     }
 
     private static @Nullable String interfaceTowards(URI director) {

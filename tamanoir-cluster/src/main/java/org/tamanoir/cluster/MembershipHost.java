@@ -1,5 +1,6 @@
 package org.tamanoir.cluster;
 
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,8 +43,12 @@ final class MembershipHost {
         return services;
     }
 
-    /** Sets the host up for these, or tells how. Once. */
-    void take(List<Welcome.Served> wanted, String towardsDirectors) {
+    /**
+     * Sets the host up for these, or tells how. Once.
+     *
+     * @param directors addresses of theirs that are reached through that interface
+     */
+    void take(List<Welcome.Served> wanted, String towardsDirectors, List<InetAddress> directors) {
         synchronized (work) {
             synchronized (this) {
                 services = wanted;
@@ -51,7 +56,7 @@ final class MembershipHost {
             }
             if (mode != SetUp.OFF && !wanted.isEmpty()) {
                 try {
-                    setUp(HostSetup.backEnd(wanted, towardsDirectors, stateFile));
+                    setUp(HostSetup.backEnd(wanted, towardsDirectors, stateFile, directors));
                 } catch (ClusterException | RuntimeException e) {
                     String line = "the host is not set up: " + reason(e);
                     LOG.warn("{}", line);

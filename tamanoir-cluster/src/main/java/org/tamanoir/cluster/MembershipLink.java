@@ -34,6 +34,7 @@ final class MembershipLink {
     private static final Logger LOG = LoggerFactory.getLogger(MembershipLink.class);
     private static final JsonMapper MAPPER = new JsonMapper();
     private static final int OK = 200;
+    private static final int LIMIT_OCTETS = MembershipWelcome.LIMIT_OCTETS;
     private static final String ASKED = "asked";
     private static final String REFUSED = "refused";
     private static final String UNREACHABLE = "unreachable";
@@ -41,6 +42,8 @@ final class MembershipLink {
     private static final long MIN_INTERVAL_NS = Duration.ofMillis(100).toNanos();
 
     private static final long MAX_INTERVAL_NS = Duration.ofMinutes(1).toNanos();
+    /** The node waits for the end of its streams. */
+    private static final long LEAVING_INTERVAL_NS = Duration.ofMillis(500).toNanos();
     /** A cancelled request ends at once; it is looked at again after this all the same. */
     private static final long SHORT_NS = Duration.ofMillis(10).toNanos();
 
@@ -62,7 +65,7 @@ final class MembershipLink {
     private final MembershipPace pace;
     private final Runnable wake;
     private @Nullable InetAddress local;
-    private @Nullable CompletableFuture<HttpResponse<byte[]>> pending;
+    private @Nullable CompletableFuture<HttpResponse<String>> pending;
     private boolean pendingLeaves;
     private long deadlineNs;
 
@@ -90,7 +93,7 @@ final class MembershipLink {
 
     /** Does what is due; returns nanoseconds until something is due again. */
     long step(long nowNs, Body body, Listener listener) {
-        CompletableFuture<HttpResponse<byte[]>> sent = pending;
+        CompletableFuture<HttpResponse<String>> sent = pending;
         if (sent != null && !sent.isDone() && nowNs - deadlineNs >= 0) {
             sent.cancel(true);
         }
@@ -118,7 +121,8 @@ final class MembershipLink {
                     .PUT(HttpRequest.BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body.of(from))))
                     .build();
             deadlineNs = nowNs + settings.timing().requestTimeout().toNanos();
-            CompletableFuture<HttpResponse<byte[]>> sent = http.sendAsync(request, head -> new MembershipBody());
+            CompletableFuture<HttpResponse<String>> sent =
+                    http.sendAsync(request, head -> new BoundedAnswer(LIMIT_OCTETS));
             pending = sent;
             sent.whenComplete((response, error) -> wake.run());
         } catch (IOException e) {
@@ -127,9 +131,9 @@ final class MembershipLink {
         }
     }
 
-    private void take(CompletableFuture<HttpResponse<byte[]>> done, long nowNs, Listener listener) {
+    private void take(CompletableFuture<HttpResponse<String>> done, long nowNs, Listener listener) {
         try {
-            HttpResponse<byte[]> response = done.join();
+            HttpResponse<String> response = done.join();
             if (response.statusCode() != OK) {
                 failed(REFUSED, refusal(response), nowNs, listener);
                 return;
@@ -162,7 +166,7 @@ final class MembershipLink {
                 confirmed = !said.state().equals(BackEndState.UP.label()) || nowNs - firstLeaveNs >= intervalNs;
             }
         }
-        pace.succeeded(nowNs, intervalNs);
+        pace.succeeded(nowNs, leaves() ? Math.min(intervalNs, LEAVING_INTERVAL_NS) : intervalNs);
         if (leaves() && !pendingLeaves) {
             pace.hurry(nowNs);
         }
@@ -214,7 +218,7 @@ final class MembershipLink {
         return "no answer within " + settings.timing().requestTimeout().toMillis() + " ms";
     }
 
-    private static String refusal(HttpResponse<byte[]> response) {
+    private static String refusal(HttpResponse<String> response) {
         String why = "";
         try {
             why = MAPPER.readTree(response.body()).path("error").asString("");
@@ -227,7 +231,7 @@ final class MembershipLink {
 
     /** The address of this host that leads there; nothing is sent. */
     static InetAddress localAddress(URI url) throws IOException {
-        InetSocketAddress there = new InetSocketAddress(url.getHost().replaceAll("[\\[\\]]", ""), url.getPort());
+        InetSocketAddress there = new InetSocketAddress(host(url), url.getPort());
         if (there.isUnresolved()) {
             throw new IOException("its name " + url.getHost() + " is unknown");
         }
@@ -259,6 +263,12 @@ final class MembershipLink {
         return confirmed;
     }
 
+    /** Whether it says that the node has streams from there. */
+    synchronized boolean hasStreams() {
+        boolean inTable = state.equals(BackEndState.DRAINING.label()) || state.equals(BackEndState.UP.label());
+        return problem == null && inTable;
+    }
+
     /** What it said last; null = nothing yet. */
     synchronized @Nullable Welcome welcome() {
         return welcome;
@@ -271,6 +281,15 @@ final class MembershipLink {
 
     URI url() {
         return url;
+    }
+
+    /** Its name or address. */
+    String host() {
+        return host(url);
+    }
+
+    private static String host(URI url) {
+        return url.getHost().replaceAll("[\\[\\]]", "");
     }
 
     synchronized MembershipStatus.DirectorLink status() {

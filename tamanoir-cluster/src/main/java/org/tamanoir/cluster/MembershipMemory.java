@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -32,11 +33,11 @@ final class MembershipMemory {
     @Nullable
     Welcome read() {
         try (InputStream in = Files.newInputStream(file)) {
-            byte[] octets = in.readNBytes(MembershipBody.LIMIT_OCTETS + 1);
-            if (octets.length > MembershipBody.LIMIT_OCTETS) {
+            byte[] octets = in.readNBytes(MembershipWelcome.LIMIT_OCTETS + 1);
+            if (octets.length > MembershipWelcome.LIMIT_OCTETS) {
                 throw new IOException("it has more than 1 MiB");
             }
-            return MembershipWelcome.parse(octets);
+            return MembershipWelcome.parse(new String(octets, StandardCharsets.UTF_8));
         } catch (NoSuchFileException e) {
             return null;
         } catch (IOException | ClusterException e) {

@@ -23,6 +23,9 @@ import tools.jackson.databind.json.JsonMapper;
  * what it says becomes commands on the host and trust in code. Fields that it does not know are passed over.
  */
 final class MembershipWelcome {
+    /** The longest that is read. */
+    static final int LIMIT_OCTETS = 1 << 20;
+
     private static final int MAX_SERVED = 64;
     private static final int MAX_SOURCES = 64;
     private static final int MAX_DEPLOYED = 256;
@@ -40,7 +43,7 @@ final class MembershipWelcome {
     private MembershipWelcome() {}
 
     /** @throws ClusterException in one line, if it is none */
-    static Welcome parse(byte[] json) throws ClusterException {
+    static Welcome parse(String json) throws ClusterException {
         try {
             JsonNode root = MAPPER.readTree(json);
             if (root == null || !root.isObject()) {

@@ -8,7 +8,7 @@ import org.tamanoir.cluster.lvs.RealServer;
  * What a node tells the director, at first and again in every interval: body of {@code PUT /v1/back-ends/NAME}, JSON.
  *
  * @param address where packets are to be sent to; null = the one that the request comes from
- * @param admin base address of its admin API, http or https
+ * @param admin base address of its admin API, http or https, without a name in it
  * @param weight fixed; null = by the director's policy
  * @param leaving the node stops: no new streams, it is drained
  * @param findings of the host's set-up, empty when all is right, one line each

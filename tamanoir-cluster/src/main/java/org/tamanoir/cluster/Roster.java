@@ -1,6 +1,7 @@
 package org.tamanoir.cluster;
 
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.Instant;
@@ -167,11 +168,11 @@ final class Roster {
     private BackEnd asked(String name, Registration registration, InetAddress from) throws ClusterException {
         try {
             String address = registration.address();
-            return new BackEnd(
-                    name,
-                    address == null ? withoutZone(from) : literal(address),
-                    Bounds.admin(registration.admin()),
-                    registration.weight());
+            URI admin = Bounds.admin(registration.admin());
+            InetAddress own = address == null ? withoutZone(from) : literal(address);
+            BackEnd asked = new BackEnd(name, own, admin, registration.weight());
+            Bounds.numeric(admin);
+            return asked;
         } catch (IllegalArgumentException e) {
             throw new ClusterException(
                     "registration of '" + Bounds.line(name) + "': " + Bounds.line(String.valueOf(e.getMessage())), e);

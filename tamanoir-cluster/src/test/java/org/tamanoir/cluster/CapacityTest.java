@@ -135,7 +135,7 @@ class CapacityTest {
     void theWeightInTheKernelIsWhereItGoesOnFrom() {
         Capacity capacity = new Capacity(POLICY, 200);
         assertThat(capacity.weight()).isEqualTo(200);
-        assertThat(weights(capacity, 4, i -> 0)).containsExactly(250, 312, 390, 390);
+        assertThat(weights(capacity, 4, i -> 0)).containsExactly(200, 250, 312, 390);
     }
 
     @Test
@@ -164,6 +164,6 @@ class CapacityTest {
     @Test
     void weightOneGrowsAgain() {
         Capacity capacity = new Capacity(POLICY, 1);
-        assertThat(weights(capacity, 6, i -> 0)).containsExactly(2, 3, 4, 5, 6, 7);
+        assertThat(weights(capacity, 6, i -> 0)).containsExactly(1, 2, 3, 4, 5, 6);
     }
 }

@@ -41,7 +41,7 @@ class MembershipMemoryTest {
     void aDamagedFileIsAsGoodAsNone() throws Exception {
         Path file = Files.writeString(folder.resolve("cluster.json"), "{\"director\": ");
         assertThat(new MembershipMemory(file).read()).isNull();
-        Files.write(file, new byte[MembershipBody.LIMIT_OCTETS + 1]);
+        Files.write(file, new byte[MembershipWelcome.LIMIT_OCTETS + 1]);
         assertThat(new MembershipMemory(file).read()).isNull();
     }
 

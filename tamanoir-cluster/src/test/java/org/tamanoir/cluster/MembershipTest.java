@@ -290,12 +290,12 @@ class MembershipTest {
     @Test
     void anAnswerWithoutEndIsBrokenOff() throws Exception {
         TestDirector director = director(Welcomes.FULL);
-        director.answer = registration -> new byte[MembershipBody.LIMIT_OCTETS + 1];
+        director.answer = registration -> new byte[MembershipWelcome.LIMIT_OCTETS + 1];
         Membership membership = membership(Duration.ofMillis(100), director.url());
         membership.join();
         eventually()
-                .untilAsserted(() ->
-                        assertThat(link(membership, 0).problem()).isEqualTo("no answer: it sends more than 1 MiB"));
+                .untilAsserted(() -> assertThat(link(membership, 0).problem())
+                        .isEqualTo("no answer: answered more than 1048576 octets"));
     }
 
     @Test
@@ -341,6 +341,11 @@ class MembershipTest {
         int before = one.registrations.size();
         eventually().untilAsserted(() -> assertThat(one.registrations).hasSizeGreaterThan(before));
         assertThat(one.last().get("leaving").asBoolean()).isTrue();
+
+        assertThat(membership.drain(Duration.ofMillis(40))).isEqualTo(Duration.ofMillis(10)); // Streams go on.
+        one.says(Welcomes.in("drained"));
+        other.says(Welcomes.in("down"));
+        assertThat(membership.drain(LONG)).isGreaterThan(LONG.dividedBy(4));
     }
 
     @Test

@@ -14,7 +14,7 @@ class MembershipWelcomeTest {
     private static final String TEXT = new String(MembershipWelcome.json(Welcomes.FULL), StandardCharsets.UTF_8);
 
     private static Welcome parse(String json) throws ClusterException {
-        return MembershipWelcome.parse(json.getBytes(StandardCharsets.UTF_8));
+        return MembershipWelcome.parse(json);
     }
 
     @Test
@@ -91,7 +91,7 @@ class MembershipWelcomeTest {
                 bad[random.nextInt(bad.length)] = (byte) random.nextInt(256);
             }
             try {
-                MembershipWelcome.parse(bad);
+                MembershipWelcome.parse(new String(bad, StandardCharsets.UTF_8));
             } catch (ClusterException e) {
                 assertThat(e.getMessage()).as("seed %d, turn %d", seed, i).doesNotContain("\n");
             }

@@ -46,9 +46,13 @@ final class TestDirector implements AutoCloseable {
 
     /** @param tls null = plain HTTP */
     TestDirector(Answer answer, @Nullable SSLContext tls) throws IOException {
+        this(answer, tls, InetAddress.getLoopbackAddress());
+    }
+
+    TestDirector(Answer answer, @Nullable SSLContext tls, InetAddress at) throws IOException {
         this.answer = answer;
         isTls = tls != null;
-        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        InetSocketAddress any = new InetSocketAddress(at, 0);
         if (tls == null) {
             server = HttpServer.create(any, 0);
         } else {
@@ -83,7 +87,8 @@ final class TestDirector implements AutoCloseable {
     }
 
     URI url() {
-        return URI.create((isTls ? "https" : "http") + "://127.0.0.1:"
+        return URI.create((isTls ? "https" : "http") + "://"
+                + server.getAddress().getAddress().getHostAddress() + ":"
                 + server.getAddress().getPort());
     }
 

@@ -29,7 +29,6 @@ import org.tamanoir.deploy.PublisherKey;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.routing.Prefix;
-import org.tamanoir.tls.TlsFiles;
 
 /**
  * Reads a director's configuration file. Every error is collected as {@code FILE:LINE: path: what, value, bound,
@@ -64,7 +63,13 @@ final class DirectorFile {
     /** What a file says; null when there are problems, which are collected. */
     static @Nullable DirectorSettings read(Path file, Problems problems) {
         DirectorSettings[] read = new DirectorSettings[1];
-        ConfigFile.read(file, problems, root -> read[0] = new DirectorFile(problems).root(root));
+        ConfigFile.read(file, problems, root -> {
+            try {
+                read[0] = new DirectorFile(problems).root(root);
+            } catch (IllegalArgumentException e) { // A bound of the cluster's own.
+                problems.add(root.where(), String.valueOf(e.getMessage()));
+            }
+        });
         return problems.isEmpty() ? read[0] : null;
     }
 
@@ -108,37 +113,31 @@ final class DirectorFile {
                 root.has("registration") ? registration(registering, backEnds.size(), admin) : null;
         CodeSources code = code(root.section("code"));
         Vrrp vrrp = root.has("vrrp") ? DirectorVrrp.read(root.section("vrrp"), services) : null;
-        if (vrrp != null && networkInterface != null) {
+        if (root.has("vrrp") && networkInterface != null) {
             problems.add(
                     root.where("interface"),
-                    networkInterface + " cannot have the virtual addresses: with vrrp keepalived puts them on "
-                            + vrrp.networkInterface() + "; remove interface or vrrp");
+                    networkInterface + " cannot have the virtual addresses: with vrrp keepalived puts them on the "
+                            + "interface there; remove interface or vrrp");
         }
         if (!problems.isEmpty()) {
             return null;
         }
-        try {
-            TlsFiles files = tls.files();
-            DirectorConfig config = new DirectorConfig(
-                    name == null ? hostName() : name,
-                    state,
-                    networkInterface,
-                    services,
-                    backEnds,
-                    health,
-                    weights,
-                    drain,
-                    removeAtEnd,
-                    settings,
-                    registration,
-                    vrrp,
-                    code,
-                    files);
-            return new DirectorSettings(config, admin, ready, token);
-        } catch (IllegalArgumentException e) {
-            problems.add(root.where(), String.valueOf(e.getMessage()));
-            return null;
-        }
+        DirectorConfig config = new DirectorConfig(
+                name == null ? hostName() : name,
+                state,
+                networkInterface,
+                services,
+                backEnds,
+                health,
+                weights,
+                drain,
+                removeAtEnd,
+                settings,
+                registration,
+                vrrp,
+                code,
+                tls.files());
+        return new DirectorSettings(config, admin, ready, token);
     }
 
     private static HealthPolicy health(Section health) {

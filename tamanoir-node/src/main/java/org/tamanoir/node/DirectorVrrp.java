@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.ClusterService;
 import org.tamanoir.cluster.Vrrp;
 
@@ -11,8 +12,8 @@ import org.tamanoir.cluster.Vrrp;
 final class DirectorVrrp {
     private DirectorVrrp() {}
 
-    /** What it says; its problems are collected, and something stands in for what is wrong. */
-    static Vrrp read(Section vrrp, List<ClusterService> services) {
+    /** What it says; null when there are problems, which are collected. */
+    static @Nullable Vrrp read(Section vrrp, List<ClusterService> services) {
         vrrp.allow(
                 "interface",
                 "sync-interface",
@@ -28,36 +29,46 @@ final class DirectorVrrp {
         InetAddress source = vrrp.value("source", DirectorFile::address);
         List<InetAddress> peers = vrrp.values("peers", DirectorFile::address);
         if ((source == null) == !peers.isEmpty()) {
-            vrrp.problems().add(
-                    vrrp.where(source == null ? "peers" : "source"),
-                    "source and peers belong together: give both, or neither for multicast");
+            vrrp.problems()
+                    .add(
+                            vrrp.where(source == null ? "peers" : "source"),
+                            "source and peers belong together: give both, or neither for multicast");
         }
         String password = vrrp.value("password-file", file -> DirectorPassword.read(Path.of(file)));
         boolean isIpv6 = services.stream().anyMatch(service -> service.address().getAddress().length > 4);
         if (password != null && isIpv6) {
-            vrrp.problems().add(
-                    vrrp.where("password-file"),
-                    "VRRP has passwords for IPv4 alone, and a service has an IPv6 address: remove it");
+            vrrp.problems()
+                    .add(
+                            vrrp.where("password-file"),
+                            "VRRP has passwords for IPv4 alone, and a service has an IPv6 address: remove it");
         }
         String known = networkInterface == null ? "" : networkInterface;
-        return new Vrrp(
-                known,
-                vrrp.value("sync-interface", known, DirectorFile::networkInterface),
-                routerId == null ? 1 : routerId,
-                vrrp.value("priority", 100, DirectorFile.number(1, 254)),
-                vrrp.value("preempt", false, Choice::flag),
-                vrrp.value("interval", Duration.ofSeconds(1), DirectorVrrp::advertInterval),
-                source,
-                peers,
-                password);
+        String syncInterface = vrrp.value("sync-interface", known, DirectorFile::networkInterface);
+        int priority = vrrp.value("priority", 100, DirectorFile.number(1, 254));
+        boolean preempt = vrrp.value("preempt", false, Choice::flag);
+        Duration interval =
+                vrrp.value("interval", Duration.ofSeconds(1), text -> advertInterval(text, vrrp.has("password-file")));
+        if (routerId == null || !vrrp.problems().isEmpty()) {
+            return null;
+        }
+        try {
+            return new Vrrp(known, syncInterface, routerId, priority, preempt, interval, source, peers, password);
+        } catch (IllegalArgumentException e) {
+            vrrp.problems().add(vrrp.where(), String.valueOf(e.getMessage()));
+            return null;
+        }
     }
 
-    private static Duration advertInterval(String text) {
+    private static Duration advertInterval(String text, boolean hasPassword) {
         Duration interval = Quantity.duration(text, DirectorFile.MIN_INTERVAL, Duration.ofSeconds(40));
         if (interval.toMillis() % 100 != 0) {
             throw new IllegalArgumentException(text + " must be whole tenths of seconds, as in 300ms");
         }
+        if (hasPassword && interval.toMillis() % 1000 != 0) {
+            throw new IllegalArgumentException(
+                    text + " must be whole seconds with a password-file, by which VRRP is of "
+                            + "version 2: change it, or remove the password");
+        }
         return interval;
     }
-
 }

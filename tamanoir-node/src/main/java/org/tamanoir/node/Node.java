@@ -265,7 +265,9 @@ final class Node {
         if (known != null) {
             known.ready("the node stops");
         }
-        int cut = environment.stop(deadline);
+        // Streams of the cluster end while the node still serves: one over UDP has no end that it could see.
+        Duration left = joined == null ? deadline : joined.drain(deadline);
+        int cut = environment.stop(left);
         while (!opened.isEmpty()) {
             try {
                 opened.pop().close();

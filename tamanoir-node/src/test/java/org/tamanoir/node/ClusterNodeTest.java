@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -24,6 +26,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -180,28 +183,37 @@ class ClusterNodeTest {
     }
 
     @Test
-    void aNodeThatStopsListensUntilTheDirectorKnowsAndThenLetsStreamsFinish() throws Exception {
-        try (ServerSocket end = new ServerSocket(0, 4, InetAddress.getLoopbackAddress())) {
+    void aNodeThatStopsServesUntilTheDirectorHasNoStreamsForItAndThenLetsItsOwnFinish() throws Exception {
+        try (ServerSocket end = new ServerSocket(0, 4, InetAddress.getLoopbackAddress());
+                DatagramSocket udpEnd = new DatagramSocket(end.getLocalSocketAddress());
+                DatagramSocket client = new DatagramSocket()) {
             end.setSoTimeout((int) LiveNode.PATIENCE.toMillis());
+            udpEnd.setSoTimeout((int) LiveNode.PATIENCE.toMillis());
             LiveDirector director = director(LiveDirector.says("up", NO_CODE));
             Node node = start(director, LiveNode.route((InetSocketAddress) end.getLocalSocketAddress(), true));
             InetSocketAddress tcp = node.environment().tcpAddresses().get(0);
+            InetSocketAddress udp = node.environment().udpAddresses().get(0);
             CompletableFuture<Socket> late = new CompletableFuture<>();
+            AtomicBoolean drained = new AtomicBoolean();
             director.answer = registration -> {
                 if (registration.leaving() && !late.isDone()) {
                     late.complete(sends(tcp)); // A stream that was on its way when the director heard of it.
                 }
-                return LiveDirector.says(registration.leaving() ? "draining" : "up", NO_CODE);
+                return LiveDirector.says(drained.get() ? "drained" : registration.leaving() ? "draining" : "up", NO_CODE);
             };
-            CompletableFuture<Integer> cut = CompletableFuture.supplyAsync(() -> node.stop(LiveNode.PATIENCE));
+            CompletableFuture<Integer> cut =
+                    CompletableFuture.supplyAsync(() -> node.stop(LiveNode.PATIENCE.multipliedBy(2)));
             Socket sender = late.get(20, TimeUnit.SECONDS);
             try (Socket receiver = end.accept()) {
                 LiveNode.eventually()
-                        .untilAsserted(() -> assertThat(refuses(tcp))
-                                .as("new streams once the director knows")
-                                .isTrue());
-                assertThat(json("/ready").get("reason").asString()).isEqualTo("the node stops");
+                        .untilAsserted(() -> assertThat(json("/ready").get("reason").asString(""))
+                                .isEqualTo("the node stops"));
                 assertThat(json("/v1/cluster").get("leaving").asBoolean()).isTrue();
+                client.send(new DatagramPacket(PACKET, PACKET.length, udp)); // A stream that was there before goes on.
+                udpEnd.receive(new DatagramPacket(new byte[2_000], 2_000));
+
+                drained.set(true);
+                LiveNode.eventually().untilAsserted(() -> assertThat(refuses(tcp)).isTrue());
                 sender.getOutputStream().write(PACKET);
                 sender.shutdownOutput();
                 assertThat(new String(receiver.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1))

@@ -218,7 +218,7 @@ class DirectorFileTest {
 
         Vrrp vrrp = read(SERVICE
                         + "vrrp: {interface: eth0, sync-interface: eth1, router-id: 7, priority: 150, preempt: true, "
-                        + "interval: 300ms, source: 10.0.0.1, peers: [10.0.0.2], password-file: " + password + "}")
+                        + "interval: 3s, source: 10.0.0.1, peers: [10.0.0.2], password-file: " + password + "}")
                 .director()
                 .vrrp();
         assertThat(vrrp)
@@ -228,7 +228,7 @@ class DirectorFileTest {
                         7,
                         150,
                         true,
-                        Duration.ofMillis(300),
+                        Duration.ofSeconds(3),
                         ip("10.0.0.1"),
                         List.of(ip("10.0.0.2")),
                         "s3cret"));
@@ -248,7 +248,6 @@ class DirectorFileTest {
             quoteCharacter = '`',
             value = {
                 "name: n1 | 1: services is missing: a director without a virtual service has nothing to do",
-                "servces: [] | 1: servces: unknown key; did you mean 'services'?",
                 "services: [{address: 10.0.0.1}] | 1: services[0].name: is missing: add it, as in 'name: anep'",
                 "services: [{name: a}] | 1: services[0].address: is missing: add it, as in 'address: 10.0.0.100'",
                 "services: [{name: a b, address: 10.0.0.1}] | 1: services[0].name: 'a b' is no name: 1 to 63 letters",
@@ -305,7 +304,7 @@ class DirectorFileTest {
                 "admin: {tls: true} | 2: admin.tls: a server must show a certificate",
                 "admin: {ready: '*:3326'} | 2: admin.ready: '*:3326' is not loopback: it is for programs of this host",
                 "admin: {access-log: x} | 2: admin.access-log: unknown key",
-                "code: {repositories: [ftp://x]} | 2: code.repositories[0]: 'ftp://x/' is no repository",
+                "code: {repositories: [ftp://x]} | 2: code.repositories[0]: 'ftp://x' is no repository",
                 "code: {trust: [{key: /nowhere/key}]} | 2: code.trust[0].key: key file /nowhere/key",
                 "code: {deploy: ['9x']} | 2: code.deploy[0]: service name",
                 "vrrp: {interface: eth0} | 2: vrrp.router-id: is missing",
@@ -315,6 +314,8 @@ class DirectorFileTest {
                 "vrrp: {interface: eth0, router-id: 1, interval: 150ms} | 2: vrrp.interval: 150ms must be whole tenths of seconds",
                 "vrrp: {interface: eth0, router-id: 1, peers: [10.0.0.2]} | 2: vrrp.peers: source and peers belong together",
                 "vrrp: {interface: eth0, router-id: 1, source: 10.0.0.1} | 2: vrrp.source: source and peers belong together",
+                "vrrp: {interface: eth0, router-id: 1, source: 10.0.0.1, peers: [10.0.0.1]} | 2: vrrp: vrrp: peer 10.0.0.1 is this director's own source address",
+                "servces: [] | 2: servces: unknown key; did you mean 'services'?",
                 "vrrp: {interface: eth0, router-id: 1, password-file: /nowhere/p} | 2: vrrp.password-file: password file /nowhere/p: there is no such file",
                 "tls: {certificate: /nowhere/c} | 2: tls.certificate: TLS certificate /nowhere/c: its key is missing",
             })
@@ -350,7 +351,7 @@ class DirectorFileTest {
         String registration = "registration: {token-file: " + token;
         assertThat(problems(SERVICE + "interface: eth0\nvrrp: {interface: eth1, router-id: 1}"))
                 .containsExactly("2: interface: eth0 cannot have the virtual addresses: with vrrp keepalived puts them "
-                        + "on eth1; remove interface or vrrp");
+                        + "on the interface there; remove interface or vrrp");
         assertThat(problems(SERVICE + registration + "}\nadmin: {listen: '*:3325'}"))
                 .containsExactly("2: registration: the token would cross the network in clear, since admin.listen is "
                         + "0.0.0.0:3325 without TLS: set admin.tls, or plain: true on a network that nobody else is "
@@ -370,6 +371,10 @@ class DirectorFileTest {
                         + "vrrp: {interface: eth0, router-id: 1, password-file: " + password + "}"))
                 .containsExactly("2: vrrp.password-file: VRRP has passwords for IPv4 alone, and a service has an IPv6 "
                         + "address: remove it");
+        assertThat(problems(SERVICE + "vrrp: {interface: eth0, router-id: 1, interval: 300ms, password-file: "
+                        + password + "}"))
+                .containsExactly("2: vrrp.interval: 300ms must be whole seconds with a password-file, by which VRRP is "
+                        + "of version 2: change it, or remove the password");
         Files.writeString(password, "more than eight");
         assertThat(problems(SERVICE + "vrrp: {interface: eth0, router-id: 1, password-file: " + password + "}"))
                 .containsExactly("2: vrrp.password-file: password of file FOLDER/password: it has 15 characters; 1 to "

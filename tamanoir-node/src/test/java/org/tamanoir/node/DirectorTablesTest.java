@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.DirectorStatus;
 import org.tamanoir.cluster.Load;
@@ -20,7 +21,8 @@ class DirectorTablesTest {
         return lines;
     }
 
-    private static DirectorStatus.Member member(String name, String state, String reason, Integer weight, Load load) {
+    private static DirectorStatus.Member member(
+            String name, String state, @Nullable String reason, @Nullable Integer weight, @Nullable Load load) {
         return new DirectorStatus.Member(
                 name,
                 "10.0.0.11",
@@ -65,8 +67,16 @@ class DirectorTablesTest {
                                 + "CONN/S  PACKETS/S  MB/S",
                         "anep     tcp 10.0.0.100:3322  direct, wlc  -              -       3         4            7  "
                                 + "     1          2      3.00",
+                        "                                           node1        100       3         4            7  "
+                                + "     1          2      3.00",
                         "",
-                        "");
+                        "BACK-END  HOST       STATE     WEIGHT  STREAMS  BUSY  FROM          WHY",
+                        "node1     10.0.0.11  up        100           5  25 %  file          -",
+                        "node2     10.0.0.11  draining  0             -  -     registration  told to; drained by "
+                                + "2026-01-01T00:00:00Z",
+                        "node3     10.0.0.11  down      -             -  -     registration  no answer",
+                        "node2: tunl0 is missing: ip link add?",
+                        "node3: tunl0 is missing: ip link add?");
     }
 
     @Test

@@ -14,7 +14,7 @@ import org.tamanoir.benchmarks.netns.Shell;
  * The machines of figure 16, each a network namespace, on one switch, 10.78.0.0/16:
  *
  * <pre>
- *   clients 1..12    front-end     back-ends 1..3   receivers 1..12
+ *   clients 1..12    front-end     back-ends 1..3   receivers 1..3
  *   10.78.1.k        10.78.4.1     10.78.3.k        10.78.2.k
  *       └──────────────┴───── switch ──┴────────────────┘
  *                  10.78.4.100: the virtual address
@@ -26,7 +26,7 @@ import org.tamanoir.benchmarks.netns.Shell;
  */
 final class Bed implements AutoCloseable {
     static final int CLIENTS = 12;
-    static final int RECEIVERS = 12;
+    static final int RECEIVERS = 3;
     static final int BACK_ENDS = 3;
     /** Of nodes, virtual service and receivers. */
     static final int PORT = 3322;
@@ -99,8 +99,10 @@ final class Bed implements AutoCloseable {
         join(backEnds, "10.78.3.");
         join(List.of(director), "10.78.4.");
         in(director, List.of("address add " + VIRTUAL_ADDRESS + "/32 dev eth"));
-        set(director, Stream.concat(NO_FILTER.stream(), Stream.of("net.ipv4.conf.all.send_redirects=0"))
-                .toList());
+        set(
+                director,
+                Stream.concat(NO_FILTER.stream(), Stream.of("net.ipv4.conf.all.send_redirects=0"))
+                        .toList());
         for (Namespace each : backEnds) {
             set(each, Stream.concat(NO_FILTER.stream(), SILENT.stream()).toList());
             in(each, List.of("address add " + VIRTUAL_ADDRESS + "/32 dev lo"));
@@ -111,7 +113,10 @@ final class Bed implements AutoCloseable {
         for (int i = 0; i < machines.size(); i++) {
             in(
                     machines.get(i),
-                    List.of("link set dev lo up", "link set dev eth up", "address add " + address + (i + 1) + "/16 dev eth"));
+                    List.of(
+                            "link set dev lo up",
+                            "link set dev eth up",
+                            "address add " + address + (i + 1) + "/16 dev eth"));
         }
     }
 

@@ -62,10 +62,9 @@ public final class ClusterInGuest implements Callable<Integer> {
             NodeJvm jvm = new NodeJvm(Processes.ownJava(), JVM, node);
             results = Division.run(jvm, streams, sizes, seconds, ClusterInGuest::say);
         } else {
-            try (FrontEnd frontEnd = new FrontEnd(traffic)) {
+            try (FrontEnd frontEnd = new FrontEnd(traffic, FrontEnd.ways(), false)) {
                 int[] round = {0};
-                results = frontEnd.measure(
-                        sizes, rounds, packets, () -> say("round " + round[0]++ + " of " + rounds));
+                results = frontEnd.measure(sizes, rounds, packets, () -> say("round " + round[0]++ + " of " + rounds));
             }
         }
         Files.writeString(output, JsonMapper.shared().writeValueAsString(results));

@@ -59,7 +59,8 @@ public final class ClusterSink implements Callable<Integer> {
         for (String name : namespaces) {
             Namespace namespace = new Namespace(name);
             InetSocketAddress any = new InetSocketAddress(Bed.PORT);
-            ServerSocketChannel server = namespace.call(() -> ServerSocketChannel.open().bind(any, BACKLOG));
+            ServerSocketChannel server =
+                    namespace.call(() -> ServerSocketChannel.open().bind(any, BACKLOG));
             DatagramChannel udp = namespace.call(() -> DatagramChannel.open().bind(any));
             start(() -> accept(server), "accept " + name);
             start(() -> take(udp), "udp " + name);
@@ -72,8 +73,9 @@ public final class ClusterSink implements Callable<Integer> {
             }
             case "sample" -> System.nanoTime() + " " + octets.sum() + " " + packets.sum() + " " + ended.sum();
             case "inflated" -> answer();
-            default -> throw new IOException(
-                    "no answer to '" + words[0] + "': known are count, walk, inflate, sample, inflated");
+            default ->
+                throw new IOException(
+                        "no answer to '" + words[0] + "': known are count, walk, inflate, sample, inflated");
         });
         return 0;
     }

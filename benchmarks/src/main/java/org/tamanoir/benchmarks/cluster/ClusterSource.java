@@ -25,7 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * All clients in one process: stream k leaves from client k mod 12 for receiver k mod 12, by target k mod the number of
+ * All clients in one process: stream k leaves from client k mod 12 for receiver k mod 3, by target k mod the number of
  * targets: more than one is what senders do where no front-end divides their streams. One blocking thread each.
  * Questions:
  *

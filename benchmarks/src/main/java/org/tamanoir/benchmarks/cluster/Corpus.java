@@ -19,7 +19,9 @@ final class Corpus {
 
     private static final String CONSONANTS = "bcdfglmnprstvxz";
     private static final String VOWELS = "aeiou";
-    private static final String[] TYPES = {"int", "unsigned long", "u32", "struct page *", "static inline void", "char *"};
+    private static final String[] TYPES = {
+        "int", "unsigned long", "u32", "struct page *", "static inline void", "char *"
+    };
     private static final String[] SHAPES = {
         "%s = %s(%s);", "if (%s & %s)", "%s->%s = %d;", "/* %s %s %s. */", "for (%s = 0; %s < %d; %s++) {", "return %s;"
     };
@@ -66,9 +68,16 @@ final class Corpus {
     /** Adds one line; how deep the next one stands. */
     private int line(StringBuilder text, int depth) {
         if (depth == 0) {
-            text.append('\n').append(TYPES[random.nextInt(TYPES.length)]).append(' ').append(word()).append('(');
+            text.append('\n')
+                    .append(TYPES[random.nextInt(TYPES.length)])
+                    .append(' ')
+                    .append(word())
+                    .append('(');
             for (int more = random.nextInt(ARGUMENTS); more >= 0; more--) {
-                text.append(TYPES[random.nextInt(TYPES.length)]).append(' ').append(word()).append(more > 0 ? ", " : "");
+                text.append(TYPES[random.nextInt(TYPES.length)])
+                        .append(' ')
+                        .append(word())
+                        .append(more > 0 ? ", " : "");
             }
             text.append(")\n{\n");
             return 1;
@@ -93,7 +102,10 @@ final class Corpus {
             if (shape.charAt(at) != '%') {
                 text.append(shape.charAt(at));
             } else if (shape.charAt(++at) == 'd') {
-                text.append(random.nextInt(5) == 0 ? "0x" + Integer.toHexString(random.nextInt(1 << 16)) : random.nextInt(64));
+                text.append(
+                        random.nextInt(5) == 0
+                                ? "0x" + Integer.toHexString(random.nextInt(1 << 16))
+                                : random.nextInt(64));
             } else {
                 text.append(word());
             }

@@ -55,11 +55,12 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
         }
 
         /** Whether streams, packets and the kernel's counters are what they must be, and nothing was lost. */
-        boolean isExact() {
+        boolean exact() {
             List<Long> due = due();
             return divided.equals(due)
                     && kernel.equals(due)
-                    && packets.equals(due.stream().map(each -> each * packetsEach).toList())
+                    && packets.equals(
+                            due.stream().map(each -> each * packetsEach).toList())
                     && lost == 0;
         }
 
@@ -76,7 +77,8 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
      *
      * @param seconds for which throughput is measured at each point
      */
-    static Division run(NodeJvm jvm, List<Integer> streams, List<Integer> sizes, double seconds, Consumer<String> progress)
+    static Division run(
+            NodeJvm jvm, List<Integer> streams, List<Integer> sizes, double seconds, Consumer<String> progress)
             throws IOException {
         try (Rig rig = new Rig(jvm)) {
             progress.accept("three nodes are ready");

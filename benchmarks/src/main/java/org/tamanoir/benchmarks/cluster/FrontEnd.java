@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.tamanoir.benchmarks.Child;
+import org.tamanoir.benchmarks.CpuClock;
 import org.tamanoir.benchmarks.Processes;
 import org.tamanoir.benchmarks.cluster.Ipvs.Forwarding;
 import org.tamanoir.benchmarks.netns.Namespace;
@@ -24,21 +25,22 @@ import org.tamanoir.benchmarks.netns.Shell;
  * <p>Thread contract: one thread.
  */
 final class FrontEnd implements AutoCloseable {
-    static final String PLAIN = "plain ip_forward";
+    /** No virtual service: what others are compared with. */
+    static final Way PLAIN = new Way("plain ip_forward", 0, false);
 
     private static final String VIRTUAL = "10.79.0.100";
     private static final int BACK_ENDS = 3;
     /** Flows of the load: every back-end gets as many of them. */
-    private static final int FLOWS = 6;
+    private static final int FLOWS = 3;
 
     private final List<Namespace> all = new ArrayList<>();
     private final Thread hook = new Thread(this::remove, "remove namespaces");
+    private final boolean byProcessorTime;
     private final Namespace client;
     private final Namespace director;
     private final List<Namespace> backEnds;
     private final Processes processes = new Processes();
-    private final List<Child> toVirtual = new ArrayList<>();
-    private final List<Child> toBackEnd = new ArrayList<>();
+    private final Map<Way, List<Child>> flows = new LinkedHashMap<>();
 
     /**
      * A way through the front-end.
@@ -55,18 +57,23 @@ final class FrontEnd implements AutoCloseable {
      * Makes the network.
      *
      * @param traffic the program that sends
+     * @param ways that are compared; plain forwarding is among them
+     * @param byProcessorTime whether what counts is the processor time of the program, which the kernel's work for its
+     *     packets is part of, and not the time that it takes: for hosts that do other things too
      */
-    FrontEnd(Path traffic) throws IOException {
+    FrontEnd(Path traffic, List<Way> ways, boolean byProcessorTime) throws IOException {
+        this.byProcessorTime = byProcessorTime;
         String prefix = "tamanoir-front-" + ProcessHandle.current().pid() + "-";
         client = named(prefix + "c");
         director = named(prefix + "d");
-        backEnds = IntStream.rangeClosed(1, BACK_ENDS).mapToObj(i -> named(prefix + "b" + i)).toList();
+        backEnds = IntStream.rangeClosed(1, BACK_ENDS)
+                .mapToObj(i -> named(prefix + "b" + i))
+                .toList();
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             make();
-            for (int i = 0; i < FLOWS; i++) {
-                toVirtual.add(flow(traffic, VIRTUAL));
-                toBackEnd.add(flow(traffic, "10.79.1.2"));
+            for (Way way : ways) {
+                flows.put(way, flows(traffic, way, Bed.PORT + flows.size()));
             }
         } catch (IOException e) {
             close();
@@ -80,9 +87,28 @@ final class FrontEnd implements AutoCloseable {
         return made;
     }
 
-    private Child flow(Path traffic, String to) throws IOException {
-        return processes.startAnswering(
-                "traffic", client.inside(List.of(traffic.toString(), "flood", to, Integer.toString(Bed.PORT))));
+    /** A virtual service of its own for each way, so that nothing is changed while they take turns. */
+    private List<Child> flows(Path traffic, Way way, int port) throws IOException {
+        for (Forwarding each : Forwarding.values()) {
+            if (way.backEnds > 0 && each.label().equals(way.name)) {
+                new Ipvs(director)
+                        .serve(
+                                "-u",
+                                VIRTUAL + ":" + port,
+                                way.eachScheduled ? List.of("-s", "rr", "-o") : List.of("-s", "rr"),
+                                each,
+                                IntStream.rangeClosed(1, way.backEnds)
+                                        .mapToObj(i -> "10.79." + i + ".2:" + port)
+                                        .toList());
+            }
+        }
+        String to = way.backEnds == 0 ? "10.79.1.2" : VIRTUAL;
+        List<Child> made = new ArrayList<>();
+        for (int i = 0; i < FLOWS; i++) {
+            made.add(processes.startAnswering(
+                    "traffic", client.inside(List.of(traffic.toString(), "flood", to, Integer.toString(port)))));
+        }
+        return made;
     }
 
     private void make() throws IOException {
@@ -90,8 +116,9 @@ final class FrontEnd implements AutoCloseable {
             Shell.run(List.of("ip", "netns", "add", each.name()));
             each.run("ip link set lo up");
         }
-        director.run("sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 "
-                + "net.ipv4.conf.all.send_redirects=0");
+        director.run(
+                "sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 "
+                        + "net.ipv4.conf.all.send_redirects=0");
         director.run("ip link add name in type veth peer name out netns " + client.name());
         end(director, "in", "10.79.0.1/24");
         end(client, "out", "10.79.0.2/24");
@@ -111,15 +138,19 @@ final class FrontEnd implements AutoCloseable {
         namespace.run("ip link set dev " + name + " up");
     }
 
-    /** IPv4 alone: addresses are still asked for and told. */
+    /** IPv4 alone, where it comes in: addresses are still asked for and told. */
     private static void drop(Namespace namespace, String name) throws IOException {
-        namespace.run("tc qdisc add dev " + name + " clsact");
-        namespace.run("tc filter add dev " + name + " ingress protocol ip matchall action drop");
+        Shell.run(namespace.inside(List.of(
+                "nft",
+                "add table netdev front_end; "
+                        + "add chain netdev front_end arrived { type filter hook ingress device \"" + name
+                        + "\" priority -500; }; "
+                        + "add rule netdev front_end arrived meta protocol ip drop")));
     }
 
     /** All ways that are compared. */
     static List<Way> ways() {
-        List<Way> ways = new ArrayList<>(List.of(new Way(PLAIN, 0, false)));
+        List<Way> ways = new ArrayList<>(List.of(PLAIN));
         for (Forwarding forwarding : Forwarding.values()) {
             for (int n = 1; n <= BACK_ENDS; n++) {
                 ways.add(new Way(forwarding.label(), n, false));
@@ -134,20 +165,20 @@ final class FrontEnd implements AutoCloseable {
     /** Measures all ways in rounds in which they take turns; the first round warms up. */
     List<Cost> measure(List<Integer> sizes, int rounds, int packets, Runnable progress) throws IOException {
         Map<Way, Map<Integer, List<Double>>> costs = new LinkedHashMap<>();
+        List<Child> plain = flows.getOrDefault(PLAIN, List.of());
         for (int round = -1; round < rounds; round++) {
             progress.run();
             drop(director, "in");
             List<Double> reference = sizes.stream().map(octets -> 0.0).collect(java.util.stream.Collectors.toList());
             for (int i = 0; i < sizes.size(); i++) {
-                reference.set(i, nsPerPacket(toBackEnd, sizes.get(i), packets));
+                reference.set(i, nsPerPacket(plain, sizes.get(i), packets));
             }
-            director.run("tc qdisc delete dev in clsact");
-            for (Way way : ways()) {
-                List<Child> flows = open(way);
+            director.run("nft delete table netdev front_end");
+            for (Map.Entry<Way, List<Child>> way : flows.entrySet()) {
                 for (int i = 0; i < sizes.size(); i++) {
-                    double ns = nsPerPacket(flows, sizes.get(i), packets) - reference.get(i);
+                    double ns = nsPerPacket(way.getValue(), sizes.get(i), packets) - reference.get(i);
                     if (round >= 0) {
-                        costs.computeIfAbsent(way, unused -> new LinkedHashMap<>())
+                        costs.computeIfAbsent(way.getKey(), unused -> new LinkedHashMap<>())
                                 .computeIfAbsent(sizes.get(i), unused -> new ArrayList<>())
                                 .add(ns);
                     }
@@ -159,35 +190,14 @@ final class FrontEnd implements AutoCloseable {
         return all;
     }
 
-    private List<Child> open(Way way) throws IOException {
-        if (way.backEnds == 0) {
-            return toBackEnd;
-        }
-        Ipvs ipvs = new Ipvs(director);
-        ipvs.clear();
-        for (Forwarding each : Forwarding.values()) {
-            if (each.label().equals(way.name)) {
-                List<String> servers = IntStream.rangeClosed(1, way.backEnds)
-                        .mapToObj(i -> "10.79." + i + ".2:" + Bed.PORT)
-                        .toList();
-                ipvs.serve(
-                        "-u",
-                        VIRTUAL + ":" + Bed.PORT,
-                        way.eachScheduled ? List.of("-s", "rr", "-o") : List.of("-s", "rr"),
-                        each,
-                        servers);
-            }
-        }
-        nsPerPacket(toVirtual, 64, FLOWS); // Flows that are new are scheduled now.
-        return toVirtual;
-    }
-
-    private static double nsPerPacket(List<Child> flows, int octets, int packets) throws IOException {
+    private double nsPerPacket(List<Child> flows, int octets, int packets) throws IOException {
         String hex = hex(octets);
         int each = Math.max(1, packets / flows.size());
         long ns = 0;
         for (Child flow : flows) {
-            ns += number(flow, each + " " + hex);
+            long beforeNs = CpuClock.ns(flow.handle());
+            long tookNs = number(flow, each + " " + hex);
+            ns += byProcessorTime ? CpuClock.ns(flow.handle()) - beforeNs : tookNs;
         }
         return (double) ns / (each * flows.size());
     }

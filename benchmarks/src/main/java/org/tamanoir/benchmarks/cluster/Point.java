@@ -30,8 +30,9 @@ record Point(
         List<Long> nodesNs,
         long receiverNs,
         List<Long> divided) {
-    private static final String CSV_HEAD = "place,service,octets,streams,back-ends,seconds,packets,Mb/s,sender ns a packet,"
-            + "nodes ns a packet,receiver ns a packet,processors used,packets by back-end\n";
+    private static final String CSV_HEAD =
+            "place,service,octets,streams,back-ends,seconds,packets,Mb/s,sender ns a packet,"
+                    + "nodes ns a packet,receiver ns a packet,processors used,packets by back-end\n";
 
     double packetsPerSecond() {
         return packets / seconds;
@@ -82,7 +83,11 @@ record Point(
                     each.nodeNsPerPacket(),
                     each.receiverNsPerPacket(),
                     each.processors(),
-                    String.join(" ", Arrays.stream(each.divided.toArray()).map(String::valueOf).toList())));
+                    String.join(
+                            " ",
+                            Arrays.stream(each.divided.toArray())
+                                    .map(String::valueOf)
+                                    .toList())));
         }
         return csv.toString();
     }

@@ -93,7 +93,9 @@ final class Rig implements AutoCloseable {
                     work,
                     octets,
                     streams,
-                    java.util.stream.IntStream.range(0, nodes).mapToObj(Bed::backEnd).toList());
+                    java.util.stream.IntStream.range(0, nodes)
+                            .mapToObj(Bed::backEnd)
+                            .toList());
         }
 
         private String question(String verb, String more) {
@@ -208,7 +210,9 @@ final class Rig implements AutoCloseable {
                 throw new IOException("stream " + inflated[3 * i] + " inflates to other octets than were sent");
             }
         }
-        return LongStream.range(0, load.streams).map(i -> inflated[3 * (int) i + 2]).sum();
+        return LongStream.range(0, load.streams)
+                .map(i -> inflated[3 * (int) i + 2])
+                .sum();
     }
 
     private long[] awaitEnd(long[] from, int streams) throws IOException {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.tamanoir.benchmarks.netns.Namespace;
@@ -77,26 +76,7 @@ final class Network implements AutoCloseable {
 
     /** Why this host cannot have it; empty = it can. */
     static String missing() {
-        try {
-            if (!Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"))) {
-                return "network namespaces and BPF need root: run this as root";
-            }
-        } catch (IOException | UnsupportedOperationException e) {
-            return "network namespaces need Linux with /proc";
-        }
-        for (String[] tool : new String[][] {
-            {"ip", "iproute2"}, {"tc", "iproute2"}, {"nsenter", "util-linux"}, {"ethtool", "ethtool"},
-        }) {
-            if (!isThere(tool[0])) {
-                return tool[0] + " is not installed: install the package " + tool[1];
-            }
-        }
-        return "";
-    }
-
-    private static boolean isThere(String tool) {
-        String path = System.getenv().getOrDefault("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-        return Arrays.stream(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, tool)));
+        return Namespace.missing("ip", "iproute2", "tc", "iproute2", "nsenter", "util-linux", "ethtool", "ethtool");
     }
 
     private void make() throws IOException {

@@ -3,6 +3,7 @@ package org.tamanoir.benchmarks.netns;
 import com.sun.jna.LastErrorException;
 import com.sun.jna.Native;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,6 +34,32 @@ public record Namespace(String name) {
         static native int close(int fd) throws LastErrorException;
 
         static native int setns(int fd, int type) throws LastErrorException;
+    }
+
+    /**
+     * Why this host cannot have any; empty = it can.
+     *
+     * @param tools that are needed, each before the package that has it
+     */
+    public static String missing(String... tools) {
+        try {
+            if (!Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"))) {
+                return "network namespaces need root: run this as root";
+            }
+        } catch (IOException | UnsupportedOperationException e) {
+            return "network namespaces need Linux with /proc";
+        }
+        for (int i = 0; i < tools.length; i += 2) {
+            if (!isThere(tools[i])) {
+                return tools[i] + " is not installed: install the package " + tools[i + 1];
+            }
+        }
+        return "";
+    }
+
+    private static boolean isThere(String tool) {
+        String path = System.getenv().getOrDefault("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        return Arrays.stream(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, tool)));
     }
 
     /** What {@code ip netns} has mounted for it. */

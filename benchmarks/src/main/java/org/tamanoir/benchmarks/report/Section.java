@@ -64,6 +64,12 @@ public final class Section {
         return this;
     }
 
+    /** JSON; the file has this name, with the section's in front. */
+    public Section json(String name, String text) {
+        data.put(id + name + ".json", text);
+        return this;
+    }
+
     /** As {@code --only} names it. */
     public String id() {
         return id;

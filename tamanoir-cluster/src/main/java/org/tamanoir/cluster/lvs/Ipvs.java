@@ -68,7 +68,7 @@ public final class Ipvs {
                     "ipvsadm calls itself '" + version.lines().findFirst().orElse("") + "': 1." + LEAST_MINOR
                             + " or a later 1.x is needed: install a newer package ipvsadm");
         }
-        ipvs.read();
+        TableEditor.parse(ipvs.ask("--save", "-n"));
         return ipvs;
     }
 
@@ -98,6 +98,9 @@ public final class Ipvs {
     public LvsTable read() throws ClusterException {
         for (int i = 0; i < READS; i++) {
             LvsTable saved = TableEditor.parse(ask("--save", "-n"));
+            if (saved.services().isEmpty()) {
+                return saved;
+            }
             LvsTable table =
                     withThresholds(saved, Listing.ofServers(ask("-L", "-n", "--thresholds"), THRESHOLD_COLUMNS));
             if (table != null) {
@@ -172,7 +175,7 @@ public final class Ipvs {
         SortedMap<String, String> values = new TreeMap<>();
         for (String name : new TreeSet<>(names)) {
             try {
-                values.put(name, value(Files.readString(file(name), StandardCharsets.US_ASCII)));
+                values.put(name, ProcFile.read(file(name)));
             } catch (NoSuchFileException e) {
                 continue;
             } catch (IOException e) {
@@ -199,15 +202,10 @@ public final class Ipvs {
             CHANGING.unlock();
         }
         String now = settings(Set.of(name)).getOrDefault(name, "");
-        if (!now.equals(value(value))) {
+        if (!now.equals(ProcFile.normal(value))) {
             throw new ClusterException(SET_BY + name + " was set to '" + value + "', but is '" + now
                     + "': write a value that the kernel takes as it is");
         }
-    }
-
-    /** Several numbers are parted by tabs. */
-    private static String value(String text) {
-        return text.strip().replaceAll("\\s+", " ");
     }
 
     private static Path file(String name) throws ClusterException {

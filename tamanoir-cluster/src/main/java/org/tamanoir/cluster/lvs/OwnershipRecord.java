@@ -50,9 +50,7 @@ final class OwnershipRecord {
     /** That of the calling thread. */
     static Place here() throws ClusterException {
         try {
-            return new Place(
-                    Files.readString(BOOT, StandardCharsets.US_ASCII).strip(),
-                    String.valueOf(Files.getAttribute(NAMESPACE, "unix:ino")));
+            return new Place(ProcFile.read(BOOT), String.valueOf(Files.getAttribute(NAMESPACE, "unix:ino")));
         } catch (IOException e) {
             throw new ClusterException(
                     "cannot tell boot and network namespace: " + e.getMessage() + ": /proc must be mounted", e);

@@ -54,12 +54,10 @@ final class Transaction {
         List<Change> others =
                 plan.changes().stream().filter(change -> !makesService(change)).toList();
         String words = others.isEmpty() ? "" : restore(lines(others));
-        Change failed = failed(words);
-        if (failed != null) {
-            throw takenBack(failed.line(), words, others);
-        }
-        if (!words.isEmpty()) { // all is as wanted, whatever it complained of
-            throw takenBack(plan.changes().get(0).line(), words, others);
+        Change failed = failed();
+        if (failed != null || !words.isEmpty()) { // it may complain though all is as wanted
+            Change named = failed == null ? plan.changes().get(plan.changes().size() - 1) : failed;
+            throw takenBack(named.line(), words, others);
         }
     }
 
@@ -81,7 +79,7 @@ final class Transaction {
     }
 
     /** The first change that is not in the table; null if all are. */
-    private @Nullable Change failed(String words) {
+    private @Nullable Change failed() {
         try {
             LvsTable now = ipvs.read();
             for (Change change : plan.changes()) {

@@ -60,7 +60,6 @@ public final class AdminServer implements AutoCloseable {
         metrics = new Metrics(figures -> NodeMetrics.add(figures, manager));
         load = new LoadView(manager.environment());
         api = new Api(gate);
-        load = new LoadView(manager.environment());
         livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>());
     }
 

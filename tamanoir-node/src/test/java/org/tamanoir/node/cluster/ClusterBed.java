@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.tamanoir.Tiers;
@@ -33,6 +31,9 @@ final class ClusterBed {
     /** Nothing takes this long, under the emulator on a busy host, unless it hangs. */
     static final Duration PATIENCE = Duration.ofSeconds(100);
 
+    /** For programs that start all at once. */
+    static final Duration START = Duration.ofSeconds(400);
+
     static final int PORT = 3322;
     static final int SINK_PORT = 4000;
     /** Where streams are addressed to; routes lead from there to the sink. */
@@ -43,22 +44,35 @@ final class ClusterBed {
     static final String DIRECTOR = "10.88.0.2";
     static final String SINK = "10.88.0.30";
 
+    /** Weights are 3, 2 and 1, which rr leaves alone. A back-end is asked often, and given long to answer. */
+    static final String SERVICES = """
+            services:
+              - {name: direct, address: 10.88.0.101, forwarding: direct, scheduler: rr}
+              - {name: nat, address: 10.88.0.102, forwarding: nat, scheduler: rr}
+              - {name: tunnel, address: 10.88.0.103, forwarding: tunnel, scheduler: rr}
+              - {name: weighted, address: 10.88.0.104, forwarding: direct, scheduler: wrr}
+              - {name: least, address: 10.88.0.105, forwarding: direct, scheduler: wlc}
+            code: {repositories: ["http://10.88.0.30:8080"], trust: [{key: KEY}]}
+            health: {interval: 1s, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
+            """;
+
     private static @org.jspecify.annotations.Nullable ClusterBed open;
 
     final Machine client = new Machine("tmn-client");
-    final Machine directorA = new Machine("tmn-da");
-    final Machine directorB = new Machine("tmn-db");
+    final DirectorMachine director = new DirectorMachine(new Machine("tmn-da"), "a");
+    final DirectorMachine second = new DirectorMachine(new Machine("tmn-db"), "b");
     final List<Machine> backEnds = List.of(new Machine("tmn-b1"), new Machine("tmn-b2"), new Machine("tmn-b3"));
     final List<String> addresses = List.of("10.88.0.11", "10.88.0.12", "10.88.0.13");
     final List<Running> nodes = new ArrayList<>();
     final Sink sink;
     private final List<Stream> streams = new ArrayList<>();
+    private long sentBefore;
 
     private ClusterBed() {
-        Machine root = new Machine("tmn-net");
-        hostScript(NETWORK);
-        sink = new Sink(new Machine("tmn-sink"), SINK_PORT);
-        assertThat(root.name).isNotEmpty();
+        script(NETWORK);
+        Machine last = new Machine("tmn-sink");
+        sink = new Sink(last, SINK_PORT);
+        ExampleService.serve(last, ClusterArchive.folder(), SINK);
     }
 
     /** The bed, opened by the first who asks; skips the test where the kernel has no IPVS. */
@@ -66,38 +80,70 @@ final class ClusterBed {
         ClusterBed bed = open;
         if (bed == null) {
             Tiers.require(
-                    "ipvs", System.getenv("TAMANOIR_GUEST") != null, "this runs in the guest, see native/vm/test");
+                    "ipvs",
+                    System.getenv("TAMANOIR_GUEST") != null && System.getenv(ClusterArchive.VARIABLE) != null,
+                    "this runs in the guest: native/vm/test --module tamanoir-node --before "
+                            + ClusterArchive.class.getName());
             bed = new ClusterBed();
             open = bed;
         }
         return bed;
     }
 
-    /** The virtual address whose service forwards so. */
-    static String virtual(String forwarding) {
-        return switch (forwarding) {
+    /** The virtual address of a service of {@link #SERVICES}. */
+    static String virtual(String service) {
+        return switch (service) {
             case "direct" -> "10.88.0.101";
             case "nat" -> "10.88.0.102";
             case "tunnel" -> "10.88.0.103";
-            default -> throw new IllegalArgumentException(forwarding);
+            case "weighted" -> "10.88.0.104";
+            case "least" -> "10.88.0.105";
+            default -> throw new IllegalArgumentException(service);
         };
     }
 
     static ConditionFactory eventually() {
         return Awaitility.await()
                 .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(50))
+                .pollInterval(Duration.ofMillis(300))
                 .atMost(PATIENCE);
     }
 
-    /** Starts the back-ends that do not run, all at once. */
+    /** Starts the back-ends that do not run, all at once; does not wait. */
     void startNodes() {
-        for (int i = nodes.size(); i < backEnds.size(); i++) {
-            nodes.add(node(i));
+        for (int i = 0; i < backEnds.size(); i++) {
+            if (i == nodes.size()) {
+                nodes.add(node(i));
+            } else if (!nodes.get(i).isAlive()) {
+                nodes.set(i, node(i));
+            }
         }
+    }
+
+    /** Waits until all of them say that they have started. */
+    void awaitNodes() {
         nodes.forEach(node -> node.awaitSaid("\"started\""));
     }
 
+    /** Streams from the client to an address, each with its first packets sent. */
+    List<Stream> streams(int count, String transport, String address, int packets) {
+        List<Stream> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Stream stream = stream(transport, address, MONITOR);
+            stream.send(packets);
+            made.add(stream);
+        }
+        return made;
+    }
+
+    /** Those streams whose packets came through a back-end. */
+    List<Stream> through(List<Stream> of, int backEnd) {
+        return of.stream()
+                .filter(stream -> sink.from(stream).contains(addresses.get(backEnd)))
+                .toList();
+    }
+
+    /** A back-end that registers with both directors, and sets its host up as they say. */
     private Running node(int i) {
         return new Running(
                 backEnds.get(i),
@@ -111,21 +157,42 @@ final class ClusterBed {
                         "*:" + PORT,
                         "--admin",
                         addresses.get(i) + ":3324",
+                        "--cluster",
+                        "http://" + DIRECTOR + ":3325",
+                        "--cluster",
+                        "http://10.88.0.3:3325",
+                        "--cluster-token-file",
+                        director.tokenFile().toString(),
+                        "--cluster-name",
+                        "b" + (i + 1),
+                        "--cluster-address",
+                        addresses.get(i),
+                        "--cluster-weight",
+                        Integer.toString(3 - i),
+                        "--cluster-plain",
+                        "--cache",
+                        "/tmp/cache-b" + (i + 1),
                         "--route",
                         "192.0.2.0/24=" + SINK + ":" + SINK_PORT + ",host"));
     }
 
     /** Opens a stream from the client, which {@link #endStreams} closes. */
-    Stream stream(String transport, String address) {
-        Stream stream = Stream.open(client, transport, address, MONITOR);
+    Stream stream(String transport, String address, String service) {
+        Stream stream = Stream.open(client, transport, address, service);
         streams.add(stream);
         return stream;
     }
 
     /** Ends all streams of the test. */
     void endStreams() {
+        sentBefore = sent();
         streams.forEach(Stream::close);
         streams.clear();
+    }
+
+    /** Packets that streams have sent since the bed is open. */
+    long sent() {
+        return sentBefore + streams.stream().mapToLong(Stream::sent).sum();
     }
 
     /** Waits until all that the streams sent is at the sink, once and as it was. */
@@ -140,16 +207,13 @@ final class ClusterBed {
         assertThat(sink.faults()).isEmpty();
     }
 
-    /** How many of these streams each back-end has: by address. A stream is on one back-end alone. */
-    Map<String, Integer> division(List<Stream> of) {
-        Map<String, Integer> division = new TreeMap<>();
-        for (Stream stream : of) {
-            assertThat(sink.from(stream))
-                    .as("back-ends of stream %d", stream.id())
-                    .hasSize(1);
-            division.merge(sink.from(stream).iterator().next(), 1, Integer::sum);
-        }
-        return division;
+    /** How many of these streams each back-end has, in their order. A stream is on one back-end alone. */
+    List<Integer> division(List<Stream> of) {
+        of.forEach(stream -> assertThat(sink.from(stream))
+                .as("back-ends of stream %d", stream.id())
+                .hasSize(1));
+        return List.of(
+                through(of, 0).size(), through(of, 1).size(), through(of, 2).size());
     }
 
     /** What a back-end's admin API says. */
@@ -157,7 +221,7 @@ final class ClusterBed {
         return backEnds.get(backEnd).ask("http://" + addresses.get(backEnd) + ":3324" + path);
     }
 
-    private static void hostScript(String script) {
+    private static void script(String script) {
         try {
             Process process = new ProcessBuilder("bash", "-ec", script)
                     .redirectErrorStream(true)

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.tamanoir.anep.PacketBuilder;
@@ -28,7 +29,7 @@ final class Stream implements AutoCloseable {
     /** From a machine to an address of the cluster, over {@code tcp} or {@code udp}. */
     static Stream open(Machine client, String transport, String address, String service) {
         AnepSender.Settings to = AnepSender.to(new InetSocketAddress(address, ClusterBed.PORT))
-                .connectTimeout(ClusterBed.PATIENCE)
+                .connectTimeout(Duration.ofSeconds(50))
                 .stallTimeout(ClusterBed.PATIENCE);
         return client.in(() -> new Stream(transport.equals("tcp") ? to.tcp() : to.udp(), service));
     }

@@ -1,0 +1,15 @@
+package org.tamanoir.node.cluster;
+
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.tamanoir.kernel.guest.Guest;
+
+/** All classes {@code *InGuest} of this module, in the virtual machine: the kernel of the host need not have IPVS. */
+class GuestTest {
+    @TestFactory
+    List<DynamicTest> inGuest() throws IOException, InterruptedException {
+        return Guest.tests("tamanoir-node", "--before", ClusterArchive.class.getName());
+    }
+}
