@@ -14,7 +14,7 @@ import org.tamanoir.benchmarks.netns.Shell;
  * The machines of figure 16, each a network namespace, on one switch, 10.78.0.0/16:
  *
  * <pre>
- *   clients 1..12    front-end     back-ends 1..3   receivers 1..3 
+ *   clients 1..12    front-end     back-ends 1..3   receivers 1..3
  *   10.78.1.k        10.78.4.1     10.78.3.k        10.78.2.k
  *       └──────────────┴───── switch ──┴────────────────┘
  *                  10.78.4.100: the virtual address

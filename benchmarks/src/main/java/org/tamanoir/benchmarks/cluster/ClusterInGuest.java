@@ -64,8 +64,7 @@ public final class ClusterInGuest implements Callable<Integer> {
         } else {
             try (FrontEnd frontEnd = new FrontEnd(traffic, FrontEnd.ways(), false)) {
                 int[] round = {0};
-                results = frontEnd.measure(
-                        sizes, rounds, packets, () -> say("round " + round[0]++ + " of " + rounds));
+                results = frontEnd.measure(sizes, rounds, packets, () -> say("round " + round[0]++ + " of " + rounds));
             }
         }
         Files.writeString(output, JsonMapper.shared().writeValueAsString(results));

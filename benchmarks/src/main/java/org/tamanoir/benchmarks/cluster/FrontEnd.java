@@ -163,8 +163,7 @@ final class FrontEnd implements AutoCloseable {
     }
 
     /** Measures all ways in rounds in which they take turns; the first round warms up. */
-    List<Cost> measure(List<Integer> sizes, int rounds, int packets, Runnable progress)
-            throws IOException {
+    List<Cost> measure(List<Integer> sizes, int rounds, int packets, Runnable progress) throws IOException {
         Map<Way, Map<Integer, List<Double>>> costs = new LinkedHashMap<>();
         List<Child> plain = flows.getOrDefault(PLAIN, List.of());
         for (int round = -1; round < rounds; round++) {

@@ -55,14 +55,16 @@ record Ipvs(Namespace director) {
             List<String> servers,
             int... weights)
             throws IOException {
-        StringBuilder lines = new StringBuilder("-A %s %s %s\n".formatted(protocol, address, String.join(" ", options)));
+        StringBuilder lines =
+                new StringBuilder("-A %s %s %s\n".formatted(protocol, address, String.join(" ", options)));
         for (int i = 0; i < servers.size(); i++) {
             int weight = weights.length == 0 ? 1 : weights[i];
             lines.append("-a %s %s -r %s %s -w %d\n"
                     .formatted(protocol, address, servers.get(i), forwarding.option, weight));
         }
         // One process for all of it: where processors are emulated each takes a third of a second.
-        Shell.run(director.inside(List.of("bash", "-c", "ipvsadm --restore <<<\"$0\"", lines.toString().strip())));
+        Shell.run(director.inside(List.of(
+                "bash", "-c", "ipvsadm --restore <<<\"$0\"", lines.toString().strip())));
     }
 
     /** Of all real servers, by their address. */

@@ -113,8 +113,8 @@ final class Measurements {
     double forwardNs() throws IOException {
         if (forwardNs == null) {
             try (FrontEnd plain = new FrontEnd(guest.traffic(), List.of(FrontEnd.PLAIN), true)) {
-                List<FrontEnd.Cost> costs = plain.measure(
-                        List.of(1400), quick ? QUICK_ROUNDS : ROUNDS, HOST_PACKETS, () -> {});
+                List<FrontEnd.Cost> costs =
+                        plain.measure(List.of(1400), quick ? QUICK_ROUNDS : ROUNDS, HOST_PACKETS, () -> {});
                 forwardNs = Numbers.median(costs.get(0).ns());
             }
         }

@@ -22,8 +22,8 @@ import org.tamanoir.cluster.Vrrp;
  * spoken by are not told in its packets ({@code virtual_ipaddress_excluded}), which changes nothing else. There is no
  * virtual server in the file: the table of IPVS is the directors', each keeps that of its own kernel.
  *
- * <p>A director that does not answer its own question for three times gives the addresses up ({@code FAULT}), also when
- * the other one does not answer either: then the cluster has none until one of them is well again.
+ * <p>A director that three times, two seconds apart, does not answer that it is ready gives the addresses up ({@code
+ * FAULT}), also when the other one does not answer either: then the cluster has none until one of them is well again.
  *
  * @see <a href="https://www.keepalived.org/manpage.html">keepalived.conf(5)</a>, version 2.2
  */
@@ -69,8 +69,8 @@ public final class Keepalived {
 
                 vrrp_script tamanoir_ready {
                     script "%s"
-                    interval 1
-                    timeout 2
+                    interval 2
+                    timeout 4
                     fall 3
                     rise 2
                 }

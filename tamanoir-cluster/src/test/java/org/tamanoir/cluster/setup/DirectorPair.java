@@ -1,5 +1,7 @@
 package org.tamanoir.cluster.setup;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -54,7 +56,7 @@ final class DirectorPair implements AutoCloseable {
             String config = Keepalived.config(
                     Configs.director(folder, null, vrrp, Forwarding.DIRECT, VIRTUAL4, VIRTUAL6),
                     "http://127.0.0.1:" + PORT + "/ready");
-            Files.writeString(file, hasIpvs ? config : config.replaceAll(" *lvs_sync_daemon .*\n", ""));
+            Files.writeString(file, plain(config));
             keepalived = new ProcessBuilder(
                             "ip",
                             "netns",
@@ -113,7 +115,7 @@ final class DirectorPair implements AutoCloseable {
     }
 
     private final Path folder;
-    private final boolean hasIpvs;
+    private final boolean inGuest;
     private final Namespaces namespaces = new Namespaces("pair");
     private final Host north;
     private final Host south;
@@ -121,11 +123,12 @@ final class DirectorPair implements AutoCloseable {
     /**
      * The first one begins as the active one.
      *
-     * @param hasIpvs whether the kernel has it; without it nobody tells connections
+     * @param inGuest where the kernel has IPVS, so that connections are told, but processors are too slow to ask
+     *     directors whether they are well
      */
-    DirectorPair(Path folder, boolean hasIpvs) throws Exception {
+    DirectorPair(Path folder, boolean inGuest) throws Exception {
         this.folder = folder;
-        this.hasIpvs = hasIpvs;
+        this.inGuest = inGuest;
         String first = namespaces.add("north");
         String second = namespaces.add("south");
         namespaces.link(first, "e0", second, "f0");
@@ -143,8 +146,22 @@ final class DirectorPair implements AutoCloseable {
         return south;
     }
 
+    private String plain(String config) {
+        return inGuest
+                ? config.replaceAll(" *track_script \\{[^}]*}\n", "")
+                : config.replaceAll(" *lvs_sync_daemon .*\n", "");
+    }
+
     String run(Host host, String command) {
         return namespaces.run(host.namespace, command);
+    }
+
+    /** Waits until a command says something. */
+    void awaitSays(Host host, String command, String wanted) {
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(100))
+                .untilAsserted(() -> assertThat(run(host, command)).contains(wanted));
     }
 
     private void await(Host host, boolean wanted) throws IOException {

@@ -22,9 +22,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An archive of the classes that a node and a director load, which halves the time in which they start under the
- * emulator. {@code native/vm/test --before} makes it on the host; the JVM takes it only where class path and Java are the
- * same, and goes without it otherwise.
+ * What {@code native/vm/test --before} makes on the host: an archive of the classes that a node and a director load,
+ * which halves the time in which they start under the emulator, and a published service.
  */
 public final class ClusterArchive {
     /** Where the folder is, in the guest. */
@@ -36,23 +35,24 @@ public final class ClusterArchive {
 
     private ClusterArchive() {}
 
-    /** Options of a JVM that runs the program, class path included: with the archive where there is one. */
+    /** The folder that was made before. */
+    static Path folder() {
+        return Path.of(String.valueOf(System.getenv(VARIABLE)));
+    }
+
+    /** Options of a JVM that runs the program with the archive, class path included. */
     static List<String> options() {
-        String folder = System.getenv(VARIABLE);
-        if (folder == null || !Files.exists(Path.of(folder, CLASSES))) {
-            return List.of("-cp", System.getProperty("java.class.path"));
-        }
         try {
             return List.of(
-                    "-XX:SharedArchiveFile=" + Path.of(folder, CLASSES),
+                    "-XX:SharedArchiveFile=" + folder().resolve(CLASSES),
                     "-cp",
-                    Files.readString(Path.of(folder, CLASS_PATH)));
+                    Files.readString(folder().resolve(CLASS_PATH)));
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
         }
     }
 
-    /** Options that a program has with and without an archive. */
+    /** Options of both that which makes the archive and those that use it. */
     static List<String> common() {
         return List.of(
                 "-XX:TieredStopAtLevel=1",
@@ -70,6 +70,7 @@ public final class ClusterArchive {
         String classPath = String.join(File.pathSeparator, jars(folder));
         Files.writeString(folder.resolve(CLASS_PATH), classPath);
         Files.deleteIfExists(folder.resolve(CLASSES));
+        ExampleService.publish(folder);
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-XX:ArchiveClassesAtExit=" + folder.resolve(CLASSES));

@@ -31,6 +31,9 @@ final class ClusterBed {
     /** Nothing takes this long, under the emulator on a busy host, unless it hangs. */
     static final Duration PATIENCE = Duration.ofSeconds(100);
 
+    /** For programs that start all at once. */
+    static final Duration START = Duration.ofSeconds(400);
+
     static final int PORT = 3322;
     static final int SINK_PORT = 4000;
     /** Where streams are addressed to; routes lead from there to the sink. */
@@ -49,7 +52,8 @@ final class ClusterBed {
               - {name: tunnel, address: 10.88.0.103, forwarding: tunnel, scheduler: rr}
               - {name: weighted, address: 10.88.0.104, forwarding: direct, scheduler: wrr}
               - {name: least, address: 10.88.0.105, forwarding: direct, scheduler: wlc}
-            health: {interval: 500ms, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
+            code: {repositories: ["http://10.88.0.30:8080"], trust: [{key: KEY}]}
+            health: {interval: 1s, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
             """;
 
     private static @org.jspecify.annotations.Nullable ClusterBed open;
@@ -62,10 +66,13 @@ final class ClusterBed {
     final List<Running> nodes = new ArrayList<>();
     final Sink sink;
     private final List<Stream> streams = new ArrayList<>();
+    private long sentBefore;
 
     private ClusterBed() {
         script(NETWORK);
-        sink = new Sink(new Machine("tmn-sink"), SINK_PORT);
+        Machine last = new Machine("tmn-sink");
+        sink = new Sink(last, SINK_PORT);
+        ExampleService.serve(last, ClusterArchive.folder(), SINK);
     }
 
     /** The bed, opened by the first who asks; skips the test where the kernel has no IPVS. */
@@ -73,7 +80,10 @@ final class ClusterBed {
         ClusterBed bed = open;
         if (bed == null) {
             Tiers.require(
-                    "ipvs", System.getenv("TAMANOIR_GUEST") != null, "this runs in the guest, see native/vm/test");
+                    "ipvs",
+                    System.getenv("TAMANOIR_GUEST") != null && System.getenv(ClusterArchive.VARIABLE) != null,
+                    "this runs in the guest: native/vm/test --module tamanoir-node --before "
+                            + ClusterArchive.class.getName());
             bed = new ClusterBed();
             open = bed;
         }
@@ -110,11 +120,16 @@ final class ClusterBed {
         }
     }
 
+    /** Waits until all of them say that they have started. */
+    void awaitNodes() {
+        nodes.forEach(node -> node.awaitSaid("\"started\""));
+    }
+
     /** Streams from the client to an address, each with its first packets sent. */
     List<Stream> streams(int count, String transport, String address, int packets) {
         List<Stream> made = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            Stream stream = stream(transport, address);
+            Stream stream = stream(transport, address, MONITOR);
             stream.send(packets);
             made.add(stream);
         }
@@ -144,6 +159,8 @@ final class ClusterBed {
                         addresses.get(i) + ":3324",
                         "--cluster",
                         "http://" + DIRECTOR + ":3325",
+                        "--cluster",
+                        "http://10.88.0.3:3325",
                         "--cluster-token-file",
                         director.tokenFile().toString(),
                         "--cluster-name",
@@ -160,16 +177,22 @@ final class ClusterBed {
     }
 
     /** Opens a stream from the client, which {@link #endStreams} closes. */
-    Stream stream(String transport, String address) {
-        Stream stream = Stream.open(client, transport, address, MONITOR);
+    Stream stream(String transport, String address, String service) {
+        Stream stream = Stream.open(client, transport, address, service);
         streams.add(stream);
         return stream;
     }
 
     /** Ends all streams of the test. */
     void endStreams() {
+        sentBefore = sent();
         streams.forEach(Stream::close);
         streams.clear();
+    }
+
+    /** Packets that streams have sent since the bed is open. */
+    long sent() {
+        return sentBefore + streams.stream().mapToLong(Stream::sent).sum();
     }
 
     /** Waits until all that the streams sent is at the sink, once and as it was. */

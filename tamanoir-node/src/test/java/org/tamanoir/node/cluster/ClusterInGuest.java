@@ -40,6 +40,7 @@ class ClusterInGuest {
         director = bed.director;
         director.config("interface: eth0\n" + ClusterBed.SERVICES);
         director.start();
+        bed.awaitNodes();
         director.awaitUp(3);
     }
 
@@ -50,8 +51,63 @@ class ClusterInGuest {
 
     @AfterAll
     void close() {
+        director.killAll();
+    }
+
+    @Order(0)
+    @Test
+    void aSecondDirectorMayNotClaimTheSameAddresses() {
+        DirectorMachine second = bed.second;
+        second.config("interface: eth0\n" + ClusterBed.SERVICES);
+        Machine.Ended ended = second.command();
+        assertThat(ended.code()).isNotZero();
+        assertThat(ended.out().lines()).as(ended.out()).hasSize(1);
+        assertThat(ended.out()).contains("10.88.0.101");
+        assertThat(second.table()).isEmpty();
+        assertThat(second.machine.run("ip -4 addr show dev eth0")).doesNotContain("10.88.0.10");
+    }
+
+    @Order(0)
+    @Test
+    void anotherOnesVirtualServiceIsLeftAlone() {
+        DirectorMachine second = bed.second;
+        second.machine.run("ipvsadm -A -t 10.88.0.103:3322 -s lc");
+        String before = second.table();
+        second.config("interface: eth0\n" + ClusterBed.SERVICES);
+        Machine.Ended ended = second.command();
+        assertThat(ended.code()).isNotZero();
+        assertThat(ended.out().lines()).as(ended.out()).hasSize(1);
+        assertThat(ended.out()).contains("10.88.0.103:3322");
+        assertThat(second.table()).isEqualTo(before);
+        assertThat(second.machine.run("ip -4 addr show dev eth0")).doesNotContain("10.88.0.10");
+        second.machine.run("ipvsadm -C");
+    }
+
+    @Order(5)
+    @Test
+    void theClustersViewIsTheSumOfWhatItsNodesCounted() {
+        bed.awaitAll(bed.streams(3, "udp", virtual("direct"), PACKETS));
+        bed.awaitAll(bed.streams(3, "tcp", virtual("direct"), PACKETS));
+        long all = bed.sent();
+        eventually().untilAsserted(() -> {
+            assertThat(total("packetsIn")).isEqualTo(all);
+            assertThat(total("packetsOut")).isEqualTo(all);
+        });
+    }
+
+    private long total(String counter) {
+        return director.ask("/v1/cluster").get("traffic").get(counter).asLong();
+    }
+
+    @Order(9)
+    @Test
+    void removeTakesAwayAllThatTheDirectorMade() {
         director.stop();
-        director.machine.run("ipvsadm -C; ip addr flush dev eth0 scope global to 10.88.0.96/28");
+        assertThat(director.table()).contains("10.88.0.101:3322"); // the kernel goes on without it
+        Machine.Ended ended = director.command("remove");
+        assertThat(ended.code()).as(ended.out()).isZero();
+        assertThat(director.table()).isEmpty();
+        assertThat(director.machine.run("ip -4 addr show dev eth0")).doesNotContain("10.88.0.10");
     }
 
     @Order(1)
@@ -107,6 +163,37 @@ class ClusterInGuest {
 
     @Order(5)
     @Test
+    void aServiceThatIsDeployedOnceRunsOnAllBackEnds() {
+        director.post("/v1/services/" + ExampleService.NAME + "/deploy", "{}");
+        eventually().untilAsserted(() -> {
+            for (JsonNode backEnd : director.status().get("backEnds")) {
+                assertThat(backEnd.get("services").toString()).as("%s", backEnd).contains(ExampleService.NAME + ":1.0");
+            }
+        });
+        for (int i = 0; i < 3; i++) {
+            assertThat(bed.ask(i, "/v1/services/" + ExampleService.NAME + "/1.0")
+                            .get("state")
+                            .asString())
+                    .isEqualTo("running");
+        }
+        List<Stream> streams = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            streams.add(bed.stream("tcp", virtual("direct"), ExampleService.NAME));
+            streams.get(i).send(PACKETS);
+        }
+        bed.awaitAll(streams);
+        assertThat(bed.division(streams)).containsExactly(1, 1, 1);
+        eventually()
+                .until(() -> director.ask("/v1/cluster")
+                                .get("services")
+                                .path(ExampleService.NAME)
+                                .path("packetsIn")
+                                .asLong(0)
+                        == 3 * PACKETS);
+    }
+
+    @Order(6)
+    @Test
     void aDrainUnderTrafficLosesNothing() {
         List<Stream> streams = bed.streams(6, "tcp", virtual("direct"), PACKETS);
         bed.awaitAll(streams);
@@ -131,7 +218,7 @@ class ClusterInGuest {
         assertThat(director.table()).contains("10.88.0.12:");
     }
 
-    @Order(6)
+    @Order(7)
     @Test
     void aDirectorThatIsKilledAndStartedAgainTouchesNoConnection() {
         List<Stream> streams = bed.streams(3, "tcp", virtual("direct"), PACKETS);
@@ -155,7 +242,7 @@ class ClusterInGuest {
         assertThat(after[1]).as("packets").isGreaterThan(before[1]);
     }
 
-    @Order(7)
+    @Order(8)
     @Test
     void aBackEndThatIsKilledTakesItsOwnStreamsAlone() {
         List<Stream> streams = bed.streams(6, "tcp", virtual("direct"), PACKETS);

@@ -10,6 +10,6 @@ import org.tamanoir.kernel.guest.Guest;
 class GuestTest {
     @TestFactory
     List<DynamicTest> inGuest() throws IOException, InterruptedException {
-        return Guest.tests("tamanoir-node", "--timeout", "600", "--before", ClusterArchive.class.getName());
+        return Guest.tests("tamanoir-node", "--before", ClusterArchive.class.getName());
     }
 }

@@ -41,7 +41,7 @@ final class Running implements AutoCloseable {
 
     /** Waits until it says something. */
     void awaitSaid(String text) {
-        ClusterBed.eventually().until(() -> !process.isAlive() || said().contains(text));
+        ClusterBed.eventually().atMost(ClusterBed.START).until(() -> !process.isAlive() || said().contains(text));
         assertThat(said()).as(name).contains(text);
     }
 
