@@ -65,7 +65,7 @@ public final class Membership implements AutoCloseable {
     private final Thread registrar = new Thread(this::register, "cluster-register");
     private final Thread worker = new Thread(this::work, "cluster-work");
     private final ExecutorService senders;
-    private final Object signal = new Object();
+    private final MembershipSignal signal = new MembershipSignal();
 
     private volatile boolean closed;
     private volatile boolean leaves;
@@ -77,10 +77,6 @@ public final class Membership implements AutoCloseable {
     private volatile boolean remembered;
     private volatile Welcome.Code code = new Welcome.Code(List.of(), List.of(), List.of());
     private volatile List<String> publisherIds = List.of();
-    /** How often something happened, and whether the directors are to hear of it; under {@link #signal}. */
-    private long signals;
-
-    private boolean hasNews;
     private boolean saidNoRoute;
 
     /**
@@ -109,7 +105,7 @@ public final class Membership implements AutoCloseable {
         RandomGenerator random = new SplittableRandom(new SecureRandom().nextLong());
         for (URI director : settings.directors()) {
             MembershipPace pace = new MembershipPace(settings.timing().maxBackOff(), System.nanoTime(), random);
-            links.add(new MembershipLink(director, settings, http, senders, pace, this::wake));
+            links.add(new MembershipLink(director, settings, http, senders, pace, signal::wake));
         }
         registrar.setDaemon(true);
         worker.setDaemon(true);
@@ -124,7 +120,7 @@ public final class Membership implements AutoCloseable {
     public void join() {
         Welcome before = memory.read();
         registrar.start();
-        awaitUntil(
+        signal.awaitUntil(
                 settings.timing().joinPatience(),
                 () -> known != null || links.stream().allMatch(MembershipLink::refuses));
         Welcome first = known;
@@ -165,7 +161,7 @@ public final class Membership implements AutoCloseable {
             ports.findings(last.services()).forEach(finding -> LOG.warn("cluster: {}", finding));
         }
         worker.start();
-        tellNews();
+        signal.tellNews();
     }
 
     /**
@@ -178,8 +174,8 @@ public final class Membership implements AutoCloseable {
         }
         leaves = true;
         links.forEach(MembershipLink::leave);
-        tellNews();
-        if (!awaitUntil(
+        signal.tellNews();
+        if (!signal.awaitUntil(
                 settings.timing().leavePatience(), () -> links.stream().allMatch(MembershipLink::hasConfirmed))) {
             LOG.warn("not every director has confirmed that this node leaves; new streams from there are refused");
         }
@@ -196,7 +192,8 @@ public final class Membership implements AutoCloseable {
             return deadline;
         }
         long startNs = System.nanoTime();
-        awaitUntil(deadline.multipliedBy(3).dividedBy(4), () -> links.stream().noneMatch(MembershipLink::hasStreams));
+        signal.awaitUntil(
+                deadline.multipliedBy(3).dividedBy(4), () -> links.stream().noneMatch(MembershipLink::hasStreams));
         Duration left = deadline.minusNanos(System.nanoTime() - startNs);
         Duration least = deadline.dividedBy(4);
         return left.compareTo(least) < 0 ? least : left;
@@ -206,7 +203,7 @@ public final class Membership implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        wake();
+        signal.close();
         for (Thread thread : List.of(registrar, worker)) {
             thread.interrupt();
             try {
@@ -222,21 +219,11 @@ public final class Membership implements AutoCloseable {
     // ---- the registering thread ------------------------------------------------------------------------------------
 
     private void register() {
-        MembershipLink.Listener listener = new MembershipLink.Listener() {
-            @Override
-            public void answered(MembershipLink link, Welcome welcome) {
-                Membership.this.answered(welcome);
-            }
-
-            @Override
-            public void failed(MembershipLink link) {
-                wake(); // join and leave look at it.
-            }
-        };
+        MembershipLink.Listener listener = this::answered;
         while (!closed) {
             try {
-                long seen = signals();
-                boolean news = takeNews();
+                long seen = signal.signals();
+                boolean news = signal.takeNews();
                 long nowNs = System.nanoTime();
                 long leftNs = MAX_PAUSE_NS;
                 for (MembershipLink link : links) {
@@ -245,7 +232,7 @@ public final class Membership implements AutoCloseable {
                     }
                     leftNs = Math.min(leftNs, link.step(nowNs, this::registration, listener));
                 }
-                pause(seen, leftNs);
+                signal.pause(seen, leftNs);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
@@ -256,13 +243,18 @@ public final class Membership implements AutoCloseable {
         }
     }
 
-    private void answered(Welcome welcome) {
+    /** @param welcome null = one that helps has not come */
+    private void answered(@Nullable Welcome welcome) {
+        if (welcome == null) {
+            signal.wake(); // join and leave look at it.
+            return;
+        }
         if (known == null) {
             known = welcome;
         }
         memory.write(welcome);
         want();
-        wake();
+        signal.wake();
     }
 
     private void want() {
@@ -280,7 +272,7 @@ public final class Membership implements AutoCloseable {
             wanted.addAll(before.code().services());
         }
         if (services.want(wanted, System.nanoTime())) {
-            wake();
+            signal.wake();
         }
     }
 
@@ -289,29 +281,11 @@ public final class Membership implements AutoCloseable {
         findings.addAll(problems());
         return new Registration(
                 settings.address(),
-                admin(local),
+                settings.adminAt(local),
                 settings.weight(),
                 leaves,
                 findings.subList(0, Math.min(findings.size(), MAX_FINDINGS)),
                 services.deployed());
-    }
-
-    private String admin(InetAddress local) {
-        URI admin = settings.admin();
-        String host = admin.getHost();
-        boolean anyAddress = host.equals("0.0.0.0") || host.equals("[::]") || host.equals("[0:0:0:0:0:0:0:0]");
-        if (!anyAddress) {
-            return admin.toString();
-        }
-        String address = settings.address() == null ? withoutScope(local) : settings.address();
-        return admin.getScheme() + "://" + (address.indexOf(':') < 0 ? address : "[" + address + "]") + ":"
-                + admin.getPort();
-    }
-
-    private static String withoutScope(InetAddress address) {
-        String text = address.getHostAddress();
-        int percent = text.indexOf('%');
-        return percent < 0 ? text : text.substring(0, percent);
     }
 
     // ---- the working thread ----------------------------------------------------------------------------------------
@@ -320,12 +294,12 @@ public final class Membership implements AutoCloseable {
         long lookNs = System.nanoTime();
         while (!closed) {
             try {
-                long seen = signals();
+                long seen = signal.signals();
                 long nowNs = System.nanoTime();
                 Welcome first = known;
                 if (first != null && host.services() == null) {
                     setUpHost(first); // The first director that answered since the node started without one.
-                    tellNews();
+                    signal.tellNews();
                 }
                 if (nowNs - lookNs >= settings.timing().lookInterval().toNanos()) {
                     lookNs = nowNs;
@@ -333,7 +307,7 @@ public final class Membership implements AutoCloseable {
                 }
                 String service = leaves ? null : services.next(nowNs);
                 if (service == null) {
-                    pause(seen, MAX_PAUSE_NS);
+                    signal.pause(seen, MAX_PAUSE_NS);
                 } else {
                     deploy(service);
                 }
@@ -360,7 +334,7 @@ public final class Membership implements AutoCloseable {
             services.failed(service, why, System.nanoTime());
             LOG.warn("{} is not deployed, as the directors want: {}", service, why);
         }
-        tellNews();
+        signal.tellNews();
     }
 
     private void setUpHost(Welcome welcome) {
@@ -416,109 +390,13 @@ public final class Membership implements AutoCloseable {
 
     /** What an operator has to know beside what the host lacks. */
     private List<String> problems() {
-        List<String> problems = new ArrayList<>();
-        List<Welcome.Served> served = host.services();
-        if (served != null) {
-            problems.addAll(ports.findings(served));
-        }
-        Welcome last = null;
+        List<Welcome> said = new ArrayList<>();
         for (MembershipLink link : links) {
-            Welcome said = link.welcome();
-            if (said == null) {
-                continue;
-            }
-            if (last != null && !last.cluster().equals(said.cluster())) {
-                problems.add(MembershipWelcome.oneLine("directors " + last.director() + " and " + said.director()
-                        + " do not serve the same cluster: " + last.cluster() + "; " + said.cluster()));
-            }
-            last = said;
-            changed(said, served, problems);
-        }
-        services.status().stream()
-                .filter(wanted -> wanted.problem() != null)
-                .forEach(wanted -> problems.add(MembershipWelcome.oneLine(
-                        "service " + wanted.service() + " is not deployed: " + wanted.problem())));
-        return problems;
-    }
-
-    private void changed(Welcome said, @Nullable List<Welcome.Served> served, List<String> problems) {
-        boolean sameSources = said.code().repositories().equals(code.repositories())
-                && said.code().publishers().equals(code.publishers());
-        if (!sameSources) {
-            problems.add("repositories or publishers of director " + said.director()
-                    + " are others than those in force: restart the node to take them over");
-        }
-        if (served != null && !said.services().equals(served)) {
-            problems.add("services of director " + said.director()
-                    + " are others than those that the host is set up for: restart the node to take them over");
-        }
-    }
-
-    // ---- waiting ---------------------------------------------------------------------------------------------------
-
-    private interface Condition {
-        boolean holds();
-    }
-
-    private boolean awaitUntil(Duration patience, Condition condition) {
-        long endNs = System.nanoTime() + patience.toNanos();
-        synchronized (signal) {
-            while (!condition.holds() && !closed) {
-                long leftNs = endNs - System.nanoTime();
-                if (leftNs <= 0) {
-                    return false;
-                }
-                try {
-                    waitFor(leftNs);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    return false;
-                }
+            Welcome last = link.welcome();
+            if (last != null) {
+                said.add(last);
             }
         }
-        return true;
-    }
-
-    private long signals() {
-        synchronized (signal) {
-            return signals;
-        }
-    }
-
-    /** Returns at once when something has happened since {@code seen}. */
-    private void pause(long seen, long ns) throws InterruptedException {
-        synchronized (signal) {
-            if (!closed && ns > 0 && signals == seen) {
-                waitFor(ns);
-            }
-        }
-    }
-
-    /** Under {@link #signal}. */
-    private void waitFor(long ns) throws InterruptedException {
-        signal.wait(ns / 1_000_000 + 1);
-    }
-
-    private void wake() {
-        synchronized (signal) {
-            signals++;
-            signal.notifyAll();
-        }
-    }
-
-    private void tellNews() {
-        synchronized (signal) {
-            hasNews = true;
-            signals++;
-            signal.notifyAll();
-        }
-    }
-
-    private boolean takeNews() {
-        synchronized (signal) {
-            boolean news = hasNews;
-            hasNews = false;
-            return news;
-        }
+        return new MembershipProblems(code, host.services(), ports).of(said, services.status());
     }
 }

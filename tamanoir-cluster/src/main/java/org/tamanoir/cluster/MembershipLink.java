@@ -56,9 +56,8 @@ final class MembershipLink {
 
     /** What the link tells. The registering thread calls. */
     interface Listener {
-        void answered(MembershipLink link, Welcome welcome);
-
-        void failed(MembershipLink link);
+        /** @param welcome null = there was no answer, or none that helps */
+        void answered(@Nullable Welcome welcome);
     }
 
     private final URI url;
@@ -161,7 +160,7 @@ final class MembershipLink {
             }
             Welcome said = MembershipWelcome.parse(response.body());
             well(said, nowNs);
-            listener.answered(this, said);
+            listener.answered(said);
         } catch (ClusterException e) {
             failed(REFUSED, "its answer is not a director's: " + e.getMessage(), nowNs, listener);
         } catch (ExecutionException e) {
@@ -206,7 +205,7 @@ final class MembershipLink {
             confirmed |= leaves && !isWell; // One that was away before is not waited for.
         }
         pace.failed(nowNs);
-        listener.failed(this);
+        listener.answered(null);
     }
 
     /** Under the monitor. */

@@ -1,5 +1,6 @@
 package org.tamanoir.cluster;
 
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -74,6 +75,21 @@ public record MembershipSettings(
 
     public MembershipSettings {
         directors = List.copyOf(directors);
+    }
+
+    /**
+     * The base address of the admin API, as a director is to ask it.
+     *
+     * @param local the address of this host that leads there
+     */
+    String adminAt(InetAddress local) {
+        String host = admin.getHost();
+        boolean anyAddress = host.equals("0.0.0.0") || host.equals("[::]") || host.equals("[0:0:0:0:0:0:0:0]");
+        if (!anyAddress) {
+            return admin.toString();
+        }
+        String known = address == null ? local.getHostAddress().replaceFirst("%.*", "") : address;
+        return admin.getScheme() + "://" + (known.indexOf(':') < 0 ? known : "[" + known + "]") + ":" + admin.getPort();
     }
 
     /** Without the token. */
