@@ -160,16 +160,18 @@ final class DirectorPair implements AutoCloseable {
     void awaitSays(Host host, String command, String wanted) {
         Awaitility.await()
                 .atMost(PATIENCE)
-                .pollInterval(Duration.ofMillis(100))
+                .pollInterval(pollInterval())
                 .untilAsserted(() -> assertThat(run(host, command)).contains(wanted));
+    }
+
+    /** A look takes three programs, which in the guest keep keepalived from its work. */
+    private Duration pollInterval() {
+        return Duration.ofMillis(inGuest ? 1000 : 100);
     }
 
     private void await(Host host, boolean wanted) throws IOException {
         try {
-            Awaitility.await()
-                    .atMost(PATIENCE)
-                    .pollInterval(Duration.ofMillis(100))
-                    .until(() -> host.hasAddresses() == wanted);
+            Awaitility.await().atMost(PATIENCE).pollInterval(pollInterval()).until(() -> host.hasAddresses() == wanted);
         } catch (ConditionTimeoutException e) {
             String said = Files.readString(host.log());
             String last = said.substring(Math.max(0, said.length() - LAST));
