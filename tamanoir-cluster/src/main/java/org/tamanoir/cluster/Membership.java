@@ -13,6 +13,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,8 +34,8 @@ import org.tamanoir.deploy.PublisherKey;
  * </pre>
  *
  * <p>Thread contract: one thread calls {@link #join}, {@link #serve}, {@link #leave}, {@link #drain} and {@link #close} in
- * this order;
- * {@link #status} is any thread's. One thread of its own registers, another deploys and looks at the host.
+ * this order; {@link #status} is any thread's. One thread of its own registers, one for each director waits for its
+ * answers, another deploys and looks at the host.
  */
 public final class Membership implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
@@ -62,6 +64,7 @@ public final class Membership implements AutoCloseable {
     private final MembershipServices services = new MembershipServices();
     private final Thread registrar = new Thread(this::register, "cluster-register");
     private final Thread worker = new Thread(this::work, "cluster-work");
+    private final ExecutorService senders;
     private final Object signal = new Object();
 
     private volatile boolean closed;
@@ -98,10 +101,15 @@ public final class Membership implements AutoCloseable {
             builder.sslContext(settings.tls().context());
         }
         HttpClient http = builder.build();
+        senders = Executors.newFixedThreadPool(Math.max(1, settings.directors().size()), task -> {
+            Thread thread = new Thread(task, "cluster-send");
+            thread.setDaemon(true);
+            return thread;
+        });
         RandomGenerator random = new SplittableRandom(new SecureRandom().nextLong());
         for (URI director : settings.directors()) {
             MembershipPace pace = new MembershipPace(settings.timing().maxBackOff(), System.nanoTime(), random);
-            links.add(new MembershipLink(director, settings, http, pace, this::wake));
+            links.add(new MembershipLink(director, settings, http, senders, pace, this::wake));
         }
         registrar.setDaemon(true);
         worker.setDaemon(true);
@@ -207,6 +215,7 @@ public final class Membership implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+        senders.shutdownNow();
         host.undo();
     }
 

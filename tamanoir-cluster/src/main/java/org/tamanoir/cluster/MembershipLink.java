@@ -16,8 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -62,10 +64,11 @@ final class MembershipLink {
     private final URI url;
     private final MembershipSettings settings;
     private final HttpClient http;
+    private final Executor senders;
     private final MembershipPace pace;
     private final Runnable wake;
     private @Nullable InetAddress local;
-    private @Nullable CompletableFuture<HttpResponse<String>> pending;
+    private @Nullable Future<HttpResponse<String>> pending;
     private boolean pendingLeaves;
     private long deadlineNs;
 
@@ -80,11 +83,24 @@ final class MembershipLink {
     private boolean confirmed;
     private long firstLeaveNs;
 
-    /** @param wake called by any thread when {@link #step} has something to do */
-    MembershipLink(URI url, MembershipSettings settings, HttpClient http, MembershipPace pace, Runnable wake) {
+    /**
+     * A link that has asked nothing yet.
+     *
+     * @param senders threads of the membership's own, one for each director: what the HTTP client sends without a thread
+     *     of the caller's ends on the common pool, which a service may hold up
+     * @param wake called by any thread when {@link #step} has something to do
+     */
+    MembershipLink(
+            URI url,
+            MembershipSettings settings,
+            HttpClient http,
+            Executor senders,
+            MembershipPace pace,
+            Runnable wake) {
         this.url = url;
         this.settings = settings;
         this.http = http;
+        this.senders = senders;
         this.pace = pace;
         this.wake = wake;
     }
@@ -93,7 +109,7 @@ final class MembershipLink {
 
     /** Does what is due; returns nanoseconds until something is due again. */
     long step(long nowNs, Body body, Listener listener) {
-        CompletableFuture<HttpResponse<String>> sent = pending;
+        Future<HttpResponse<String>> sent = pending;
         if (sent != null && !sent.isDone() && nowNs - deadlineNs >= 0) {
             sent.cancel(true);
         }
@@ -121,19 +137,24 @@ final class MembershipLink {
                     .PUT(HttpRequest.BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body.of(from))))
                     .build();
             deadlineNs = nowNs + settings.timing().requestTimeout().toNanos();
-            CompletableFuture<HttpResponse<String>> sent =
-                    http.sendAsync(request, head -> new BoundedAnswer(LIMIT_OCTETS));
+            FutureTask<HttpResponse<String>> sent =
+                    new FutureTask<>(() -> http.send(request, head -> new BoundedAnswer(LIMIT_OCTETS))) {
+                        @Override
+                        protected void done() {
+                            wake.run();
+                        }
+                    };
             pending = sent;
-            sent.whenComplete((response, error) -> wake.run());
+            senders.execute(sent);
         } catch (IOException e) {
             local = null;
             failed(UNREACHABLE, String.valueOf(e.getMessage()), nowNs, listener);
         }
     }
 
-    private void take(CompletableFuture<HttpResponse<String>> done, long nowNs, Listener listener) {
+    private void take(Future<HttpResponse<String>> done, long nowNs, Listener listener) {
         try {
-            HttpResponse<String> response = done.join();
+            HttpResponse<String> response = done.get();
             if (response.statusCode() != OK) {
                 failed(REFUSED, refusal(response), nowNs, listener);
                 return;
@@ -143,12 +164,14 @@ final class MembershipLink {
             listener.answered(this, said);
         } catch (ClusterException e) {
             failed(REFUSED, "its answer is not a director's: " + e.getMessage(), nowNs, listener);
-        } catch (CompletionException e) {
+        } catch (ExecutionException e) {
             local = null; // The way there may have changed.
             failed(UNREACHABLE, reason(e.getCause() == null ? e : e.getCause()), nowNs, listener);
         } catch (CancellationException e) {
             local = null;
             failed(UNREACHABLE, noAnswer(), nowNs, listener);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // The node ends.
         }
     }
 
