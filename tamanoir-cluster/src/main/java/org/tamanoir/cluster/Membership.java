@@ -188,8 +188,7 @@ public final class Membership implements AutoCloseable {
             return deadline;
         }
         long startNs = System.nanoTime();
-        awaitUntil(
-                deadline.multipliedBy(3).dividedBy(4), () -> links.stream().noneMatch(MembershipLink::hasStreams));
+        awaitUntil(deadline.multipliedBy(3).dividedBy(4), () -> links.stream().noneMatch(MembershipLink::hasStreams));
         Duration left = deadline.minusNanos(System.nanoTime() - startNs);
         Duration least = deadline.dividedBy(4);
         return left.compareTo(least) < 0 ? least : left;

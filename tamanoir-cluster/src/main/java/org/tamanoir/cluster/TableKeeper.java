@@ -51,11 +51,17 @@ final class TableKeeper {
     /** Changes it; what is right already is not touched. */
     Plan bring(LvsTable wanted) throws ClusterException {
         Plan plan = plan(wanted);
-        Set<VirtualAddress> both = new HashSet<>(ownership.owned());
+        Set<VirtualAddress> before = Set.copyOf(ownership.owned());
+        Set<VirtualAddress> both = new HashSet<>(before);
         both.addAll(wanted.services().keySet());
         own(both);
         if (!plan.isEmpty()) {
-            ipvs.apply(plan);
+            try {
+                ipvs.apply(plan);
+            } catch (ClusterException e) {
+                own(before); // Nothing was made; a wanted service that is there now is another's.
+                throw e;
+            }
             actual = ipvs.read();
         }
         own(wanted.services().keySet());

@@ -199,21 +199,24 @@ class ClusterNodeTest {
                 if (registration.leaving() && !late.isDone()) {
                     late.complete(sends(tcp)); // A stream that was on its way when the director heard of it.
                 }
-                return LiveDirector.says(drained.get() ? "drained" : registration.leaving() ? "draining" : "up", NO_CODE);
+                return LiveDirector.says(
+                        drained.get() ? "drained" : registration.leaving() ? "draining" : "up", NO_CODE);
             };
             CompletableFuture<Integer> cut =
                     CompletableFuture.supplyAsync(() -> node.stop(LiveNode.PATIENCE.multipliedBy(2)));
             Socket sender = late.get(20, TimeUnit.SECONDS);
             try (Socket receiver = end.accept()) {
                 LiveNode.eventually()
-                        .untilAsserted(() -> assertThat(json("/ready").get("reason").asString(""))
-                                .isEqualTo("the node stops"));
+                        .untilAsserted(
+                                () -> assertThat(json("/ready").get("reason").asString(""))
+                                        .isEqualTo("the node stops"));
                 assertThat(json("/v1/cluster").get("leaving").asBoolean()).isTrue();
                 client.send(new DatagramPacket(PACKET, PACKET.length, udp)); // A stream that was there before goes on.
                 udpEnd.receive(new DatagramPacket(new byte[2_000], 2_000));
 
                 drained.set(true);
-                LiveNode.eventually().untilAsserted(() -> assertThat(refuses(tcp)).isTrue());
+                LiveNode.eventually()
+                        .untilAsserted(() -> assertThat(refuses(tcp)).isTrue());
                 sender.getOutputStream().write(PACKET);
                 sender.shutdownOutput();
                 assertThat(new String(receiver.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1))

@@ -97,7 +97,7 @@ class ClusterSettingsTest {
         assertThat(membership.weight()).isEqualTo(50);
         assertThat(membership.setUp()).isEqualTo(SetUp.PRINT);
         assertThat(membership.admin()).isEqualTo(URI.create("http://0.0.0.0:4000"));
-        assertThat(settings.build().cluster().plain()).isTrue();
+        assertThat(Objects.requireNonNull(settings.build().cluster()).plain()).isTrue();
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.ClusterService;
 import org.tamanoir.cluster.CodeSources;
@@ -43,12 +44,12 @@ final class Configs {
             @Nullable Vrrp vrrp,
             Forwarding forwarding,
             String... addresses) {
-        List<ClusterService> services = List.of(addresses).stream()
-                .map(each -> new ClusterService(
-                        each,
-                        address(each),
-                        PORT,
-                        PORT,
+        List<ClusterService> services = IntStream.range(0, addresses.length)
+                .mapToObj(i -> new ClusterService(
+                        "anep" + i,
+                        address(addresses[i]),
+                        PORT + i,
+                        PORT + i,
                         Set.of(Protocol.TCP),
                         forwarding,
                         Scheduler.of("wlc"),

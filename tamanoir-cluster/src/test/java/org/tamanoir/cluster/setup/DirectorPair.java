@@ -1,5 +1,7 @@
 package org.tamanoir.cluster.setup;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -152,6 +154,14 @@ final class DirectorPair implements AutoCloseable {
 
     String run(Host host, String command) {
         return namespaces.run(host.namespace, command);
+    }
+
+    /** Waits until a command says something. */
+    void awaitSays(Host host, String command, String wanted) {
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(100))
+                .untilAsserted(() -> assertThat(run(host, command)).contains(wanted));
     }
 
     private void await(Host host, boolean wanted) throws IOException {

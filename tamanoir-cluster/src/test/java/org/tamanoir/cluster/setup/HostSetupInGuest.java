@@ -31,8 +31,9 @@ class HostSetupInGuest {
         try (Namespaces namespaces = new Namespaces("tunnel")) {
             String director = namespaces.add("d");
             String backEnd = namespaces.add("b");
-            // Strict for devices that come later, which makes the filter of reverse paths matter.
+            // Strict for devices that come later, such as tunnels, which makes the filter of reverse paths matter.
             Namespaces.shell("""
+                    ip netns exec %2$s sysctl -qw net.ipv4.conf.default.rp_filter=1
                     d='ip -n %1$s'; b='ip -n %2$s'
                     $d link add e0 type veth peer name f0 netns %2$s
                     $d address add 10.74.1.1/24 dev e0; $d address add fd74:1::1/64 dev e0 nodad; $d link set e0 up
@@ -40,7 +41,6 @@ class HostSetupInGuest {
                     $d link add t4 type ipip local 10.74.1.1 remote 10.74.1.11; $d link set t4 up
                     $d link add t6 type ip6tnl mode ip6ip6 local fd74:1::1 remote fd74:1::11; $d link set t6 up
                     $d route add 10.74.0.1 dev t4 src 10.74.1.1; $d route add fd74::1 dev t6 src fd74:1::1
-                    ip netns exec %2$s sysctl -qw net.ipv4.conf.default.rp_filter=1
                     """.formatted(director, backEnd));
             HostSetup setup = HostSetup.backEnd(
                     List.of(served("10.74.0.1", "tunnel"), served("fd74::1", "tunnel")),

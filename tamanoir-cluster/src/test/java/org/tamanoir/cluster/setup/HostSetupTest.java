@@ -46,7 +46,9 @@ class HostSetupTest {
     private static String host() {
         int own = number++;
         String host = namespaces.add("h" + own);
-        namespaces.run(host, "ip link add e0 type veth peer name e1 && ip link set e0 up && ip link set e1 up");
+        namespaces.run(
+                host,
+                "ip link add e0 type veth peer name e1; ip link set e0 addrgenmode none up; ip link set e1 addrgenmode none up");
         namespaces.address(host, "e0", "10.74.1.11/24");
         namespaces.address(host, "e0", "fd74:1::11/64");
         return host;
@@ -81,7 +83,7 @@ class HostSetupTest {
     private static String facts(String host) {
         return namespaces.run(
                 host,
-                "ip -brief address; ip -brief link; sysctl -a 2>/dev/null | grep -E "
+                "ip -oneline address show up; sysctl -a 2>/dev/null | grep -E "
                         + "\"^net.ipv[46].conf.*(arp_|rp_filter|forwarding|redirects)|ip_forward \"");
     }
 

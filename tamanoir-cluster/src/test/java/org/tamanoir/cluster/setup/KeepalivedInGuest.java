@@ -19,13 +19,13 @@ class KeepalivedInGuest {
         try (DirectorPair pair = new DirectorPair(folder, true)) {
             pair.run(pair.south(), "ipvsadm -A -t " + DirectorPair.VIRTUAL4 + ":3322 -s wlc");
             pair.north().awaitAddresses();
-            assertThat(pair.run(pair.north(), "ipvsadm -L --daemon")).contains("master sync daemon", "syncid=51");
-            assertThat(pair.run(pair.south(), "ipvsadm -L --daemon")).contains("backup sync daemon", "syncid=51");
+            pair.awaitSays(pair.north(), "ipvsadm -L --daemon", "master sync daemon (mcast=e0, syncid=51");
+            pair.awaitSays(pair.south(), "ipvsadm -L --daemon", "backup sync daemon (mcast=f0, syncid=51");
 
             pair.north().kill();
 
             pair.south().awaitAddresses();
-            assertThat(pair.run(pair.south(), "ipvsadm -L --daemon")).contains("master sync daemon", "mcast=f0");
+            pair.awaitSays(pair.south(), "ipvsadm -L --daemon", "master sync daemon (mcast=f0, syncid=51");
             assertThat(pair.run(pair.south(), "ipvsadm -S -n"))
                     .as("the director's table is left alone")
                     .isEqualTo("-A -t " + DirectorPair.VIRTUAL4 + ":3322 -s wlc\n");

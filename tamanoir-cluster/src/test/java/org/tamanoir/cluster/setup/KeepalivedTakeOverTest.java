@@ -14,7 +14,7 @@ class KeepalivedTakeOverTest {
     private Path folder;
 
     @Test
-    void theAddressesMoveWhenTheActiveDirectorIsNotWellAndStayThere() throws Exception {
+    void theAddressesMoveWhenTheActiveDirectorIsNotWell() throws Exception {
         Tiers.require("keepalived", Command.find("keepalived") != null, "needs keepalived: apt-get install keepalived");
         Namespaces.require("namespace");
         try (DirectorPair pair = new DirectorPair(folder, false)) {
@@ -25,9 +25,6 @@ class KeepalivedTakeOverTest {
 
             pair.north().awaitNoAddresses();
             pair.south().awaitAddresses();
-            pair.north().answer(200);
-            pair.south().kill();
-            pair.north().awaitAddresses();
         }
     }
 }

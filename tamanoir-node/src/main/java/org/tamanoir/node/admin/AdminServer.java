@@ -58,6 +58,7 @@ public final class AdminServer implements AutoCloseable {
         changes = new Changes(manager);
         live = new Live(manager);
         metrics = new Metrics(figures -> NodeMetrics.add(figures, manager));
+        load = new LoadView(manager.environment());
         api = new Api(gate);
         livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>());
     }
