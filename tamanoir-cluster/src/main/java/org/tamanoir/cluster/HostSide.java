@@ -60,17 +60,13 @@ final class HostSide {
         }
     }
 
-    /** Puts them there. */
+    /** Puts them there, unless they are another's to put, and has the host forward where NAT needs it. */
     void apply() throws ClusterException {
-        if (config.networkInterface() != null) {
-            HostSetup.director(config).apply();
-        }
+        HostSetup.director(config).apply();
     }
 
     void undo() throws ClusterException {
-        if (config.networkInterface() != null) {
-            HostSetup.director(config).undo();
-        }
+        HostSetup.director(config).undo();
     }
 
     /** Tells the network that they are here now; without it clients find out when their memory of the old host ends. */

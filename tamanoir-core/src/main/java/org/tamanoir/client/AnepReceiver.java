@@ -190,7 +190,9 @@ public final class AnepReceiver implements AutoCloseable {
                     listener = ServerSocketChannel.open();
                     listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
                     listener.bind(address, BACKLOG);
-                    address = (InetSocketAddress) listener.getLocalAddress();
+                    // Java tells 0.0.0.0 as [::], which UDP would take for IPv6 alone.
+                    int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+                    address = new InetSocketAddress(settings.address.getAddress(), port);
                 }
                 UdpSocket udp = settings.udp ? UdpSockets.bind(settings.kind, address) : null;
                 InetAddress host = settings.address.getAddress();

@@ -66,6 +66,20 @@ class SendAndReceiveTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
+    void theWildcardOfIpv4TakesIpv4ByBothTransportsOfAPort(Transport transport) throws Exception {
+        Collected collected = new Collected(false);
+        try (AnepReceiver receiver = AnepReceiver.on(free("0.0.0.0")).tcp().udp().start(() -> collected);
+                AnepSender sender = connect(
+                        transport,
+                        new InetSocketAddress("127.0.0.1", receiver.address().getPort()))) {
+            sender.send(new PacketBuilder().stream(1), ByteBuffer.allocate(1));
+            sender.flush();
+            await().atMost(BOUND).until(() -> collected.packets().size() == 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
     void theLargestPacketsOfTheTransportArriveWhole(Transport transport) throws Exception {
         Collected collected = new Collected(false);
         try (AnepReceiver receiver = listen(collected);

@@ -121,7 +121,7 @@ final class DirectorPair implements AutoCloseable {
     private final Host south;
 
     /**
-     * The first one begins as the active one.
+     * The first one is the active one.
      *
      * @param inGuest where the kernel has IPVS, so that connections are told, but processors are too slow to ask
      *     directors whether they are well
@@ -135,6 +135,13 @@ final class DirectorPair implements AutoCloseable {
         namespaces.address(first, "e0", "10.74.1.1/24");
         namespaces.address(second, "f0", "10.74.1.2/24");
         north = new Host(first, "e0", 150);
+        try {
+            north.awaitAddresses(); // else the other one may be faster, and keeps them
+        } catch (IOException | AssertionError e) {
+            north.close();
+            namespaces.close();
+            throw e;
+        }
         south = new Host(second, "f0", 100);
     }
 
@@ -160,16 +167,18 @@ final class DirectorPair implements AutoCloseable {
     void awaitSays(Host host, String command, String wanted) {
         Awaitility.await()
                 .atMost(PATIENCE)
-                .pollInterval(Duration.ofMillis(100))
+                .pollInterval(pollInterval())
                 .untilAsserted(() -> assertThat(run(host, command)).contains(wanted));
+    }
+
+    /** A look takes three programs, which in the guest keep keepalived from its work. */
+    private Duration pollInterval() {
+        return Duration.ofMillis(inGuest ? 1000 : 100);
     }
 
     private void await(Host host, boolean wanted) throws IOException {
         try {
-            Awaitility.await()
-                    .atMost(PATIENCE)
-                    .pollInterval(Duration.ofMillis(100))
-                    .until(() -> host.hasAddresses() == wanted);
+            Awaitility.await().atMost(PATIENCE).pollInterval(pollInterval()).until(() -> host.hasAddresses() == wanted);
         } catch (ConditionTimeoutException e) {
             String said = Files.readString(host.log());
             String last = said.substring(Math.max(0, said.length() - LAST));

@@ -18,7 +18,6 @@ class KeepalivedInGuest {
         Tiers.require("ipvs", Command.find("ipvsadm") != null, "needs ipvsadm: apt-get install ipvsadm");
         try (DirectorPair pair = new DirectorPair(folder, true)) {
             pair.run(pair.south(), "ipvsadm -A -t " + DirectorPair.VIRTUAL4 + ":3322 -s wlc");
-            pair.north().awaitAddresses();
             pair.awaitSays(pair.north(), "ipvsadm -L --daemon", "master sync daemon (mcast=e0, syncid=51");
             pair.awaitSays(pair.south(), "ipvsadm -L --daemon", "backup sync daemon (mcast=f0, syncid=51");
 

@@ -71,7 +71,7 @@ final class ClusterBed {
     private ClusterBed() {
         script(NETWORK);
         Machine last = new Machine("tmn-sink");
-        sink = new Sink(last, SINK_PORT);
+        sink = new Sink(last, SINK, SINK_PORT);
         ExampleService.serve(last, ClusterArchive.folder(), SINK);
     }
 

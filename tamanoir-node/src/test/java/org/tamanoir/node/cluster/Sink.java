@@ -26,9 +26,9 @@ final class Sink implements AutoCloseable {
     private final List<String> faults = new ArrayList<>();
     private final AnepReceiver receiver;
 
-    /** Here, on this port of TCP and UDP. */
-    Sink(Machine machine, int port) {
-        receiver = machine.in(() -> AnepReceiver.on(new InetSocketAddress("0.0.0.0", port))
+    /** Here, on this address and port of TCP and UDP. */
+    Sink(Machine machine, String address, int port) {
+        receiver = machine.in(() -> AnepReceiver.on(new InetSocketAddress(address, port))
                 .tcp()
                 .udp()
                 .start(() -> this::take));
