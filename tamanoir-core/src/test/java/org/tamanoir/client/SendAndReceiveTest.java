@@ -68,7 +68,8 @@ class SendAndReceiveTest {
     @EnumSource(Transport.class)
     void theWildcardOfIpv4TakesIpv4ByBothTransportsOfAPort(Transport transport) throws Exception {
         Collected collected = new Collected(false);
-        try (AnepReceiver receiver = AnepReceiver.on(free("0.0.0.0")).tcp().udp().start(() -> collected);
+        try (AnepReceiver receiver =
+                        AnepReceiver.on(free("0.0.0.0")).tcp().udp().start(() -> collected);
                 AnepSender sender = connect(
                         transport,
                         new InetSocketAddress("127.0.0.1", receiver.address().getPort()))) {
