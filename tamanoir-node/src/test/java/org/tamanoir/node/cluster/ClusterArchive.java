@@ -1,15 +1,22 @@
 package org.tamanoir.node.cluster;
 
+import com.sun.net.httpserver.HttpServer;
 import java.io.File;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -17,7 +24,9 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.cluster.Welcome;
 import org.tamanoir.node.Main;
+import org.tamanoir.node.Programs;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -76,8 +85,11 @@ public final class ClusterArchive {
         command.add("-XX:ArchiveClassesAtExit=" + folder.resolve(CLASSES));
         command.add("-Xlog:cds=off,cds+dynamic=off");
         command.addAll(common());
-        command.addAll(List.of("-cp", classPath, Main.class.getName()));
-        command.addAll(List.of("node", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--json", "--stats", "1h"));
+        HttpServer director = welcoming();
+        command.addAll(List.of("-cp", classPath, Load.class.getName(), folder.toString()));
+        command.addAll(List.of("node", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:" + freePort(), "--json", "--stats", "1h"));
+        command.addAll(List.of("--cluster", "http://127.0.0.1:" + director.getAddress().getPort()));
+        command.addAll(List.of("--cluster-token-file", token(folder), "--cache", folder.resolve("cache").toString()));
         Process node = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("output").toFile())
@@ -90,6 +102,65 @@ public final class ClusterArchive {
             }
         } finally {
             node.destroyForcibly();
+            director.stop(0);
+        }
+    }
+
+    /** Directors have to know the port. */
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static String token(Path folder) throws IOException {
+        return Files.writeString(folder.resolve("token"), "the-token-of-this-test\n")
+                .toString();
+    }
+
+    /** What a node takes for its director: without IPVS none runs on the host. */
+    private static HttpServer welcoming() throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        byte[] welcome = new JsonMapper()
+                .writeValueAsBytes(new Welcome(
+                        "a", "a", "up", 0, 500, List.of(), new Welcome.Code(List.of(), List.of(), List.of())));
+        server.createContext("/", exchange -> {
+            exchange.getResponseHeaders().add("Content-Type", "application/json");
+            exchange.sendResponseHeaders(200, welcome.length);
+            exchange.getResponseBody().write(welcome);
+            exchange.close();
+        });
+        server.start();
+        return server;
+    }
+
+    /** What is run while classes are noted: those of the director are loaded, then a node starts. */
+    static final class Load {
+        private Load() {}
+
+        /** The folder, then the arguments of the program. */
+        public static void main(String[] arguments) throws Exception {
+            String[] own = Files.readString(Path.of(arguments[0], CLASS_PATH)).split(File.pathSeparator);
+            for (String jar : own) {
+                load(Path.of(jar));
+            }
+            Path file = Files.writeString(
+                    Path.of(arguments[0], "director.yaml"), "services: [{name: anep, address: 10.0.0.100}]\n");
+            PrintWriter out = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+            Programs.run(out, "director", "--validate", "--config", file.toString());
+            Main.main(Arrays.copyOfRange(arguments, 1, arguments.length));
+        }
+
+        private static void load(Path jar) throws IOException, ClassNotFoundException {
+            try (JarFile file = new JarFile(jar.toFile())) {
+                for (JarEntry entry : file.stream().toList()) {
+                    if (entry.getName().matches("org/tamanoir/(cluster|node)/[^-]*\\.class")
+                            && !entry.getName().matches(".*(Test|InGuest|Live|Documented).*")) {
+                        String name = entry.getName().replace('/', '.').replaceAll("\\.class$", "");
+                        Class.forName(name, false, ClusterArchive.class.getClassLoader());
+                    }
+                }
+            }
         }
     }
 
@@ -98,7 +169,7 @@ public final class ClusterArchive {
         JsonNode started = Awaitility.await()
                 .atMost(Duration.ofSeconds(PATIENCE_S))
                 .until(() -> started(output), event -> event != null);
-        for (String path : List.of("/ready", "/v1/streams", "/metrics")) {
+        for (String path : List.of("/ready", "/v1/streams", "/v1/load", "/metrics")) {
             Machine.get(started.get("servers").get("admin API").asString() + path);
         }
         String[] at = started.get("tcp").get(0).asString().split(":");

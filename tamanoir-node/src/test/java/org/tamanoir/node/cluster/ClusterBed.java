@@ -29,7 +29,7 @@ import tools.jackson.databind.JsonNode;
  */
 final class ClusterBed {
     /** Nothing takes this long, under the emulator on a busy host, unless it hangs. */
-    static final Duration PATIENCE = Duration.ofSeconds(100);
+    static final Duration PATIENCE = Duration.ofSeconds(150);
 
     /** For programs that start all at once. */
     static final Duration START = Duration.ofSeconds(400);

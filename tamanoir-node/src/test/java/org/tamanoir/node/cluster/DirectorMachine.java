@@ -48,7 +48,7 @@ final class DirectorMachine {
                 name: %s
                 state: %s
                 admin: {listen: "*:3325", token-file: %s}
-                registration: {token-file: %s, networks: [10.88.0.0/24], interval: 1s, plain: true}
+                registration: {token-file: %s, networks: [10.88.0.0/24], interval: 2s, plain: true}
                 """.formatted(name, folder.resolve("state"), tokenFile(), tokenFile())
                 + yaml.replace(
                         "KEY", ExampleService.key(ClusterArchive.folder()).toString());
@@ -74,6 +74,7 @@ final class DirectorMachine {
         Running running = process();
         running.awaitSaid("\"started\"");
         ClusterBed.eventually()
+                .atMost(ClusterBed.START)
                 .ignoreExceptionsMatching(e -> running.isAlive()) // its API is not there at first
                 .untilAsserted(() -> {
                     assertThat(running.isAlive()).as(running.said()).isTrue();
