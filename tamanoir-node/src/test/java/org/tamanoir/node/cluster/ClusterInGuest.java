@@ -36,10 +36,11 @@ class ClusterInGuest {
     @Timeout(600)
     void open() {
         bed = ClusterBed.get();
-        bed.startNodes();
         director = bed.director;
         director.config("interface: eth0\n" + ClusterBed.SERVICES);
         director.start();
+        director.awaitStarted(); // nodes take code sources from a director that is there when they start
+        bed.startNodes();
         bed.awaitNodes();
         director.awaitUp(3);
     }

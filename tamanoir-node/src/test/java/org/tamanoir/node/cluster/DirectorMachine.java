@@ -69,10 +69,15 @@ final class DirectorMachine {
                 new Running(machine, "director-" + name, List.of("director", "--json", "--config", file().toString()));
     }
 
+    /** Waits until it says that it has started. */
+    void awaitStarted() {
+        process().awaitSaid("\"started\"");
+    }
+
     /** Waits until the table is as wanted and so many back-ends take streams. */
     void awaitUp(int backEnds) {
         Running running = process();
-        running.awaitSaid("\"started\"");
+        awaitStarted();
         ClusterBed.eventually()
                 .atMost(ClusterBed.START)
                 .ignoreExceptionsMatching(e -> running.isAlive()) // its API is not there at first

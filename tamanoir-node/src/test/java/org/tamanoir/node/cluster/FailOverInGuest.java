@@ -28,11 +28,13 @@ class FailOverInGuest {
     void open() {
         bed = ClusterBed.get();
         Tiers.require("keepalived", bed.director.hasKeepalived(), "no keepalived: install the package");
-        bed.startNodes();
         active = bed.director;
         standBy = bed.second;
         start(active, "vrrp: {interface: eth0, router-id: 51, priority: 150, source: 10.88.0.2, peers: [10.88.0.3]}");
         start(standBy, "vrrp: {interface: eth0, router-id: 51, priority: 100, source: 10.88.0.3, peers: [10.88.0.2]}");
+        active.awaitStarted();
+        standBy.awaitStarted();
+        bed.startNodes();
         active.awaitUp(3);
         standBy.awaitUp(3);
         active.startKeepalived();

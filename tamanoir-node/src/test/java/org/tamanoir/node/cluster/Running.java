@@ -3,6 +3,7 @@ package org.tamanoir.node.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,12 +16,15 @@ final class Running implements AutoCloseable {
     private final String name;
     private final Process process;
     private final Path output;
+    /** Octets of those of this name before it. */
+    private final int before;
 
     /** Starts it and does not wait: several start at once. */
     Running(Machine machine, String name, List<String> arguments) {
         this.name = name;
         try {
             output = Files.isDirectory(SHARE) ? SHARE.resolve(name + ".log") : Files.createTempFile(name + "-", ".log");
+            before = Files.exists(output) ? Math.toIntExact(Files.size(output)) : 0;
             process = machine.builder(Machine.command(arguments))
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
@@ -30,10 +34,11 @@ final class Running implements AutoCloseable {
         }
     }
 
-    /** What it has said so far, and those of this name before it. */
+    /** What it has said so far. */
     String said() {
         try {
-            return Files.readString(output);
+            byte[] all = Files.readAllBytes(output);
+            return new String(all, before, all.length - before, StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
         }
