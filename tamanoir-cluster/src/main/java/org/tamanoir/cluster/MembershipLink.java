@@ -36,6 +36,7 @@ final class MembershipLink {
     private static final Logger LOG = LoggerFactory.getLogger(MembershipLink.class);
     private static final JsonMapper MAPPER = new JsonMapper();
     private static final int OK = 200;
+    private static final int UNAVAILABLE = 503;
     private static final int LIMIT_OCTETS = MembershipWelcome.LIMIT_OCTETS;
     private static final String ASKED = "asked";
     private static final String REFUSED = "refused";
@@ -155,7 +156,9 @@ final class MembershipLink {
         try {
             HttpResponse<String> response = done.get();
             if (response.statusCode() != OK) {
-                failed(REFUSED, refusal(response), nowNs, listener);
+                // One that starts, or is busy, will have it soon.
+                String what = response.statusCode() == UNAVAILABLE ? UNREACHABLE : REFUSED;
+                failed(what, refusal(response), nowNs, listener);
                 return;
             }
             Welcome said = MembershipWelcome.parse(response.body());

@@ -65,8 +65,9 @@ public record MembershipSettings(
             Duration maxBackOff,
             Duration leavePatience,
             Duration lookInterval) {
+        /** A director that starts with the node takes some seconds. */
         public static final Timing DEFAULT = new Timing(
-                Duration.ofSeconds(10),
+                Duration.ofSeconds(30),
                 Duration.ofSeconds(3),
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(5),

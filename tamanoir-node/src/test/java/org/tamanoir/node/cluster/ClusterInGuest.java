@@ -200,6 +200,7 @@ class ClusterInGuest {
         bed.awaitAll(streams);
         director.post("/v1/back-ends/b2/drain", "{\"deadlineSeconds\": 600}");
         director.awaitState("b2", "draining");
+        eventually().until(() -> director.table().contains("-r 10.88.0.12:3322 -g -w 0"));
         streams.forEach(stream -> stream.send(PACKETS));
         List<Stream> during = bed.streams(6, "tcp", virtual("direct"), PACKETS);
         bed.awaitAll(streams);
