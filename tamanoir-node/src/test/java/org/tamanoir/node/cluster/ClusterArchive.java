@@ -87,9 +87,15 @@ public final class ClusterArchive {
         command.addAll(common());
         HttpServer director = welcoming();
         command.addAll(List.of("-cp", classPath, Load.class.getName(), folder.toString()));
-        command.addAll(List.of("node", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:" + freePort(), "--json", "--stats", "1h"));
-        command.addAll(List.of("--cluster", "http://127.0.0.1:" + director.getAddress().getPort()));
-        command.addAll(List.of("--cluster-token-file", token(folder), "--cache", folder.resolve("cache").toString()));
+        command.addAll(List.of(
+                "node", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:" + freePort(), "--json", "--stats", "1h"));
+        command.addAll(
+                List.of("--cluster", "http://127.0.0.1:" + director.getAddress().getPort()));
+        command.addAll(List.of(
+                "--cluster-token-file",
+                token(folder),
+                "--cache",
+                folder.resolve("cache").toString()));
         Process node = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("output").toFile())

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.Tiers;
 import tools.jackson.databind.JsonNode;
 
@@ -56,7 +57,10 @@ final class ClusterBed {
             health: {interval: 1s, timeout: 30s, failures: 2, successes: 1, flap-limit: 0}
             """;
 
-    private static @org.jspecify.annotations.Nullable ClusterBed open;
+    /** Five services, each of TCP and UDP. */
+    static final int VIRTUAL_SERVICES = 10;
+
+    private static @Nullable ClusterBed open;
 
     final Machine client = new Machine("tmn-client");
     final DirectorMachine director = new DirectorMachine(new Machine("tmn-da"), "a");

@@ -88,6 +88,8 @@ final class DirectorMachine {
                     assertThat(states().values().stream().filter("up"::equals))
                             .as("%s", status)
                             .hasSize(backEnds);
+                    assertThat(table().lines().filter(line -> line.contains(" -r ") && !line.contains(" -w 0")))
+                            .hasSize(backEnds * ClusterBed.VIRTUAL_SERVICES);
                 });
     }
 
@@ -137,6 +139,18 @@ final class DirectorMachine {
     /** The kernel's table, as {@code ipvsadm --restore} takes it. */
     String table() {
         return machine.run("ipvsadm --save -n");
+    }
+
+    /** Waits until a back-end has weight 0 in the kernel's table in all services, or is not in it. */
+    void awaitWeights(String backEnd, boolean inTable) {
+        ClusterBed.eventually().until(() -> {
+            List<String> lines = table().lines()
+                    .filter(line -> line.contains(" -r " + backEnd + ":"))
+                    .toList();
+            return inTable
+                    ? !lines.isEmpty() && lines.stream().allMatch(line -> line.contains(" -w 0"))
+                    : lines.isEmpty();
+        });
     }
 
     /** Connections that a virtual service of TCP has been given since it is there, and their packets. */
