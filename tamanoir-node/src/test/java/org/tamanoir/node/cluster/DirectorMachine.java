@@ -205,7 +205,7 @@ final class DirectorMachine {
         try {
             keepalived = machine.builder(run)
                     .redirectErrorStream(true)
-                    .redirectOutput(folder.resolve("keepalived.log").toFile())
+                    .redirectOutput(Running.output("keepalived-" + name).toFile())
                     .start();
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
@@ -218,6 +218,11 @@ final class DirectorMachine {
                 .lines()
                 .filter(line -> line.contains("ESTABLISHED") && line.contains(" " + address + ":"))
                 .count();
+    }
+
+    /** The kernel's sync daemon, and the connections that it knows, for messages. */
+    String sync() {
+        return machine.run("ipvsadm -L --daemon; ipvsadm -L -n -c");
     }
 
     /** Ends what runs here, at once. */

@@ -23,7 +23,7 @@ final class Running implements AutoCloseable {
     Running(Machine machine, String name, List<String> arguments) {
         this.name = name;
         try {
-            output = Files.isDirectory(SHARE) ? SHARE.resolve(name + ".log") : Files.createTempFile(name + "-", ".log");
+            output = output(name);
             before = Files.exists(output) ? Math.toIntExact(Files.size(output)) : 0;
             process = machine.builder(Machine.command(arguments))
                     .redirectErrorStream(true)
@@ -32,6 +32,11 @@ final class Running implements AutoCloseable {
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
         }
+    }
+
+    /** Where a program's output goes. */
+    static Path output(String name) throws IOException {
+        return Files.isDirectory(SHARE) ? SHARE.resolve(name + ".log") : Files.createTempFile(name + "-", ".log");
     }
 
     /** What it has said so far. */
