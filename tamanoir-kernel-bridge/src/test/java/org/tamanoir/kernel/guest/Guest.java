@@ -21,7 +21,7 @@ import org.tamanoir.Tiers;
  * printed in {@code target/guest/output}.
  */
 public final class Guest {
-    private static final int TIMEOUT_S = 600;
+    private static final int TIMEOUT_S = 1500; // nodes start slowly under the emulator
 
     private static final Path SCRIPTS = Path.of("..", "native", "vm");
     private static final Path FOLDER = Path.of("target", "guest");
