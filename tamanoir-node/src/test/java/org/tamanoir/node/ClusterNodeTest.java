@@ -142,7 +142,7 @@ class ClusterNodeTest {
         repository.publishMarker(SHOUT + ":1.0", 4);
         LiveDirector director = director(LiveDirector.says("up", code(repository)));
         start(director, "").stop(Duration.ZERO);
-        director.status = 503;
+        director.status = 403;
         start(director, "");
         LiveNode.eventually()
                 .untilAsserted(() -> assertThat(json("/v1/cluster")
