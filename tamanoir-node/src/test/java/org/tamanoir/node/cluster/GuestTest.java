@@ -17,7 +17,8 @@ class GuestTest {
 
     @TestFactory
     List<DynamicTest> inGuest() throws IOException, InterruptedException {
-        assumeFalse("no".equals(System.getenv(SWITCH)), SWITCH + "=no: the cluster end to end is tested in another run");
+        assumeFalse(
+                "no".equals(System.getenv(SWITCH)), SWITCH + "=no: the cluster end to end is tested in another run");
         return Guest.tests("tamanoir-node", "--before", ClusterArchive.class.getName());
     }
 }
