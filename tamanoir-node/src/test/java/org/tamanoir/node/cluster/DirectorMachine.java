@@ -153,8 +153,12 @@ final class DirectorMachine {
         });
     }
 
-    /** Connections that a virtual service of TCP has been given since it is there, and their packets. */
+    /**
+     * Connections that a virtual service of TCP has been given since it is there, and their packets. Waits until the
+     * kernel's estimator, which does so every two seconds, has gathered what the processors counted before.
+     */
     long[] counted(String address) {
+        machine.run("sleep 2.5");
         String[] words = machine.run("ipvsadm -L -n --stats --exact -t " + address + ":" + ClusterBed.PORT)
                 .lines()
                 .filter(line -> line.startsWith("TCP"))
