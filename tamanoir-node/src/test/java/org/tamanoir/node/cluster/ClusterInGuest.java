@@ -197,14 +197,19 @@ class ClusterInGuest {
     @Test
     void aDrainUnderTrafficLosesNothing() {
         List<Stream> streams = bed.streams(6, "tcp", virtual("direct"), PACKETS);
+        List<Stream> flows = bed.streams(3, "udp", virtual("direct"), PACKETS);
         bed.awaitAll(streams);
+        bed.awaitAll(flows);
         director.post("/v1/back-ends/b2/drain", "{\"deadlineSeconds\": 600}");
         director.awaitWeights(bed.addresses.get(1), true);
         streams.forEach(stream -> stream.send(PACKETS));
+        flows.forEach(flow -> flow.send(PACKETS));
         List<Stream> during = bed.streams(6, "tcp", virtual("direct"), PACKETS);
         bed.awaitAll(streams);
+        bed.awaitAll(flows);
         bed.awaitAll(during);
         assertThat(bed.division(streams)).containsExactly(2, 2, 2);
+        assertThat(bed.division(flows)).containsExactly(1, 1, 1);
         assertThat(bed.division(during)).containsExactly(3, 0, 3);
         assertThat(director.states()).containsEntry("b2", "draining");
         bed.through(streams, 1).forEach(stream -> {
