@@ -64,7 +64,7 @@ public final class ClusterArchive {
     /** Options of both that which makes the archive and those that use it. */
     static List<String> common() {
         return List.of(
-                "-XX:TieredStopAtLevel=1",
+                "-Xint", // the emulator translates what a compiler made again, which these short lives do not pay back
                 "-XX:+UseSerialGC",
                 "-XX:-UsePerfData",
                 "-XX:+UnlockDiagnosticVMOptions",
