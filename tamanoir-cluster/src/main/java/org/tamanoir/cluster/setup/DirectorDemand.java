@@ -2,8 +2,6 @@ package org.tamanoir.cluster.setup;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,10 +17,9 @@ import tools.jackson.databind.JsonNode;
 /**
  * What a director's host needs: the virtual addresses, unless they are keepalived's, and by NAT forwarding, as answers of
  * back-ends pass it like any router. By direct routing and tunnelling packets leave from where they are taken in, which
- * needs no forwarding.
+ * needs no forwarding. What it needs to have a table at all, {@link org.tamanoir.cluster.lvs.Ipvs#open} tells.
  */
 final class DirectorDemand {
-    private static final Path IPVS = Path.of("/proc/sys/net/ipv4/vs");
     private static final String FORWARDING6 = "net/ipv6/conf/all/forwarding";
 
     private final @Nullable String networkInterface;
@@ -121,12 +118,6 @@ final class DirectorDemand {
 
     private List<String> advice(Host host) {
         List<String> advice = new ArrayList<>();
-        if (Command.find("ipvsadm") == null) {
-            advice.add("no program ipvsadm: apt-get install ipvsadm");
-        }
-        if (!Files.isDirectory(IPVS)) {
-            advice.add("no IPVS in the kernel: modprobe ip_vs");
-        }
         if (vrrp != null && Command.find("keepalived") == null) {
             advice.add("no program keepalived: apt-get install keepalived");
         }
