@@ -26,6 +26,7 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
     private static final int INFLATED_STREAMS = 6;
     private static final int INFLATED_PACKETS = 16;
     private static final int GZIP_OCTETS = 8192;
+    private static final double ESTIMATOR_S = 2;
 
     /**
      * One scheduler.
@@ -128,7 +129,7 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
                 PACKETS,
                 sent.connections(),
                 sent.packets(),
-                ipvs.counters().stream().map(Ipvs.Counters::connections).toList(),
+                scheduled(ipvs),
                 (long) STREAMS * PACKETS - sent.arrived());
     }
 
@@ -142,8 +143,14 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
                 1,
                 sent.packets(),
                 sent.packets(),
-                ipvs.counters().stream().map(Ipvs.Counters::connections).toList(),
+                scheduled(ipvs),
                 DATAGRAMS - sent.arrived());
+    }
+
+    /** By the kernel's counters, which its estimator gathers from the processors every two seconds. */
+    private static List<Long> scheduled(Ipvs ipvs) throws IOException {
+        Rig.pause(ESTIMATOR_S + 0.5);
+        return ipvs.counters().stream().map(Ipvs.Counters::connections).toList();
     }
 
     private static Point throughput(Rig rig, Ipvs ipvs, Work work, int octets, int streams, double seconds)

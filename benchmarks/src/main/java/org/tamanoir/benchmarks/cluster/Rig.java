@@ -245,7 +245,7 @@ final class Rig implements AutoCloseable {
         return all;
     }
 
-    private static void pause(double seconds) {
+    static void pause(double seconds) {
         long endNs = System.nanoTime() + Math.round(seconds * 1e9);
         long left;
         while ((left = endNs - System.nanoTime()) > 0) {

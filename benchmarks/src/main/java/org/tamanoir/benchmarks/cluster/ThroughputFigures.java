@@ -30,6 +30,10 @@ final class ThroughputFigures {
                 "1,100 Mb/s",
                 String.format(Locale.ROOT, "%,.0f Mb/s", most.megabits()));
         section.find(
+                "in sum: one node; the cluster",
+                "≈ 500; more than 1,000 Mb/s (ANTS, capsules in Java: about 5)",
+                String.format(Locale.ROOT, "%,.0f; %,.0f Mb/s", one.megabits(), most.megabits()));
+        section.find(
                 "the same, three nodes to one",
                 "2.2 (1,100 to ≈ 500 Mb/s on machines of their own)",
                 String.format(Locale.ROOT, "%.2f: the processors are the same", most.megabits() / one.megabits()));
