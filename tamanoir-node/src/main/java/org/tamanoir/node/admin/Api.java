@@ -155,14 +155,15 @@ final class Api implements AutoCloseable {
                 .onFailure(failure -> Replies.fail(context, failure));
     }
 
-    /** Has a task done, or refuses the request when too many are at work. */
+    /** Has a task done, or refuses the request: too many are at work, or this server ends. */
     static void run(ThreadPoolExecutor threads, RoutingContext context, Runnable task, String what) {
         try {
             threads.execute(task);
         } catch (RejectedExecutionException e) {
-            Replies.refuse(
-                    context,
-                    new ApiException(ApiException.BUSY, "too many " + what + " at once: end one, or try again later"));
+            String why = threads.isShutdown()
+                    ? "this server stops"
+                    : "too many " + what + " at once: end one, or try again later";
+            Replies.refuse(context, new ApiException(ApiException.BUSY, why));
         }
     }
 
