@@ -50,7 +50,12 @@ public record DirectorConfig(
     public static final Map<String, String> DEFAULT_SETTINGS =
             Map.of("expire_nodest_conn", "1", "expire_quiescent_template", "1");
 
-    private static final int MOST_SERVICES = 1000;
+    /** The most that one director has. */
+    public static final int MOST_SERVICES = 64;
+
+    /** The most that are listed; how many register is bounded by {@link RegistrationPolicy#maxBackEnds}. */
+    public static final int MOST_BACK_ENDS = 256;
+
     private static final Pattern SETTING = Pattern.compile("[a-z][a-z0-9_]{0,62}");
 
     public DirectorConfig {
@@ -59,6 +64,7 @@ public record DirectorConfig(
         settings = Map.copyOf(settings);
         Bounds.name("name", name);
         Bounds.check("services", services.size(), 1, MOST_SERVICES);
+        Bounds.check("back-ends", backEnds.size(), 0, MOST_BACK_ENDS);
         Bounds.check("drain", drainDeadline, Duration.ZERO, Duration.ofDays(1));
         requireOnce("service", services.stream().map(ClusterService::name));
         requireOnce(

@@ -3,7 +3,6 @@ package org.tamanoir.cluster;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.security.SecureRandom;
@@ -61,6 +60,7 @@ public final class Membership implements AutoCloseable {
     private final List<MembershipLink> links = new ArrayList<>();
     private final MembershipMemory memory;
     private final MembershipHost host;
+    private final MembershipRoute route;
     private final MembershipServices services = new MembershipServices();
     private final Thread registrar = new Thread(this::register, "cluster-register");
     private final Thread worker = new Thread(this::work, "cluster-work");
@@ -77,7 +77,6 @@ public final class Membership implements AutoCloseable {
     private volatile boolean remembered;
     private volatile Welcome.Code code = new Welcome.Code(List.of(), List.of(), List.of());
     private volatile List<String> publisherIds = List.of();
-    private boolean saidNoRoute;
 
     /**
      * A membership that is not begun; opens nothing.
@@ -107,6 +106,7 @@ public final class Membership implements AutoCloseable {
             MembershipPace pace = new MembershipPace(settings.timing().maxBackOff(), System.nanoTime(), random);
             links.add(new MembershipLink(director, settings, http, senders, pace, signal::wake));
         }
+        route = new MembershipRoute(settings.networkInterface(), links);
         registrar.setDaemon(true);
         worker.setDaemon(true);
     }
@@ -338,34 +338,9 @@ public final class Membership implements AutoCloseable {
     }
 
     private void setUpHost(Welcome welcome) {
-        String through = settings.networkInterface();
-        for (MembershipLink link : links) {
-            through = through == null ? interfaceTowards(link.url()) : through;
-        }
-        if (through == null) {
-            if (!saidNoRoute) {
-                LOG.warn("no route leads to a director: the host is not set up yet; name the interface with "
-                        + "cluster.interface");
-            }
-            saidNoRoute = true;
-            return;
-        }
-        List<InetAddress> directors = new ArrayList<>();
-        for (MembershipLink link : links) {
-            InetAddress there = new InetSocketAddress(link.host(), link.url().getPort()).getAddress();
-            if (there != null && through.equals(interfaceTowards(link.url()))) {
-                directors.add(there);
-            }
-        }
-        host.take(welcome.services(), through, directors);
-    }
-
-    private static @Nullable String interfaceTowards(URI director) {
-        try {
-            NetworkInterface through = NetworkInterface.getByInetAddress(MembershipLink.localAddress(director));
-            return through == null ? null : through.getName();
-        } catch (IOException e) {
-            return null;
+        String through = route.networkInterface();
+        if (through != null) {
+            host.take(welcome.services(), through, route.directorsThrough(through));
         }
     }
 

@@ -54,6 +54,15 @@ final class Configs {
     /** With a virtual service by NAT at 10.99.0.1. */
     static DirectorConfig director(
             Path folder, WeightPolicy weights, @Nullable RegistrationPolicy registration, BackEnd... listed) {
+        return director(folder, weights, registration, false, listed);
+    }
+
+    static DirectorConfig director(
+            Path folder,
+            WeightPolicy weights,
+            @Nullable RegistrationPolicy registration,
+            boolean removeAtEnd,
+            BackEnd... listed) {
         return new DirectorConfig(
                 "front",
                 folder,
@@ -63,7 +72,7 @@ final class Configs {
                 HEALTH,
                 weights,
                 Duration.ofSeconds(60),
-                false,
+                removeAtEnd,
                 DirectorConfig.DEFAULT_SETTINGS,
                 registration,
                 null,

@@ -86,17 +86,26 @@ class DirectorInGuest {
     }
 
     private DirectorConfig config() {
+        return config(false);
+    }
+
+    private DirectorConfig config(boolean removeAtEnd) {
         return Configs.director(
                 folder,
                 Configs.WEIGHTS,
                 Configs.REGISTRATION,
+                removeAtEnd,
                 Configs.backEnd("b1", "10.99.1.1", null),
                 Configs.backEnd("b2", "10.99.1.2", 7));
     }
 
     private Director started() throws Exception {
+        return started(config());
+    }
+
+    private Director started(DirectorConfig config) throws Exception {
         return in(() -> {
-            Director director = new Director(config(), Ipvs.open());
+            Director director = new Director(config, Ipvs.open());
             director.start();
             return director;
         });
@@ -230,6 +239,16 @@ class DirectorInGuest {
         assertThat(setting("expire_nodest_conn")).isEqualTo("0");
     }
 
+    @Test
+    void oneThatRemovesAtItsEndLeavesWhatIsAnothersAlone() throws Exception {
+        ipvsadm("-A -t 10.99.0.7:80 -s rr");
+        Director director = started(config(true));
+        assertThat(ipvsadm("-S -n")).contains("-A -t 10.99.0.1:3322 -s wlc", "-A -u 10.99.0.1:3322 -s wlc");
+        director.close();
+        assertThat(ipvsadm("-S -n").strip()).isEqualTo("-A -t 10.99.0.7:80 -s rr");
+        assertThat(setting("expire_nodest_conn")).isEqualTo("0");
+    }
+
     /** Of services and servers, since they were made; the kernel adds them up every 2 s. */
     private List<String> connections() {
         return ipvsadm("-L -n --stats --exact")
@@ -248,7 +267,7 @@ class DirectorInGuest {
     void anothersServiceStopsTheStartBeforeAnythingIsChanged() throws Exception {
         ipvsadm("-A -u 10.99.0.1:3322 -s rr");
         LvsTable before = in(() -> Ipvs.open().read());
-        assertThatThrownBy(this::started)
+        assertThatThrownBy(() -> started())
                 .isInstanceOf(ClusterException.class)
                 .satisfies(e -> assertThat(e.getMessage())
                         .contains("udp 10.99.0.1:3322")
@@ -258,7 +277,7 @@ class DirectorInGuest {
         ipvsadm("-D -u 10.99.0.1:3322");
         try (Director director = started()) {
             assertThat(director.status().problem()).isNull();
-            assertThatThrownBy(this::started)
+            assertThatThrownBy(() -> started())
                     .isInstanceOf(ClusterException.class)
                     .hasMessageContaining("another director");
         }

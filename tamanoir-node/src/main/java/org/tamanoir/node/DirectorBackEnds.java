@@ -9,13 +9,12 @@ import java.util.List;
 import java.util.Map;
 import org.tamanoir.cluster.BackEnd;
 import org.tamanoir.cluster.ClusterService;
+import org.tamanoir.cluster.DirectorConfig;
 import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.RealServer;
 
 /** The section {@code back-ends} of a director's configuration file. One thread. */
 final class DirectorBackEnds {
-    private static final int MAX_BACK_ENDS = 256;
-
     private final Section root;
     private final List<ClusterService> services;
     private final List<BackEnd> backEnds = new ArrayList<>();
@@ -30,8 +29,11 @@ final class DirectorBackEnds {
     /** Those that are sound. */
     List<BackEnd> backEnds() {
         List<Section> sections = root.sections("back-ends");
-        if (sections.size() > MAX_BACK_ENDS) {
-            root.problems().add(root.where("back-ends"), sections.size() + " are too many: 256 are allowed");
+        if (sections.size() > DirectorConfig.MOST_BACK_ENDS) {
+            root.problems()
+                    .add(
+                            root.where("back-ends"),
+                            sections.size() + " are too many: " + DirectorConfig.MOST_BACK_ENDS + " are allowed");
             return List.of();
         }
         sections.forEach(this::backEnd);

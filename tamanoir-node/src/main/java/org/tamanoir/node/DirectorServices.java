@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.cluster.ClusterService;
+import org.tamanoir.cluster.DirectorConfig;
 import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.cluster.lvs.Scheduler;
@@ -18,7 +19,6 @@ import org.tamanoir.cluster.lvs.VirtualAddress;
 
 /** The section {@code services} of a director's configuration file. One thread. */
 final class DirectorServices {
-    private static final int MAX_SERVICES = 64;
     /** Of ipvsadm 1.31: 31 days. */
     private static final Duration MAX_PERSISTENCE = Duration.ofHours(744);
 
@@ -42,8 +42,11 @@ final class DirectorServices {
             return List.of();
         }
         List<Section> sections = root.sections("services");
-        if (sections.size() > MAX_SERVICES) {
-            root.problems().add(root.where("services"), sections.size() + " are too many: 64 are allowed");
+        if (sections.size() > DirectorConfig.MOST_SERVICES) {
+            root.problems()
+                    .add(
+                            root.where("services"),
+                            sections.size() + " are too many: " + DirectorConfig.MOST_SERVICES + " are allowed");
             return List.of();
         }
         sections.forEach(this::service);
