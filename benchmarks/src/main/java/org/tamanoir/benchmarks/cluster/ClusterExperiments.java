@@ -58,7 +58,8 @@ public final class ClusterExperiments implements Callable<Integer> {
 
     @Option(
             names = "--seconds",
-            description = "For which throughput is measured at each point. Default: 1, with --quick 0.5.",
+            description = "For which throughput is measured at each point on the host, with Gzip four times as long. "
+                    + "Default: 1, with --quick 0.5.",
             showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER)
     private double seconds;
 
@@ -91,9 +92,11 @@ public final class ClusterExperiments implements Callable<Integer> {
         double window = seconds > 0 ? seconds : quick ? QUICK_SECONDS : DEFAULT_SECONDS;
         String note = String.format(
                 Locale.ROOT,
-                "each point: %.1f s after half as long; all machines are network namespaces of one host and share its "
+                "each point on the host: %.1f s after half as long, with Gzip four times that, in the virtual machine %s s; "
+                        + "all machines are network namespaces of one host and share its "
                         + "processors; 1-minute load average at the beginning %s",
                 window,
+                Measurements.guestSeconds(quick),
                 Files.readString(Path.of("/proc/loadavg")).split(" ")[0]);
         Measurements measurements = new Measurements(
                 new Guest(guest.toAbsolutePath(), node.toAbsolutePath(), TRAFFIC.toAbsolutePath()),

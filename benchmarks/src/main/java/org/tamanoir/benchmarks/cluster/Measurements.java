@@ -81,7 +81,12 @@ final class Measurements {
                         "--sizes",
                         Guest.list(quick ? List.of(Settings.PAPER_OCTETS) : List.of(1400, Settings.PAPER_OCTETS)),
                         "--seconds",
-                        quick ? "1" : "4"));
+                        guestSeconds(quick)));
+    }
+
+    /** For which throughput is measured at each point in the guest. */
+    static String guestSeconds(boolean quick) {
+        return quick ? "1" : "4";
     }
 
     /** What an earlier report has in this file; empty = nothing. */

@@ -224,7 +224,7 @@ final class DirectorMachine {
                 .count();
     }
 
-    /** The kernel's sync daemon, and the connections that it knows, for messages. */
+    /** The kernel's sync daemon, and the connections that it knows. */
     String sync() {
         return machine.run("ipvsadm -L --daemon; ipvsadm -L -n -c");
     }
