@@ -3,16 +3,8 @@
 #include <linux/percpu.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <net/netns/generic.h>
 
 #include "tamanoir.h"
-
-static unsigned int tmn_net_id __read_mostly;
-
-struct tmn_net *tmn_net_of(const struct net *net)
-{
-	return net_generic(net, tmn_net_id);
-}
 
 struct tmn_node *tmn_node_of(struct tmn_net *tn, u32 portid)
 {

@@ -128,6 +128,10 @@ struct tmn_crossing {
 	u32 destination[4];
 };
 
+/* net.c: leads from a namespace to its nodes */
+extern unsigned int tmn_net_id;
+struct tmn_net *tmn_net_of(const struct net *net);
+
 /* hook.c */
 int tmn_hooks_add(struct net *net);
 void tmn_hooks_remove(struct net *net);
@@ -166,8 +170,7 @@ void tmn_count_handled(const struct tmn_tally *tally, u32 octets, u32 rule, bool
 void tmn_count_marked(const struct tmn_tally *tally, bool is_marked);
 void tmn_count_connection(const struct tmn_tally *tally, bool is_up, bool is_dropped);
 
-/* node.c: who is attached to a namespace; all but tmn_net_of under its lock */
-struct tmn_net *tmn_net_of(const struct net *net);
+/* node.c: who is attached to a namespace; under its lock. Calls hook.c, which knows nothing of it */
 struct tmn_node *tmn_node_of(struct tmn_net *tn, u32 portid);
 int tmn_attach(struct net *net, u32 portid, const struct tmn_hook *hook,
 	       struct netlink_ext_ack *extack);

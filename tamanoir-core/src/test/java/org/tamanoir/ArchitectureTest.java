@@ -8,6 +8,8 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 
 /** The rooms of the core and what each may see. */
 @AnalyzeClasses(packages = "org.tamanoir", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -15,6 +17,7 @@ class ArchitectureTest {
     private static final String JDK = "java..";
     private static final String JDK_TLS = "javax.net.ssl..";
     private static final String ANNOTATIONS = "org.jspecify..";
+    private static final String GUAVA = "com.google.common..";
 
     @ArchTest
     static final ArchRule packetsNeedTheJdkAlone = classes()
@@ -25,12 +28,67 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.anep..", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule packetsAreAccountedForWithoutTheRest = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.accounting..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.accounting..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule packetsAreCountedWithoutTheEnvironment = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.traffic..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.traffic..",
+                    "org.tamanoir.accounting..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.service..",
+                    JDK,
+                    ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule streamsAreAdmittedWithoutTheEnvironment = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.admission..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.admission..",
+                    "org.tamanoir.accounting..",
+                    "org.tamanoir.routing..",
+                    "org.tamanoir.transport..",
+                    "org.slf4j..",
+                    JDK,
+                    ANNOTATIONS);
+
+    @ArchTest
     static final ArchRule routesNeedTheJdkAlone = classes()
             .that()
             .resideInAPackage("org.tamanoir.routing..")
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage("org.tamanoir.routing..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule theMachineNeedsTheJdkAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.platform..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.platform..", JDK, ANNOTATIONS);
+
+    /** So that a simulation decides who goes on. */
+    @ArchTest
+    static final ArchRule theEnvironmentWaitsByThePlatformAlone = noClasses()
+            .that()
+            .resideInAnyPackage(
+                    "org.tamanoir.ee..", "org.tamanoir.sched..", "org.tamanoir.supervision..", "org.tamanoir.offload..")
+            .should()
+            .dependOnClassesThat()
+            .belongToAnyOf(LockSupport.class, CompletableFuture.class);
 
     @ArchTest
     static final ArchRule disciplinesArePureData = classes()
@@ -40,6 +98,7 @@ class ArchitectureTest {
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
                     "org.tamanoir.qdisc..",
+                    "org.tamanoir.accounting..",
                     "org.tamanoir.anep..",
                     "org.tamanoir.routing..",
                     "java.lang",
@@ -53,9 +112,25 @@ class ArchitectureTest {
                     ANNOTATIONS);
 
     @ArchTest
-    static final ArchRule disciplinesHaveNoThreadsAndNoClock = noClasses()
+    static final ArchRule schedulingPointsKnowNoSockets = classes()
             .that()
-            .resideInAPackage("org.tamanoir.qdisc..")
+            .resideInAPackage("org.tamanoir.sched..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.sched..",
+                    "org.tamanoir.qdisc..",
+                    "org.tamanoir.accounting..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.routing..",
+                    "org.slf4j..",
+                    JDK,
+                    ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule schedulingHasNoThreadsAndNoClock = noClasses()
+            .that()
+            .resideInAnyPackage("org.tamanoir.qdisc..", "org.tamanoir.sched..")
             .should()
             .callMethod(System.class, "nanoTime")
             .orShould()
@@ -94,6 +169,7 @@ class ArchitectureTest {
                     "org.tamanoir.nodeos..",
                     "tools.jackson..",
                     "org.slf4j..",
+                    GUAVA,
                     JDK,
                     JDK_TLS,
                     ANNOTATIONS);
@@ -105,7 +181,13 @@ class ArchitectureTest {
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
-                    "org.tamanoir.tls..", JDK, JDK_TLS, "javax.security.auth.x500..", "org.slf4j..", ANNOTATIONS);
+                    "org.tamanoir.tls..",
+                    JDK,
+                    JDK_TLS,
+                    "javax.security.auth.x500..",
+                    "org.slf4j..",
+                    GUAVA,
+                    ANNOTATIONS);
 
     @ArchTest
     static final ArchRule nothingBelowUsesTheManager = noClasses()
@@ -130,6 +212,58 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.netty..", "com.sun.jna..");
+
+    /** Packets, disciplines and what services see stay on the JDK; the others take it where no packet waits. */
+    @ArchTest
+    static final ArchRule thePacketPathIsWithoutGuava = noClasses()
+            .that()
+            .resideInAnyPackage(
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.accounting..",
+                    "org.tamanoir.qdisc..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.nodeos..",
+                    "org.tamanoir.routing..",
+                    "org.tamanoir.transport..",
+                    "org.tamanoir.ee..",
+                    "org.tamanoir.testkit..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(GUAVA);
+
+    @ArchTest
+    static final ArchRule theRoomsBelowTheEnvironmentDoNotKnowIt = noClasses()
+            .that()
+            .resideInAnyPackage(
+                    "org.tamanoir.sched..",
+                    "org.tamanoir.catalog..",
+                    "org.tamanoir.supervision..",
+                    "org.tamanoir.offload..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.ee..", "org.tamanoir.manager..");
+
+    @ArchTest
+    static final ArchRule servicesAreSupervisedWithoutSockets = classes()
+            .that()
+            .resideInAnyPackage("org.tamanoir.catalog..", "org.tamanoir.supervision..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.catalog..",
+                    "org.tamanoir.supervision..",
+                    "org.tamanoir.platform..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.accounting..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.nodeos..",
+                    "org.tamanoir.sched..",
+                    "org.tamanoir.traffic..",
+                    "org.tamanoir.routing..",
+                    "org.slf4j..",
+                    "com.sun.management..",
+                    JDK,
+                    ANNOTATIONS);
 
     @ArchTest
     static final ArchRule theEnvironmentDoesNotUseTheClient = noClasses()

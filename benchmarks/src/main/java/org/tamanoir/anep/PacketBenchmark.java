@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What one packet costs in memory: 200-octet packets that stand back to back in a direct batch of 64 KiB, as a TCP
+ * What one packet costs in memory: 200-byte packets that stand back to back in a direct batch of 64 KiB, as a TCP
  * read leaves them. All scores are nanoseconds per packet.
  */
 @State(Scope.Thread)
@@ -27,19 +27,19 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class PacketBenchmark {
-    private static final int PACKET_OCTETS = 200;
-    private static final int BATCH_OCTETS = 64 * 1024;
-    private static final int PACKETS = BATCH_OCTETS / PACKET_OCTETS;
+    private static final int PACKET_BYTES = 200;
+    private static final int BATCH_BYTES = 64 * 1024;
+    private static final int PACKETS = BATCH_BYTES / PACKET_BYTES;
     private static final String SERVICE = "org.tamanoir.services.Monitor";
 
-    private final ByteBuffer plain = ByteBuffer.allocateDirect(BATCH_OCTETS);
-    private final ByteBuffer checked = ByteBuffer.allocateDirect(BATCH_OCTETS);
-    private final ByteBuffer target = ByteBuffer.allocateDirect(BATCH_OCTETS);
+    private final ByteBuffer plain = ByteBuffer.allocateDirect(BATCH_BYTES);
+    private final ByteBuffer checked = ByteBuffer.allocateDirect(BATCH_BYTES);
+    private final ByteBuffer target = ByteBuffer.allocateDirect(BATCH_BYTES);
     private final Packet packet = new Packet();
     private final PacketBuilder builder = header();
     private final PacketBuilder checkedBuilder = header().checksum();
-    private final ByteBuffer payload = ByteBuffer.allocateDirect(PACKET_OCTETS - builder.headerLength());
-    private final ByteBuffer checkedPayload = ByteBuffer.allocateDirect(PACKET_OCTETS - checkedBuilder.headerLength());
+    private final ByteBuffer payload = ByteBuffer.allocateDirect(PACKET_BYTES - builder.headerLength());
+    private final ByteBuffer checkedPayload = ByteBuffer.allocateDirect(PACKET_BYTES - checkedBuilder.headerLength());
 
     private static PacketBuilder header() {
         try {
@@ -50,7 +50,7 @@ public class PacketBenchmark {
                             .stream(7)
                             .hopBudget(16);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException("4 octets are an address", e);
+            throw new IllegalStateException("4 bytes are an address", e);
         }
     }
 
@@ -85,7 +85,7 @@ public class PacketBenchmark {
 
     private long parse(ByteBuffer batch) {
         long seen = 0;
-        int end = PACKETS * PACKET_OCTETS;
+        int end = PACKETS * PACKET_BYTES;
         int length;
         for (int at = 0; at < end; at += length) {
             length = Framing.next(batch, at, end);
@@ -102,7 +102,7 @@ public class PacketBenchmark {
     @OperationsPerInvocation(PACKETS)
     public int parseAndMark() {
         int marked = 0;
-        int end = PACKETS * PACKET_OCTETS;
+        int end = PACKETS * PACKET_BYTES;
         for (int at = 0; at < end; at += packet.length()) {
             if (packet.parse(plain, at, end - at) == null && packet.setClassOfService(marked)) {
                 marked++;
@@ -116,8 +116,8 @@ public class PacketBenchmark {
     @OperationsPerInvocation(PACKETS)
     public int checksum() {
         int sum = 0;
-        for (int at = 0; at < PACKETS * PACKET_OCTETS; at += PACKET_OCTETS) {
-            sum += Checksum.sum(checked, at, PACKET_OCTETS);
+        for (int at = 0; at < PACKETS * PACKET_BYTES; at += PACKET_BYTES) {
+            sum += Checksum.sum(checked, at, PACKET_BYTES);
         }
         return sum;
     }

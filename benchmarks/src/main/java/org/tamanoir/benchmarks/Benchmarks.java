@@ -3,20 +3,18 @@ package org.tamanoir.benchmarks;
 import java.util.Arrays;
 import org.tamanoir.benchmarks.cluster.ClusterExperiments;
 import org.tamanoir.benchmarks.cluster.ClusterInGuest;
-import org.tamanoir.benchmarks.cluster.ClusterSink;
-import org.tamanoir.benchmarks.cluster.ClusterSource;
-import org.tamanoir.benchmarks.levels.Changer;
+import org.tamanoir.benchmarks.fuzz.Fuzz;
 import org.tamanoir.benchmarks.levels.LevelExperiments;
-import org.tamanoir.benchmarks.levels.Relay;
-import org.tamanoir.benchmarks.levels.Sink;
-import org.tamanoir.benchmarks.levels.Source;
 import org.tamanoir.benchmarks.qos.QosExperiments;
+import org.tamanoir.benchmarks.soak.Soak;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /**
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
- * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server, {@code jmh} for what happens in memory.
+ * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
+ * {@code soak} for a long run of mixed traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
+ * jmh} for what happens in memory.
  */
 @Command(
         name = "benchmarks",
@@ -28,21 +26,9 @@ import picocli.CommandLine.Command;
             QosExperiments.class,
             LevelExperiments.class,
             ClusterExperiments.class,
-            ClusterInGuest.class,
-            ClusterSource.class,
-            ClusterSink.class,
-            Source.class,
-            Sink.class,
-            Relay.class,
-            Changer.class,
-            TcpSink.class,
-            TcpSender.class,
-            PacedSender.class,
-            StreamSink.class,
-            StreamSender.class,
-            UdpSink.class,
-            UdpFlood.class,
-            NettyProxy.class
+            Soak.class,
+            Fuzz.class,
+            ClusterInGuest.class
         })
 public final class Benchmarks {
     private Benchmarks() {}

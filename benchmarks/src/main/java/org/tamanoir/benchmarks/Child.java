@@ -2,11 +2,11 @@ package org.tamanoir.benchmarks;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -19,13 +19,14 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Child implements AutoCloseable {
     private static final long ANSWER_TIMEOUT_S = 240;
-    private static final long TERM_TIMEOUT_MS = 1500;
+    private static final double KILL_TIMEOUT_S = 1.5;
 
     private final String name;
     private final Process process;
     private final Path log;
     private final Writer questions;
     private final ArrayBlockingQueue<String> answers = new ArrayBlockingQueue<>(16);
+    private String ready = "";
 
     private Child(String name, Process process, Path log) {
         this.name = name;
@@ -46,56 +47,58 @@ public final class Child implements AutoCloseable {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
         Child child = new Child(name, builder.start(), log);
-        Thread reader = new Thread(child::readAnswers, name + " answers");
-        reader.setDaemon(true);
-        reader.start();
+        Threads.start(name + " answers", () -> {
+            try (BufferedReader lines = child.process.inputReader(StandardCharsets.US_ASCII)) {
+                String line;
+                while ((line = lines.readLine()) != null) {
+                    child.answers.put(line);
+                }
+            } catch (IOException e) {
+                // The process is gone: the next question finds that out.
+            }
+        });
         return child;
     }
 
-    private void readAnswers() {
-        try (BufferedReader lines =
-                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII))) {
-            String line;
-            while ((line = lines.readLine()) != null) {
-                answers.put(line);
-            }
-        } catch (IOException | InterruptedException e) {
-            // The process is gone: the next question finds that out.
-        }
-    }
-
-    /** The first line of a load process without the word ready: its port, or nothing. */
-    public String awaitReady() throws IOException, InterruptedException {
+    /** Waits for the first line of a load process. */
+    Child awaitReady() throws IOException {
         String line = answer();
         if (!line.startsWith("ready")) {
             throw new IOException(name + " said '" + line + "' instead of ready");
         }
-        return line.substring("ready".length()).trim();
+        ready = line.substring("ready".length()).trim();
+        return this;
+    }
+
+    /** What a load process said when it was ready: its port, or nothing. */
+    public String ready() {
+        return ready;
     }
 
     /** Asks and waits for the answer; its numbers. */
-    public long[] ask(String question) throws IOException, InterruptedException {
-        String[] words = askLine(question).split(" ");
-        long[] numbers = new long[words.length];
-        for (int i = 0; i < words.length; i++) {
-            numbers[i] = Long.parseLong(words[i]);
-        }
-        return numbers;
+    public long[] ask(String question) throws IOException {
+        return Arrays.stream(askLine(question).split(" "))
+                .mapToLong(Long::parseLong)
+                .toArray();
     }
 
     /** The same for an answer that is text. */
-    public String askLine(String question) throws IOException, InterruptedException {
+    public String askLine(String question) throws IOException {
         questions.write(question + "\n");
         questions.flush();
         return answer();
     }
 
-    private String answer() throws IOException, InterruptedException {
+    private String answer() throws IOException {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_TIMEOUT_S);
         while (deadlineNs - System.nanoTime() > 0) {
-            String line = answers.poll(100, TimeUnit.MILLISECONDS);
-            if (line != null) {
-                return line;
+            try {
+                String line = answers.poll(100, TimeUnit.MILLISECONDS);
+                if (line != null) {
+                    return line;
+                }
+            } catch (InterruptedException e) {
+                throw Threads.interrupted();
             }
             requireAlive();
         }
@@ -119,6 +122,11 @@ public final class Child implements AutoCloseable {
         return process.exitValue();
     }
 
+    /** What it says but for answers. */
+    public Path log() {
+        return log;
+    }
+
     /** The last line of its log. */
     public String lastWords() throws IOException {
         List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();
@@ -131,15 +139,15 @@ public final class Child implements AutoCloseable {
     }
 
     /** Asks the process to end, and waits; true when it did in time. */
-    public boolean terminate(long timeoutMs) throws InterruptedException {
+    public boolean terminate(double timeoutS) throws IOException {
         process.destroy();
-        return process.waitFor(timeoutMs, TimeUnit.MILLISECONDS);
+        return Threads.join(process, timeoutS);
     }
 
     /** Ends what a load process is asked, so that it ends by itself, and waits; true when it did in time. */
-    public boolean finish(long timeoutMs) throws IOException, InterruptedException {
+    public boolean finish(double timeoutS) throws IOException {
         questions.close();
-        return process.waitFor(timeoutMs, TimeUnit.MILLISECONDS);
+        return Threads.join(process, timeoutS);
     }
 
     /** Ends the process and all that it started, at once. */
@@ -154,9 +162,9 @@ public final class Child implements AutoCloseable {
     public void close() {
         kill();
         try {
-            process.waitFor(TERM_TIMEOUT_MS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            Threads.join(process, KILL_TIMEOUT_S);
+        } catch (IOException e) {
+            // Interrupted: it is killed all the same.
         }
     }
 }

@@ -11,14 +11,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The comparison: our node and its peers one after another, in alternating rounds, under the same load. */
 @Command(
@@ -27,7 +22,7 @@ import picocli.CommandLine.Spec;
         showDefaultValues = true,
         description = "Compares the node with HAProxy, nginx, socat and a plain Netty proxy on 127.0.0.1. "
                 + "Exit code 1: a measurement failed.")
-final class Compare implements Callable<Integer> {
+final class Compare extends CheckedCommand {
     /** What is loaded. */
     enum Scenario {
         tcp,
@@ -38,14 +33,11 @@ final class Compare implements Callable<Integer> {
     }
 
     private static final int LATENCY_RATE = 5000;
-    private static final int LATENCY_OCTETS = 200;
+    private static final int LATENCY_BYTES = 200;
     private static final int MODERATE_UDP_RATE = 30_000;
     private static final int SPARE_STREAMS = 100;
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
-    @Option(names = "--quick", description = "One round, short windows, 200 and 32768 octets on one stream.")
+    @Option(names = "--quick", description = "One round, short windows, 200 and 32768 bytes on one stream.")
     private boolean quick;
 
     @Option(names = "--only", split = ",", description = "Scenarios: ${COMPLETION-CANDIDATES}.")
@@ -54,13 +46,13 @@ final class Compare implements Callable<Integer> {
     @Option(names = "--forwarders", split = ",", description = "Those whose name starts like this; without: all.")
     private List<String> names = List.of();
 
-    @Option(names = "--sizes", split = ",", description = "Octets of a packet, TCP flood.")
+    @Option(names = "--sizes", split = ",", description = "Bytes of a packet, TCP flood.")
     private List<Integer> sizes = List.of(64, 200, 1400, 32_768, 65_000);
 
     @Option(names = "--streams", split = ",", description = "Streams at once, TCP flood.")
     private List<Integer> streams = List.of(1, 2, 10);
 
-    @Option(names = "--udp-sizes", split = ",", description = "Octets of a packet, UDP.")
+    @Option(names = "--udp-sizes", split = ",", description = "Bytes of a packet, UDP.")
     private List<Integer> udpSizes = List.of(200, 1400);
 
     @Option(names = "--many-streams", description = "Streams at once, scenario streams.")
@@ -82,7 +74,7 @@ final class Compare implements Callable<Integer> {
     private List<String> jvmFlags = List.of();
 
     @Option(names = "--node-jar", description = "The node's jar.")
-    private Path nodeJar = Path.of("tamanoir-node", "target", "tamanoir-node.jar");
+    private Path nodeJar = NodeJvm.BUILT;
 
     @Option(names = "--output", description = "Folder for the reports.")
     private Path output = Path.of("benchmarks", "results");
@@ -109,13 +101,9 @@ final class Compare implements Callable<Integer> {
     }
 
     private String settings() {
-        return String.format(
-                Locale.ROOT,
-                "medians of %d rounds ± half their range; warm-up %.1f s, window %.1f s; sender, forwarder and sink "
-                        + "share the processors",
-                rounds,
-                warmUpSeconds,
-                windowSeconds);
+        return ("medians of %d rounds ± half their range; warm-up %.1f s, window %.1f s; sender, forwarder and sink "
+                        + "share the processors")
+                .formatted(rounds, warmUpSeconds, windowSeconds);
     }
 
     private void validate() {
@@ -135,14 +123,8 @@ final class Compare implements Callable<Integer> {
         streams.forEach(n -> require(n >= 1 && n <= 1000, "--streams " + n + ": 1 to 1000"));
     }
 
-    private void require(boolean holds, String message) {
-        if (!holds && spec != null) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
-    }
-
     private NodeCommand node() {
-        return new NodeCommand(java, jvmFlags, nodeJar, manyStreams + SPARE_STREAMS);
+        return new NodeCommand(new NodeJvm(java, jvmFlags, nodeJar), manyStreams + SPARE_STREAMS);
     }
 
     private List<Forwarder> available() {
@@ -186,8 +168,8 @@ final class Compare implements Callable<Integer> {
             }
         }
         if (only.contains(Scenario.latency)) {
-            String load = LATENCY_OCTETS + " B, 5,000/s";
-            cases.add(new Case("Latency over TCP", load, tcp, f -> steady.tcpLatency(f, LATENCY_OCTETS, LATENCY_RATE)));
+            String load = LATENCY_BYTES + " B, 5,000/s";
+            cases.add(new Case("Latency over TCP", load, tcp, f -> steady.tcpLatency(f, LATENCY_BYTES, LATENCY_RATE)));
         }
         if (only.contains(Scenario.streams)) {
             ManyStreams many = new ManyStreams(processes, window, manyStreams);
@@ -230,9 +212,8 @@ final class Compare implements Callable<Integer> {
                     long leftS = done == 1
                             ? 0
                             : (System.nanoTime() - startNs) / (done - 1) * (total - done + 1) / 1_000_000_000;
-                    String label = String.format(
-                            "[%d/%d] %s, %s, round %d, %s",
-                            done, total, one.scenario(), one.load(), round, forwarder.name());
+                    String label = "[%d/%d] %s, %s, round %d, %s"
+                            .formatted(done, total, one.scenario(), one.load(), round, forwarder.name());
                     if (terminal) {
                         System.out.printf("\r\033[K%s … (%d:%02d left)", label, leftS / 60, leftS % 60);
                         System.out.flush();

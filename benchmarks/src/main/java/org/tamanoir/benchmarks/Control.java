@@ -4,7 +4,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 
 /**
  * A load process's side of the pipe to the comparison: each line that comes in is a question and gets one line
@@ -13,18 +12,9 @@ import java.util.Map;
  * <p>Thread contract: the main thread of the process.
  */
 public final class Control {
-    /** What answers a question. */
-    interface Answer {
-        String get() throws Exception;
-    }
-
-    /** What answers all questions. */
+    /** What answers questions. */
     public interface Answers {
-        /**
-         * The answer to one.
-         *
-         * @param words of the question, split at blanks
-         */
+        /** Returns the answer to a question, which was split at blanks. */
         String get(String[] words) throws Exception;
     }
 
@@ -35,24 +25,18 @@ public final class Control {
      *
      * @param ready what the comparison must know first: a port, or nothing
      */
-    static void serve(String ready, Map<String, Answer> answers) throws Exception {
-        serve(ready, words -> {
-            Answer answer = answers.get(words[0]);
-            if (answer == null) {
-                throw new IOException("no answer to '" + words[0] + "': known are " + answers.keySet());
-            }
-            return answer.get();
-        });
-    }
-
-    /** The same with questions of several words. */
-    public static void serve(String ready, Answers answers) throws Exception {
+    public static void serve(Object ready, Answers answers) throws Exception {
         BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         say(("ready " + ready).trim());
         String question;
         while ((question = questions.readLine()) != null) {
             say(answers.get(question.split(" ")));
         }
+    }
+
+    /** Returns what answers a question that there is none for. */
+    public static IOException unknown(String question, String known) {
+        return new IOException("no answer to '" + question + "': known are " + known);
     }
 
     private static void say(String line) {

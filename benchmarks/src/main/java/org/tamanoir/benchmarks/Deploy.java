@@ -1,17 +1,14 @@
 package org.tamanoir.benchmarks;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
-import java.util.Locale;
+import java.nio.channels.SocketChannel;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
@@ -32,9 +29,9 @@ import picocli.CommandLine.Option;
             "what publishing and fetching many large services leaves behind."
         })
 final class Deploy implements Callable<Integer> {
-    private static final int JAR_OCTETS = 30_000;
+    private static final int JAR_BYTES = 30_000;
     private static final int SINK_TIMEOUT_MS = 20_000;
-    private static final long CACHE_OCTETS = 256L << 20;
+    private static final long CACHE_BYTES = 256L << 20;
 
     @Option(names = "--rounds", defaultValue = "40", description = "First packets of each kind. Default: 40.")
     private int rounds;
@@ -47,9 +44,6 @@ final class Deploy implements Callable<Integer> {
 
     @Option(names = "--large", defaultValue = "1000", description = "Services of 1 MB. Default: 1000; 0 = none.")
     private int large;
-
-    /** Made by picocli. */
-    Deploy() {}
 
     @Override
     public Integer call() throws Exception {
@@ -70,10 +64,10 @@ final class Deploy implements Callable<Integer> {
             sink.bind(Load.loopback(0));
             sink.setSoTimeout(SINK_TIMEOUT_MS);
             InetSocketAddress end = Load.loopback(sink.getLocalPort());
-            LabNode node = lab.node(end, NextHop.Kind.HOST, true, CACHE_OCTETS);
-            LabNode second = lab.node(end, NextHop.Kind.HOST, false, CACHE_OCTETS);
-            LabNode first = lab.node(second.address(), NextHop.Kind.ACTIVE_NODE, true, CACHE_OCTETS);
-            lab.publish("org.example.Loaded", JAR_OCTETS);
+            LabNode node = lab.node(end, NextHop.Kind.HOST, true, CACHE_BYTES);
+            LabNode second = lab.node(end, NextHop.Kind.HOST, false, CACHE_BYTES);
+            LabNode first = lab.node(second.address(), NextHop.Kind.ACTIVE_NODE, true, CACHE_BYTES);
+            lab.publish("org.example.Loaded", JAR_BYTES);
             Histogram loaded = new Histogram(3);
             Histogram cached = new Histogram(3);
             Histogram fetched = new Histogram(3);
@@ -81,7 +75,7 @@ final class Deploy implements Callable<Integer> {
             for (int round = -warmUp; round < rounds; round++) {
                 String suffix = "R" + (round + warmUp);
                 for (String kind : new String[] {"Cached", "Fetched", "Passed"}) {
-                    lab.publish("org.example." + kind + suffix, JAR_OCTETS);
+                    lab.publish("org.example." + kind + suffix, JAR_BYTES);
                 }
                 node.fetcher().fetch(ServiceKey.of("org.example.Cached" + suffix), null);
                 first.manager().deploy("org.example.Passed" + suffix, false);
@@ -90,7 +84,7 @@ final class Deploy implements Callable<Integer> {
                 record(round, fetched, firstPacketNs(node, sink, "org.example.Fetched" + suffix));
                 record(round, fromNode, firstPacketNs(first, sink, "org.example.Passed" + suffix));
             }
-            System.out.printf(Locale.ROOT, "%-32s %9s %9s %9s%n", "first packet, ms", "p50", "p90", "max");
+            System.out.printf("%-32s %9s %9s %9s%n", "first packet, ms", "p50", "p90", "max");
             print("loaded", loaded);
             print("in the cache", cached);
             print("in the repository", fetched);
@@ -106,7 +100,6 @@ final class Deploy implements Callable<Integer> {
 
     private static void print(String what, Histogram times) {
         System.out.printf(
-                Locale.ROOT,
                 "%-32s %9.2f %9.2f %9.2f%n",
                 what,
                 times.getValueAtPercentile(50) / 1e6,
@@ -114,7 +107,7 @@ final class Deploy implements Callable<Integer> {
                 times.getMaxValue() / 1e6);
     }
 
-    /** From the write of a stream's first packet to its first octet behind the node. */
+    /** From the write of a stream's first packet to its first byte behind the node. */
     private static long firstPacketNs(LabNode node, ServerSocket sink, String service) throws IOException {
         byte[] packet = packets(service, 1);
         InetSocketAddress to = node.address();
@@ -151,93 +144,46 @@ final class Deploy implements Callable<Integer> {
 
     private void throughput(DeployLab lab) throws Exception {
         for (int i = 0; i < services; i++) {
-            lab.publish("org.example.Beside" + i, JAR_OCTETS);
+            lab.publish("org.example.Beside" + i, JAR_BYTES);
         }
-        AtomicLong octets = new AtomicLong();
-        AtomicBoolean ended = new AtomicBoolean();
-        try (ServerSocket sink = new ServerSocket()) {
-            sink.bind(Load.loopback(0));
-            LabNode node = lab.node(Load.loopback(sink.getLocalPort()), NextHop.Kind.HOST, true, CACHE_OCTETS);
-            daemon("sink", () -> drain(sink, octets));
-            daemon("sender", () -> flood(node, ended));
+        try (TcpSink sink = new TcpSink(false)) {
+            LabNode node = lab.node(Load.loopback(sink.port()), NextHop.Kind.HOST, true, CACHE_BYTES);
+            SocketChannel stream = Load.connect(node.address());
+            byte[] batch = packets("org.example.Loaded", Load.BATCH_BYTES / 1400);
+            Threads.start("sender", () -> Load.flood(stream, ByteBuffer.wrap(batch)));
             Thread.sleep(4000);
-            double before = rate(octets, () -> Thread.sleep(3000));
+            double before = rate(sink, () -> Thread.sleep(3000));
             long beginNs = System.nanoTime();
-            double beside = rate(octets, () -> {
+            double beside = rate(sink, () -> {
                 for (int i = 0; i < services; i++) {
                     node.manager().deploy("org.example.Beside" + i, false);
                 }
             });
             double seconds = (System.nanoTime() - beginNs) / 1e9;
-            double after = rate(octets, () -> Thread.sleep(3000));
-            ended.set(true);
+            double after = rate(sink, () -> Thread.sleep(3000));
+            stream.close();
             System.out.printf(
-                    Locale.ROOT,
-                    "%nstream of 1,400 octets, MB/s: %.0f before, %.0f while %d services were deployed in %.2f s, %.0f "
+                    "%nstream of 1,400 bytes, MB/s: %.0f before, %.0f while %d services were deployed in %.2f s, %.0f "
                             + "after: %.2f of undisturbed%n",
-                    before,
-                    beside,
-                    services,
-                    seconds,
-                    after,
-                    beside / ((before + after) / 2));
+                    before, beside, services, seconds, after, beside / ((before + after) / 2));
         }
     }
 
-    private interface Step {
-        void run() throws Exception;
-    }
-
-    private static double rate(AtomicLong octets, Step during) throws Exception {
-        long octetsBefore = octets.get();
+    private static double rate(TcpSink sink, Threads.Body during) throws Exception {
+        long bytesBefore = sink.bytes();
         long beginNs = System.nanoTime();
         during.run();
-        return (octets.get() - octetsBefore) / 1e6 / ((System.nanoTime() - beginNs) / 1e9);
-    }
-
-    private static void daemon(String name, Step body) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        body.run();
-                    } catch (Exception e) {
-                        System.err.println(name + ": " + e);
-                    }
-                },
-                name);
-        thread.setDaemon(true);
-        thread.start();
-    }
-
-    private static void drain(ServerSocket sink, AtomicLong octets) throws IOException {
-        byte[] room = new byte[Load.BATCH_OCTETS];
-        try (Socket arrived = sink.accept()) {
-            int read;
-            while ((read = arrived.getInputStream().read(room)) > 0) {
-                octets.addAndGet(read);
-            }
-        }
-    }
-
-    private static void flood(LabNode node, AtomicBoolean ended) throws IOException {
-        byte[] batch = packets("org.example.Loaded", Load.BATCH_OCTETS / 1400);
-        try (Socket stream =
-                new Socket(node.address().getAddress(), node.address().getPort())) {
-            OutputStream out = stream.getOutputStream();
-            while (!ended.get()) {
-                out.write(batch);
-            }
-        }
+        return (sink.bytes() - bytesBefore) / 1e6 / ((System.nanoTime() - beginNs) / 1e9);
     }
 
     // ---- many large services
     // -------------------------------------------------------------------------------------------
 
     private void manyLarge(DeployLab lab) throws Exception {
-        System.out.printf(Locale.ROOT, "%n%d services of 1 MB, cache of 256 MiB%n", large);
+        System.out.printf("%n%d services of 1 MB, cache of 256 MiB%n", large);
         System.out.printf(
                 "%10s %12s %12s %12s %12s%n", "services", "publish ms", "deploy ms", "heap MB", "metaspace MB");
-        LabNode node = lab.node(Load.loopback(9), NextHop.Kind.HOST, true, CACHE_OCTETS);
+        LabNode node = lab.node(Load.loopback(9), NextHop.Kind.HOST, true, CACHE_BYTES);
         int step = Math.max(1, large / 10);
         for (int done = 0; done < large; done += step) {
             long publishNs = 0;
@@ -254,7 +200,6 @@ final class Deploy implements Callable<Integer> {
             }
             System.gc();
             System.out.printf(
-                    Locale.ROOT,
                     "%10d %12.1f %12.1f %12.1f %12.1f%n",
                     done + step,
                     publishNs / 1e6 / step,

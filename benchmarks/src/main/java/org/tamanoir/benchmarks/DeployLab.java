@@ -1,7 +1,6 @@
 package org.tamanoir.benchmarks;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
@@ -9,21 +8,16 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
-import java.util.jar.JarEntry;
-import java.util.jar.JarOutputStream;
-import java.util.zip.ZipEntry;
+import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
-import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.manager.ActiveNodeManager;
-import org.tamanoir.manager.Deployment;
+import org.tamanoir.manager.DeploymentConfig;
 import org.tamanoir.manager.TrustStore;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.repository.Publisher;
@@ -38,11 +32,6 @@ import org.tamanoir.services.Monitor;
 
 /** A repository on loopback, a publisher, and nodes that trust it, all in this process. One thread. */
 final class DeployLab implements AutoCloseable {
-    private static final long MAX_UNPACKED_OCTETS = 64L << 20;
-    private static final long SEED = 2003;
-    private static final List<String> CLASSES =
-            List.of("org/tamanoir/services/Monitor.class", "org/tamanoir/services/SequenceTable.class");
-
     /** A node that deploys. */
     record LabNode(ExecutionEnvironment environment, ActiveNodeManager manager, CodeFetcher fetcher, CodeCache cache) {
         InetSocketAddress address() {
@@ -72,40 +61,8 @@ final class DeployLab implements AutoCloseable {
     }
 
     /** Publishes Monitor under this name, in a jar of about this size: what does not compress fills it. */
-    void publish(String name, int jarOctets) throws Exception {
-        Path jar = folder.resolve("service.jar");
-        writeJar(jar, jarOctets, name.hashCode());
-        Publisher.Description description =
-                new Publisher.Description(Monitor.class.getName(), name, "1.0", "", ServiceLimits.NONE);
-        publisher.publish(jar, Publisher.describe(jar, description, MAX_UNPACKED_OCTETS), key);
-        Files.delete(jar);
-    }
-
-    private static void writeJar(Path jar, int octets, int variant) throws IOException {
-        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
-            int classes = 0;
-            for (String each : CLASSES) {
-                classes += add(out, each);
-            }
-            byte[] rest = new byte[Math.max(0, octets - classes / 2 - 600)];
-            new Random(SEED + variant).nextBytes(rest);
-            JarEntry entry = new JarEntry("rest");
-            entry.setMethod(ZipEntry.DEFLATED);
-            out.putNextEntry(entry);
-            out.write(rest);
-        }
-    }
-
-    private static int add(JarOutputStream out, String path) throws IOException {
-        try (InputStream in = Monitor.class.getClassLoader().getResourceAsStream(path)) {
-            if (in == null) {
-                throw new IOException("class " + path + " is not to be had");
-            }
-            byte[] octets = in.readAllBytes();
-            out.putNextEntry(new JarEntry(path));
-            out.write(octets);
-            return octets.length;
-        }
+    void publish(String name, int jarBytes) throws Exception {
+        PackedService.publish(publisher, key, folder, Monitor.class, name, jarBytes);
     }
 
     /**
@@ -115,7 +72,7 @@ final class DeployLab implements AutoCloseable {
      * @param kind who is there
      * @param asksRepository whether it knows the repository
      */
-    LabNode node(InetSocketAddress next, NextHop.Kind kind, boolean asksRepository, long cacheOctets)
+    LabNode node(InetSocketAddress next, NextHop.Kind kind, boolean asksRepository, long cacheBytes)
             throws IOException {
         RoutingTable routes = new RoutingTable(List.of(new Route(
                 Prefix.parse("0.0.0.0/0"),
@@ -123,14 +80,14 @@ final class DeployLab implements AutoCloseable {
         ServiceCatalog catalog = new ServiceCatalog();
         ExecutionEnvironment environment = new ExecutionEnvironment(
                 EeConfig.defaults().listening(List.of(Load.loopback(0)), List.of()), routes, catalog);
-        CodeCache cache = CodeCache.open(folder.resolve("cache-" + ++nodes), cacheOctets);
+        CodeCache cache = CodeCache.open(folder.resolve("cache-" + ++nodes), cacheBytes);
         opened.push(cache);
         TrustStore store = TrustStore.open(trust, null);
         CodeFetcher fetcher = new CodeFetcher(
                 CodeFetcher.Settings.of(asksRepository ? List.of(repository) : List.of()), cache, store);
         opened.push(fetcher);
-        Deployment deployment =
-                new Deployment(fetcher, cache, store, true, List.of(), false, id -> Deployment.ServiceSettings.DEFAULT);
+        DeploymentConfig deployment = new DeploymentConfig(
+                fetcher, cache, store, true, List.of(), false, id -> DeploymentConfig.ServiceSettings.DEFAULT);
         ActiveNodeManager manager = new ActiveNodeManager(environment, catalog, routes, deployment);
         opened.push(manager);
         environment.start();

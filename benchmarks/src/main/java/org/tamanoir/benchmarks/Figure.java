@@ -1,12 +1,12 @@
 package org.tamanoir.benchmarks;
 
-import java.util.Locale;
+import com.fasterxml.jackson.annotation.JsonValue;
 
 /** What is measured, in its unit. */
 enum Figure {
-    /** Throughput at the sink, 10^6 octets a second. */
+    /** Throughput at the sink, 10^6 bytes a second. */
     THROUGHPUT("MB/s", 0),
-    /** Processor time of the forwarder per 10^9 octets that the sink got. */
+    /** Processor time of the forwarder per 10^9 bytes that the sink got. */
     CPU_PER_GB("CPU-s/GB", 2),
     /** Median from writing to reading. */
     P50("p50 µs", 1),
@@ -26,7 +26,7 @@ enum Figure {
     PACKETS_PER_CPU("packets/CPU-s", 0),
     /** Packets a second that the sender sent. */
     SENT_RATE("sent/s", 0),
-    /** Resident memory of the forwarder, 2^20 octets. */
+    /** Resident memory of the forwarder, 2^20 bytes. */
     RSS("RSS MiB", 0),
     /** Threads of the forwarder. */
     THREADS("threads", 0),
@@ -43,11 +43,12 @@ enum Figure {
         this.digits = digits;
     }
 
+    @JsonValue
     String unit() {
         return unit;
     }
 
     String format(double value) {
-        return String.format(Locale.ROOT, "%,." + digits + "f", value);
+        return ("%,." + digits + "f").formatted(value);
     }
 }

@@ -6,15 +6,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /** Thousands of TCP streams that are idle but for a burst a second, all at once; every packet is verified. */
 final class ManyStreams {
-    static final int PACKET_OCTETS = 200;
+    static final int PACKET_BYTES = 200;
     static final int BURST_PACKETS = 20;
     static final int PERIOD_MS = 1000;
 
-    private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(30);
+    private static final double DRAIN_TIMEOUT_S = 30;
     /** Two sockets per stream, and what an event loop per stream needs: epoll, event, timer. */
     private static final int DESCRIPTORS_PER_STREAM = 5;
 
@@ -32,25 +31,14 @@ final class ManyStreams {
 
     Map<Figure, Double> measure(Forwarder forwarder) throws Exception {
         requireDescriptors();
-        try (Child sink = processes.load("stream-sink")) {
-            int sinkPort = Integer.parseInt(sink.awaitReady());
-            try (RunningForwarder running = RunningForwarder.start(processes, forwarder, Transport.TCP, sinkPort);
-                    Child sender = processes.load(
-                            "stream-sender",
-                            "--port",
-                            "" + running.port(),
-                            "--streams",
-                            "" + streams,
-                            "--size",
-                            "" + PACKET_OCTETS,
-                            "--burst",
-                            "" + BURST_PACKETS,
-                            "--period-ms",
-                            "" + PERIOD_MS)) {
-                sender.awaitReady();
-                Thread.sleep(PERIOD_MS);
-                return measure(sink, running, sender);
-            }
+        try (Child sink = processes.load("stream-sink");
+                RunningForwarder running =
+                        RunningForwarder.start(processes, forwarder, Transport.TCP, Integer.parseInt(sink.ready()));
+                Child sender = processes.load(
+                        "stream-sender port=%d streams=%d size=%d burst=%d period-ms=%d",
+                        running.port(), streams, PACKET_BYTES, BURST_PACKETS, PERIOD_MS)) {
+            Thread.sleep(PERIOD_MS);
+            return measure(sink, running, sender);
         }
     }
 
@@ -67,7 +55,7 @@ final class ManyStreams {
         Map<Figure, Double> figures = new EnumMap<>(Figure.class);
         figures.put(Figure.LOST, (double) (sent - verified[0]));
         figures.put(Figure.FAULTS, (double) verified[1]);
-        double packets = (double) (after[1] - before[1]) / PACKET_OCTETS;
+        double packets = (double) (after[1] - before[1]) / PACKET_BYTES;
         figures.put(Figure.PACKET_RATE, packets / ((after[0] - before[0]) / 1e9));
         if (cpuAfter > 0) {
             figures.put(Figure.CPU_PER_MILLION, (cpuAfter - cpuBefore) / 1e9 / (packets / 1e6));
@@ -80,13 +68,8 @@ final class ManyStreams {
 
     /** Packets and faults once all that was sent has arrived, or the time is up. */
     private static long[] awaitAll(Child sink, long sent) throws Exception {
-        long deadlineNs = System.nanoTime() + DRAIN_TIMEOUT.toNanos();
-        long[] verified = sink.ask("verified");
-        while (verified[0] < sent && deadlineNs - System.nanoTime() > 0) {
-            TimeUnit.MILLISECONDS.sleep(20);
-            verified = sink.ask("verified");
-        }
-        return verified;
+        Threads.await(DRAIN_TIMEOUT_S, 20, () -> sink.ask("verified")[0] >= sent);
+        return sink.ask("verified");
     }
 
     private void requireDescriptors() throws IOException {

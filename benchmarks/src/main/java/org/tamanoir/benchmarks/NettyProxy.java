@@ -16,38 +16,27 @@ import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
-import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /**
  * The peer that a user of Netty writes in an afternoon: a frame decoder cuts the stream into packets, a handler
  * walks the options, marks the class of service and writes the packet on; one side's writability switches the
- * other side's automatic reading. {@code --tuned} is the same by someone who has profiled it.
+ * other side's automatic reading. {@code tuned} is the same by someone who has profiled it.
  */
-@Command(name = "netty-proxy", hidden = true, description = "Forwards TCP streams packet by packet with Netty.")
-final class NettyProxy implements Callable<Integer> {
+final class NettyProxy {
     private static final int LENGTH_OFFSET = 6;
-    private static final int LENGTH_OCTETS = 2;
-    /** The length field counts the whole packet, the 8 octets up to its own end included. */
+    private static final int LENGTH_BYTES = 2;
+    /** The length field counts the whole packet, the 8 bytes up to its own end included. */
     private static final int LENGTH_ADJUSTMENT = -8;
 
     private static final int CLASS_OF_SERVICE = Anep.OPTION_PRIVATE | 2;
 
-    @Option(names = "--port", required = true)
-    private int port;
+    private NettyProxy() {}
 
-    @Option(names = "--sink", required = true)
-    private int sinkPort;
-
-    @Option(names = "--tuned", description = "Keep the decoder's buffer small.")
-    private boolean tuned;
-
-    @Override
-    public Integer call() throws Exception {
+    static void run(Arguments arguments) throws Exception {
+        int sinkPort = arguments.number("sink");
+        boolean tuned = arguments.flag("tuned");
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(EpollIoHandler.newFactory());
         try {
             new ServerBootstrap()
@@ -61,13 +50,12 @@ final class NettyProxy implements Callable<Integer> {
                             channel.pipeline().addLast(new Decoder(tuned)).addLast(new Marker(sinkPort, tuned));
                         }
                     })
-                    .bind(Load.loopback(port))
+                    .bind(Load.loopback(arguments.number("port")))
                     .sync();
-            Control.serve("", Map.of());
+            Control.serve("", words -> "");
         } finally {
             group.shutdownGracefully();
         }
-        return 0;
     }
 
     /**
@@ -79,7 +67,7 @@ final class NettyProxy implements Callable<Integer> {
         private final boolean tuned;
 
         Decoder(boolean tuned) {
-            super(Anep.MAX_PACKET_OCTETS, LENGTH_OFFSET, LENGTH_OCTETS, LENGTH_ADJUSTMENT, 0);
+            super(Anep.MAX_PACKET_OCTETS, LENGTH_OFFSET, LENGTH_BYTES, LENGTH_ADJUSTMENT, 0);
             this.tuned = tuned;
         }
 
@@ -143,7 +131,7 @@ final class NettyProxy implements Callable<Integer> {
                     packet.setByte(at + 4, 1);
                 }
                 if (words == 0) {
-                    throw new IllegalArgumentException("option of length 0 at octet " + (at - start));
+                    throw new IllegalArgumentException("option of length 0 at byte " + (at - start));
                 }
             }
         }

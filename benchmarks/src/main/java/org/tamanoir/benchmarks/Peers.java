@@ -20,7 +20,7 @@ final class Peers {
     static final String DIRECT = "direct";
 
     private static final Path NGINX_STREAM_MODULE = Path.of("/usr/lib/nginx/modules/ngx_stream_module.so");
-    private static final int HAPROXY_LARGE_BUFFER_OCTETS = 262_144;
+    private static final int HAPROXY_LARGE_BUFFER_BYTES = 262_144;
     private static final Pattern FEATURE_VERSION = Pattern.compile("version \"(\\d+)");
     private static final Set<Transport> TCP = Set.of(Transport.TCP);
     private static final Set<Transport> UDP = Set.of(Transport.UDP);
@@ -33,37 +33,36 @@ final class Peers {
         peers.add(node(NODE, node));
         peers.add(new Forwarder(DIRECT, EnumSet.allOf(Transport.class), "sender and sink alone", null, null));
         peers.add(haproxy("HAProxy", 0, maxStreams));
-        peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_OCTETS, maxStreams));
+        peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_BYTES, maxStreams));
         peers.add(nginx(maxStreams));
         peers.add(socat());
-        peers.add(netty("plain Netty", node.java()));
-        peers.add(netty("Netty tuned", node.java(), "--tuned"));
+        peers.add(netty("plain Netty", node.jvm().java(), false));
+        peers.add(netty("Netty tuned", node.jvm().java(), true));
         return peers;
     }
 
     /** The node under a name. */
     static Forwarder node(String name, NodeCommand command) {
-        String missing = Files.isReadable(command.jar())
-                ? null
-                : command.jar() + " is not there: build it with 'mvn package' or name it with --node-jar";
-        String flags = command.jvmFlags().isEmpty() ? "default JVM flags" : String.join(" ", command.jvmFlags());
+        NodeJvm jvm = command.jvm();
+        String missing = NodeJvm.missing("--node-jar", jvm.jar());
+        String flags = jvm.flags().isEmpty() ? "default JVM flags" : String.join(" ", jvm.flags());
         return new Forwarder(
                 name,
                 EnumSet.allOf(Transport.class),
-                "Monitor service, " + firstLine(command.java(), "-version") + ", " + flags,
-                missing,
+                "Monitor service, " + firstLine(jvm.java(), "-version") + ", " + flags,
+                missing.isEmpty() ? null : missing,
                 command);
     }
 
-    private static Forwarder haproxy(String name, int bufferOctets, int maxStreams) {
-        String buffer = bufferOctets == 0 ? "default tune.bufsize 16384" : "tune.bufsize " + bufferOctets;
+    private static Forwarder haproxy(String name, int bufferBytes, int maxStreams) {
+        String buffer = bufferBytes == 0 ? "default tune.bufsize 16384" : "tune.bufsize " + bufferBytes;
         return new Forwarder(
                 name,
                 TCP,
                 firstLine("haproxy", "-v") + "; mode tcp, nbthread default (one per processor), " + buffer,
                 missing("haproxy", "haproxy"),
                 (port, sinkPort, transport, folder) -> {
-                    String tune = bufferOctets == 0 ? "" : "  tune.bufsize " + bufferOctets + "\n";
+                    String tune = bufferBytes == 0 ? "" : "  tune.bufsize " + bufferBytes + "\n";
                     String text = """
                             global
                               maxconn %d
@@ -140,7 +139,7 @@ final class Peers {
                         "UDP4-SENDTO:127.0.0.1:" + sinkPort));
     }
 
-    private static Forwarder netty(String name, String java, String... flags) {
+    private static Forwarder netty(String name, String java, boolean tuned) {
         String version = Version.identify().values().stream()
                 .map(Version::artifactVersion)
                 .findFirst()
@@ -149,14 +148,10 @@ final class Peers {
                 name,
                 TCP,
                 "Netty " + version + "; LengthFieldBasedFrameDecoder, epoll, default JVM flags"
-                        + (flags.length == 0 ? "" : ", decoder's buffer kept small"),
+                        + (tuned ? ", decoder's buffer kept small" : ""),
                 null,
-                (port, sinkPort, transport, folder) -> {
-                    List<String> arguments = new ArrayList<>(List.of("netty-proxy", "--port", "" + port));
-                    arguments.addAll(List.of("--sink", "" + sinkPort));
-                    arguments.addAll(List.of(flags));
-                    return Processes.jvm(java, List.of(), arguments.toArray(String[]::new));
-                });
+                (port, sinkPort, transport, folder) -> Processes.loadCommand(
+                        java, List.of(), "netty-proxy", "port=" + port, "sink=" + sinkPort, "tuned=" + tuned));
     }
 
     /** The feature version of this launcher's JVM, 0 when it does not say. */

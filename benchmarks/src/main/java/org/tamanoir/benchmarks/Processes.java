@@ -1,14 +1,16 @@
 package org.tamanoir.benchmarks;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.benchmarks.netns.Namespace;
 
 /**
  * Starts processes and makes sure that none outlives the comparison, however that ends. Their configurations and
@@ -47,27 +49,25 @@ public final class Processes implements AutoCloseable {
         return register(Child.startAnswering(name, command, log(name)));
     }
 
-    /** Starts a part of the load in a JVM of its own: the same Java as this one. */
-    Child load(String... arguments) throws IOException {
-        return load(List.of(), arguments);
+    /** Starts a part of the load in a JVM of its own, the same Java as this one, and waits until it is ready. */
+    public Child load(String format, Object... values) throws IOException {
+        return load(null, format, values);
     }
 
-    /** The same by another command, which runs the one that it is followed by. */
-    public Child load(List<String> runner, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(runner);
-        command.addAll(jvm(ownJava(), LOAD_JVM, arguments));
-        return register(Child.startAnswering(arguments[0], command, log(arguments[0])));
+    /** The same in a network namespace. */
+    public Child load(@Nullable Namespace namespace, String format, Object... values) throws IOException {
+        List<String> command = new ArrayList<>(namespace == null ? List.of() : namespace.inside(List.of()));
+        String[] words = format.formatted(values).split(" ");
+        command.addAll(loadCommand(ownJava(), LOAD_JVM, words));
+        return startAnswering(words[0], command).awaitReady();
     }
 
-    /** The command line that runs one of this program's commands. */
-    static List<String> jvm(String java, List<String> flags, String... arguments) {
-        List<String> command = new ArrayList<>();
-        command.add(java);
+    /** The command line of a part of the load. */
+    static List<String> loadCommand(String java, List<String> flags, String... words) {
+        List<String> command = new ArrayList<>(List.of(java));
         command.addAll(flags);
-        command.add("-cp");
-        command.add(System.getProperty("java.class.path"));
-        command.add(Benchmarks.class.getName());
-        command.addAll(List.of(arguments));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Loads.class.getName()));
+        command.addAll(List.of(words));
         return command;
     }
 
@@ -90,12 +90,9 @@ public final class Processes implements AutoCloseable {
     private synchronized void endAll() {
         running.forEach(Child::kill);
         running.forEach(Child::close);
-        if (!Files.exists(folder)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
+        try {
+            if (Files.exists(folder)) {
+                MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
             }
         } catch (IOException e) {
             System.err.println("left behind: " + folder + " (" + e.getMessage() + ")");

@@ -23,7 +23,7 @@ import org.tamanoir.qdisc.QueueingDiscipline;
 
 /**
  * What one packet costs in a queueing discipline: it is dequeued and enqueued again, while so many flows are
- * backlogged with two packets of 1,500 octets each, weights from 1 to 16, and time goes on by what it takes on a link of
+ * backlogged with two packets of 1,500 bytes each, weights from 1 to 16, and time goes on by what it takes on a link of
  * 10 Gb/s. Scores are nanoseconds per packet; {@code -prof gc} shows that nothing is allocated.
  */
 @State(Scope.Thread)
@@ -33,9 +33,9 @@ import org.tamanoir.qdisc.QueueingDiscipline;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class QdiscBenchmark {
-    private static final int OCTETS = 1500;
+    private static final int BYTES = 1500;
     private static final long RATE = 1_250_000_000;
-    private static final long PACKET_NS = OCTETS * 1_000_000_000L / RATE;
+    private static final long PACKET_NS = BYTES * 1_000_000_000L / RATE;
     private static final int PACKETS_OF_FLOW = 2;
 
     /** Which discipline. */
@@ -67,7 +67,7 @@ public class QdiscBenchmark {
             for (int flow = 0; flow < flows; flow++) {
                 Item item = new Item();
                 // Not for dropping: CoDel marks it, and the load stays the same.
-                item.describe(flow, OCTETS, flow * 0x9E3779B97F4A7C15L, false);
+                item.describe(flow, BYTES, flow * 0x9E3779B97F4A7C15L, false);
                 queue.enqueue(item, nowNs);
             }
         }

@@ -8,11 +8,12 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.function.BinaryOperator;
 import java.util.stream.Collectors;
-import tools.jackson.databind.SerializationFeature;
+import org.tamanoir.benchmarks.report.Numbers;
+import org.tamanoir.benchmarks.report.Rows;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -43,45 +44,35 @@ record Report(
     }
 
     String markdown() {
-        StringBuilder text = new StringBuilder();
-        text.append("# Comparison of ")
-                .append(started.format(DateTimeFormatter.ISO_LOCAL_DATE))
-                .append("\n\n");
-        host.forEach((key, value) ->
-                text.append("- ").append(key).append(": ").append(value).append('\n'));
-        versions.forEach((key, value) ->
-                text.append("- ").append(key).append(": ").append(value).append('\n'));
-        text.append("- ").append(settings).append("\n");
+        StringBuilder text =
+                new StringBuilder("# Comparison of " + started.format(DateTimeFormatter.ISO_LOCAL_DATE) + "\n\n");
+        host.forEach((key, value) -> text.append("- " + key + ": " + value + "\n"));
+        versions.forEach((key, value) -> text.append("- " + key + ": " + value + "\n"));
+        text.append("- " + settings + "\n");
         for (String scenario : results.scenarios()) {
-            text.append("\n## ").append(scenario).append("\n\n").append(table(scenario));
-            text.append(ratios(scenario));
+            text.append("\n## " + scenario + "\n\n" + medians(scenario) + ratios(scenario));
         }
         if (!results.failures().isEmpty()) {
             text.append("\n## Failed\n\n");
-            results.failures()
-                    .forEach(failure -> text.append("- ").append(failure).append('\n'));
+            results.failures().forEach(failure -> text.append("- " + failure + "\n"));
         }
         return text.toString();
     }
 
-    /** Medians, ± half the range over the rounds; one row per load, one column per forwarder. */
-    private String table(String scenario) {
-        List<String> forwarders = results.forwarders(scenario);
-        List<Figure> figures = figures(scenario);
-        StringBuilder text =
-                new StringBuilder(figures.stream().map(Figure::unit).collect(Collectors.joining(" · ", "", "\n\n")));
-        text.append("| | ").append(String.join(" | ", forwarders)).append(" |\n|---");
-        text.append("|---:".repeat(forwarders.size())).append("|\n");
+    /** One row per load, one column per forwarder, with the units before it. */
+    private String table(String scenario, List<String> forwarders, List<Figure> figures, BinaryOperator<String> cell) {
+        StringBuilder text = new StringBuilder(units(figures) + "\n\n");
+        text.append("| | " + String.join(" | ", forwarders) + " |\n|---" + "|---:".repeat(forwarders.size()) + "|\n");
         for (String load : results.loads(scenario)) {
-            text.append("| ").append(load).append(" |");
-            for (String forwarder : forwarders) {
-                text.append(' ')
-                        .append(cell(results.cell(scenario, load, forwarder), figures))
-                        .append(" |");
-            }
-            text.append('\n');
+            text.append(forwarders.stream()
+                    .map(forwarder -> cell.apply(load, forwarder))
+                    .collect(Collectors.joining(" | ", "| " + load + " | ", " |\n")));
         }
         return text.toString();
+    }
+
+    private static String units(List<Figure> figures) {
+        return figures.stream().map(Figure::unit).collect(Collectors.joining(" · "));
     }
 
     private List<Figure> figures(String scenario) {
@@ -93,23 +84,25 @@ record Report(
                 .toList();
     }
 
-    private static String cell(Map<Figure, List<Double>> values, List<Figure> figures) {
-        if (values.isEmpty()) {
-            return "–";
-        }
-        return figures.stream()
-                .map(figure -> {
-                    List<Double> measured = values.get(figure);
-                    return measured == null ? "–" : value(figure, measured);
-                })
-                .collect(Collectors.joining(" · "));
+    /** Medians, ± half the range over the rounds. */
+    private String medians(String scenario) {
+        List<Figure> figures = figures(scenario);
+        return table(scenario, results.forwarders(scenario), figures, (load, forwarder) -> {
+            Map<Figure, List<Double>> values = results.cell(scenario, load, forwarder);
+            return values.isEmpty()
+                    ? "–"
+                    : figures.stream()
+                            .map(figure -> value(figure, values.getOrDefault(figure, List.of())))
+                            .collect(Collectors.joining(" · "));
+        });
     }
 
     private static String value(Figure figure, List<Double> values) {
-        String median = figure.format(Results.median(values));
-        return values.size() == 1
-                ? median
-                : median + String.format(Locale.ROOT, " ±%.0f%%", Results.spreadPercent(values));
+        return switch (values.size()) {
+            case 0 -> "–";
+            case 1 -> figure.format(values.get(0));
+            default -> "%s ±%.0f%%".formatted(figure.format(Numbers.median(values)), Numbers.spreadPercent(values));
+        };
     }
 
     /** The node's medians over those of each peer. */
@@ -123,26 +116,14 @@ record Report(
         if (peers.isEmpty() || !results.forwarders(scenario).contains(Peers.NODE)) {
             return "";
         }
-        StringBuilder text = new StringBuilder("\n").append(Peers.NODE).append(" as a multiple of ");
-        text.append("each peer: ")
-                .append(figures.stream().map(Figure::unit).collect(Collectors.joining(" · ")))
-                .append("\n\n| | ")
-                .append(String.join(" | ", peers))
-                .append(" |\n|---")
-                .append("|---:".repeat(peers.size()))
-                .append("|\n");
-        for (String load : results.loads(scenario)) {
-            text.append("| ").append(load).append(" |");
-            for (String peer : peers) {
-                text.append(' ')
-                        .append(figures.stream()
+        return "\n" + Peers.NODE + " as a multiple of each peer: "
+                + table(
+                        scenario,
+                        peers,
+                        figures,
+                        (load, peer) -> figures.stream()
                                 .map(figure -> ratio(scenario, load, peer, figure))
-                                .collect(Collectors.joining(" · ")))
-                        .append(" |");
-            }
-            text.append('\n');
-        }
-        return text.toString();
+                                .collect(Collectors.joining(" · ")));
     }
 
     private String ratio(String scenario, String load, String peer, Figure figure) {
@@ -150,24 +131,17 @@ record Report(
         OptionalDouble theirs = results.median(scenario, load, peer, figure);
         return ours.isEmpty() || theirs.isEmpty() || theirs.getAsDouble() == 0
                 ? "–"
-                : String.format(Locale.ROOT, "%.2f", ours.getAsDouble() / theirs.getAsDouble());
+                : "%.2f".formatted(ours.getAsDouble() / theirs.getAsDouble());
     }
 
     String csv() {
-        StringBuilder text = new StringBuilder("scenario,load,forwarder,round,figure,value\n");
-        for (Results.Row row : results.rows()) {
-            row.figures()
-                    .forEach((figure, value) -> text.append(String.format(
-                            Locale.ROOT,
-                            "\"%s\",\"%s\",\"%s\",%d,\"%s\",%s\n",
-                            row.scenario(),
-                            row.load(),
-                            row.forwarder(),
-                            row.round(),
-                            figure.unit(),
-                            value)));
-        }
-        return text.toString();
+        Rows csv = new Rows("scenario,load,forwarder,round,figure,value");
+        results.rows()
+                .forEach(row -> row.figures()
+                        .forEach((figure, value) -> csv.row(
+                                "\"%s\",\"%s\",\"%s\",%d,\"%s\",%s",
+                                row.scenario(), row.load(), row.forwarder(), row.round(), figure.unit(), value)));
+        return csv.csv();
     }
 
     String json() {
@@ -178,23 +152,8 @@ record Report(
         document.put("host", host);
         document.put("forwarders", versions);
         document.put("settings", settings);
-        document.put("measurements", results.rows().stream().map(Report::json).toList());
+        document.put("measurements", results.rows());
         document.put("failures", results.failures());
-        return JsonMapper.builder()
-                .enable(SerializationFeature.INDENT_OUTPUT)
-                .build()
-                .writeValueAsString(document);
-    }
-
-    private static Map<String, Object> json(Results.Row row) {
-        Map<String, Double> figures = new LinkedHashMap<>();
-        row.figures().forEach((figure, value) -> figures.put(figure.unit(), value));
-        Map<String, Object> object = new LinkedHashMap<>();
-        object.put("scenario", row.scenario());
-        object.put("load", row.load());
-        object.put("forwarder", row.forwarder());
-        object.put("round", row.round());
-        object.put("figures", figures);
-        return object;
+        return JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValueAsString(document);
     }
 }

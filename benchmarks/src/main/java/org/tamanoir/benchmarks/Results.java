@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import org.tamanoir.benchmarks.report.Numbers;
 
 /** All measurements of a comparison, in the order in which they were made. Thread contract: one thread. */
 final class Results {
@@ -65,20 +66,6 @@ final class Results {
     /** The median of one figure; empty when it was not measured. */
     OptionalDouble median(String scenario, String load, String forwarder, Figure figure) {
         List<Double> values = cell(scenario, load, forwarder).get(figure);
-        return values == null ? OptionalDouble.empty() : OptionalDouble.of(median(values));
-    }
-
-    static double median(List<Double> values) {
-        List<Double> sorted = values.stream().sorted().toList();
-        int middle = sorted.size() / 2;
-        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
-    }
-
-    /** Half the distance from the smallest to the largest value, in percent of the median; 0 for a median of 0. */
-    static double spreadPercent(List<Double> values) {
-        double median = median(values);
-        double smallest = values.stream().mapToDouble(Double::doubleValue).min().orElse(median);
-        double largest = values.stream().mapToDouble(Double::doubleValue).max().orElse(median);
-        return median == 0 ? 0 : (largest - smallest) / 2 / median * 100;
+        return values == null ? OptionalDouble.empty() : OptionalDouble.of(Numbers.median(values));
     }
 }

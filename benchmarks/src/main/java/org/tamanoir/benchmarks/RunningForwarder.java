@@ -1,21 +1,16 @@
 package org.tamanoir.benchmarks;
 
 import java.io.IOException;
-import java.net.DatagramSocket;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A forwarder that listens. Thread contract: one thread. */
 final class RunningForwarder implements AutoCloseable {
-    private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final double START_TIMEOUT_S = 20;
     private static final String LISTENING = "0A";
 
     private final int port;
@@ -46,21 +41,9 @@ final class RunningForwarder implements AutoCloseable {
         if (command == null) {
             return new RunningForwarder(sinkPort, null);
         }
-        int port = freePort();
+        int port = Load.freePort();
         List<String> line = command.line(port, sinkPort, transport, processes.folder());
         return new RunningForwarder(port, processes.start(forwarder.name(), line));
-    }
-
-    private static int freePort() throws IOException {
-        while (true) {
-            try (ServerSocket tcp = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                try (DatagramSocket udp = new DatagramSocket(tcp.getLocalPort(), InetAddress.getLoopbackAddress())) {
-                    return udp.getLocalPort();
-                } catch (IOException e) {
-                    // Free for TCP alone: take another one.
-                }
-            }
-        }
     }
 
     /** Looks into /proc/net, so that no connection but the load's reaches the forwarder. */
@@ -68,19 +51,18 @@ final class RunningForwarder implements AutoCloseable {
         if (child == null) {
             return;
         }
-        long deadlineNs = System.nanoTime() + START_TIMEOUT_NS;
-        while (!isOpen(transport)) {
+        boolean isReady = Threads.await(START_TIMEOUT_S, 5, () -> {
             child.requireAlive();
-            if (System.nanoTime() - deadlineNs > 0) {
-                throw new IOException(name + " did not open port " + port + " in 20 s");
-            }
-            LockSupport.parkNanos(5_000_000);
+            return isOpen(transport);
+        });
+        if (!isReady) {
+            throw new IOException(name + " did not open port " + port + " in 20 s");
         }
     }
 
     private boolean isOpen(Transport transport) throws IOException {
         String table = transport.name().toLowerCase(Locale.ROOT);
-        String local = String.format(":%04X", port);
+        String local = ":%04X".formatted(port);
         for (String file : List.of(table, table + "6")) {
             Path path = Path.of("/proc/net", file);
             if (!Files.exists(path)) {
@@ -114,8 +96,8 @@ final class RunningForwarder implements AutoCloseable {
     }
 
     /** Asks the process to end and waits for it. */
-    boolean terminate(long timeoutMs) throws InterruptedException {
-        return child == null || child.terminate(timeoutMs);
+    boolean terminate(double timeoutS) throws IOException {
+        return child == null || child.terminate(timeoutS);
     }
 
     /** Resident KiB, threads and descriptors of the process and of those that it started. */

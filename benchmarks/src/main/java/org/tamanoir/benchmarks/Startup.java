@@ -17,12 +17,12 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Time from the start of a forwarder's process to the first packet that the sink gets through it. */
 final class Startup {
-    private static final int PACKET_OCTETS = 200;
+    private static final int PACKET_BYTES = 200;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int ATTEMPT_TIMEOUT_MS = 500;
     private static final long RETRY_NS = 1_000_000;
     private static final int AUTO_ARCHIVE_SINCE = 19;
-    private static final long DUMP_TIMEOUT_MS = 30_000;
+    private static final double DUMP_TIMEOUT_S = 30;
 
     private final Processes processes;
 
@@ -44,8 +44,8 @@ final class Startup {
     }
 
     private static void awaitPacket(RunningForwarder running, ServerSocket sink, long startNs) throws IOException {
-        byte[] packet = new byte[PACKET_OCTETS];
-        ByteBuffer.wrap(packet).put(Load.batch(1, PACKET_OCTETS, PACKET_OCTETS, 1));
+        byte[] packet = new byte[PACKET_BYTES];
+        ByteBuffer.wrap(packet).put(Load.batch(1, PACKET_BYTES, PACKET_BYTES, 1));
         while (System.nanoTime() - startNs < TIMEOUT_NS) {
             running.requireAlive();
             try (Socket socket = new Socket()) {
@@ -66,7 +66,7 @@ final class Startup {
     private static boolean arrives(ServerSocket sink) throws IOException {
         try (Socket accepted = sink.accept()) {
             accepted.setSoTimeout(ATTEMPT_TIMEOUT_MS);
-            return accepted.getInputStream().readNBytes(PACKET_OCTETS).length == PACKET_OCTETS;
+            return accepted.getInputStream().readNBytes(PACKET_BYTES).length == PACKET_BYTES;
         } catch (SocketTimeoutException e) {
             return false;
         }
@@ -76,15 +76,14 @@ final class Startup {
     List<Forwarder> withArchives(NodeCommand node) throws Exception {
         List<Forwarder> variants = new ArrayList<>();
         Path archive = processes.folder().resolve("node.jsa");
-        runOnce(node.withFlags(List.of("-XX:ArchiveClassesAtExit=" + archive)));
+        runOnce(node.withFlags("-XX:ArchiveClassesAtExit=" + archive));
         if (Files.exists(archive)) {
-            variants.add(Peers.node(
-                    Peers.NODE + ", shared archive", node.withFlags(List.of("-XX:SharedArchiveFile=" + archive))));
+            variants.add(
+                    Peers.node(Peers.NODE + ", shared archive", node.withFlags("-XX:SharedArchiveFile=" + archive)));
         }
-        if (Peers.javaVersion(node.java()) >= AUTO_ARCHIVE_SINCE) {
+        if (Peers.javaVersion(node.jvm().java()) >= AUTO_ARCHIVE_SINCE) {
             Path auto = processes.folder().resolve("node-auto.jsa");
-            NodeCommand command =
-                    node.withFlags(List.of("-XX:+AutoCreateSharedArchive", "-XX:SharedArchiveFile=" + auto));
+            NodeCommand command = node.withFlags("-XX:+AutoCreateSharedArchive", "-XX:SharedArchiveFile=" + auto);
             runOnce(command);
             variants.add(Peers.node(Peers.NODE + ", auto archive", command));
         }
@@ -99,7 +98,7 @@ final class Startup {
                     processes, Peers.node("node to archive", command), Transport.TCP, sink.getLocalPort())) {
                 awaitPacket(running, sink, System.nanoTime());
                 // The archive is written when the JVM ends by itself.
-                running.terminate(DUMP_TIMEOUT_MS);
+                running.terminate(DUMP_TIMEOUT_S);
             }
         }
     }

@@ -1,61 +1,44 @@
 package org.tamanoir.benchmarks;
 
 import java.io.IOException;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.tamanoir.anep.PacketBuilder;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /**
  * Holds thousands of TCP streams that are idle but for a burst each period, all at once. A burst is small enough
  * for the socket's buffer, so that one blocking thread serves all streams.
  */
-@Command(name = "stream-sender", hidden = true, description = "Sends bursts over many TCP streams.")
-final class StreamSender implements Callable<Integer> {
+final class StreamSender {
     private static final long FINISH_TIMEOUT_S = 60;
+    private static final double LOOK_S = 0.05;
 
-    @Option(names = "--port", required = true)
-    private int port;
-
-    @Option(names = "--streams", required = true)
-    private int streams;
-
-    @Option(names = "--size", required = true)
-    private int packetOctets;
-
-    @Option(names = "--burst", required = true)
-    private int burstPackets;
-
-    @Option(names = "--period-ms", required = true)
-    private int periodMs;
-
+    private final List<Stream> open = new ArrayList<>();
+    private final int packetBytes;
+    private final int burstPackets;
+    private final double periodS;
     private final CompletableFuture<Long> sentPackets = new CompletableFuture<>();
     private volatile boolean finishing;
 
     private record Stream(SocketChannel channel, PacketBuilder builder) {}
 
-    @Override
-    public Integer call() throws Exception {
-        List<Stream> open = new ArrayList<>(streams);
-        for (int id = 0; id < streams; id++) {
-            SocketChannel channel = SocketChannel.open(Load.loopback(port));
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            open.add(new Stream(channel, Load.header(id)));
+    private StreamSender(Arguments arguments) throws IOException {
+        packetBytes = arguments.number("size");
+        burstPackets = arguments.number("burst");
+        periodS = arguments.number("period-ms") / 1e3;
+        for (int id = 0; id < arguments.number("streams"); id++) {
+            open.add(new Stream(Load.connect(Load.loopback(arguments.number("port"))), Load.header(id)));
         }
-        Thread sender = new Thread(() -> burst(open), "burst");
-        sender.setDaemon(true);
-        sender.start();
-        Control.serve("", Map.of("finish", this::finish));
-        return 0;
+    }
+
+    static void run(Arguments arguments) throws Exception {
+        StreamSender sender = new StreamSender(arguments);
+        Threads.start("burst", sender::burst);
+        Control.serve("", words -> sender.finish());
     }
 
     /** Ends all streams after the present burst; the packets that were sent. */
@@ -64,9 +47,9 @@ final class StreamSender implements Callable<Integer> {
         return Long.toString(sentPackets.get(FINISH_TIMEOUT_S, TimeUnit.SECONDS));
     }
 
-    private void burst(List<Stream> open) {
-        ByteBuffer payload = Load.payload(Load.header(0), packetOctets);
-        ByteBuffer burst = ByteBuffer.allocateDirect(burstPackets * packetOctets);
+    private void burst() {
+        ByteBuffer payload = Load.payload(Load.header(0), packetBytes);
+        ByteBuffer burst = ByteBuffer.allocateDirect(burstPackets * packetBytes);
         long sent = 0;
         long dueNs = System.nanoTime();
         try {
@@ -76,15 +59,12 @@ final class StreamSender implements Callable<Integer> {
                     for (int i = 0; i < burstPackets; i++) {
                         stream.builder.write(burst, payload);
                     }
-                    burst.flip();
-                    while (burst.hasRemaining()) {
-                        stream.channel.write(burst);
-                    }
+                    Load.write(stream.channel, burst.flip());
                     sent += burstPackets;
                 }
-                dueNs += TimeUnit.MILLISECONDS.toNanos(periodMs);
+                dueNs += Math.round(periodS * 1e9);
                 while (!finishing && dueNs - System.nanoTime() > 0) {
-                    LockSupport.parkNanos(Math.min(dueNs - System.nanoTime(), 50_000_000L));
+                    Threads.pause(Math.min((dueNs - System.nanoTime()) / 1e9, LOOK_S));
                 }
             }
             for (Stream stream : open) {

@@ -6,47 +6,40 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.Map;
-import java.util.concurrent.Callable;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
-import picocli.CommandLine.Command;
 
 /**
  * Takes thousands of TCP connections on one thread and checks each packet: whole, and the next of its stream. The
  * counters are written by that thread alone.
  */
-@Command(name = "stream-sink", hidden = true, description = "Verifies many TCP streams of packets.")
-final class StreamSink implements Callable<Integer> {
+final class StreamSink {
     private static final int BACKLOG = 4096;
-    /** Holds the largest packet of this load, 2,048 octets, and the start of the next. */
-    private static final int BUFFER_OCTETS = 4096;
+    /** Holds the largest packet of this load, 2,048 bytes, and the start of the next. */
+    private static final int BUFFER_BYTES = 4096;
 
     private final Packet packet = new Packet();
-    private volatile long octets;
+    private volatile long bytes;
     private volatile long packets;
     private volatile long faults;
 
     private static final class Stream {
-        final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_OCTETS);
+        final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
         long nextSequence;
     }
 
-    @Override
-    public Integer call() throws Exception {
+    static void run(Arguments arguments) throws Exception {
+        StreamSink sink = new StreamSink();
         try (ServerSocketChannel server = ServerSocketChannel.open().bind(Load.loopback(0), BACKLOG);
                 Selector selector = Selector.open()) {
             server.configureBlocking(false).register(selector, SelectionKey.OP_ACCEPT);
-            Thread loop = new Thread(() -> loop(selector), "loop");
-            loop.setDaemon(true);
-            loop.start();
+            Threads.start("the sink's selector failed", () -> sink.loop(selector));
             Control.serve(
-                    Integer.toString(server.socket().getLocalPort()),
-                    Map.of(
-                            "sample", () -> System.nanoTime() + " " + octets,
-                            "verified", () -> packets + " " + faults));
+                    server.socket().getLocalPort(),
+                    words -> words[0].equals("verified")
+                            ? sink.packets + " " + sink.faults
+                            : System.nanoTime() + " " + sink.bytes);
         }
-        return 0;
     }
 
     private void loop(Selector selector) {
@@ -73,7 +66,7 @@ final class StreamSink implements Callable<Integer> {
             if (read < 0) {
                 end(stream, channel);
             } else {
-                octets += read;
+                bytes += read;
                 verify(stream);
             }
         } catch (IOException e) {
@@ -105,7 +98,7 @@ final class StreamSink implements Callable<Integer> {
             at += length;
         }
         if (length == Framing.BROKEN) {
-            throw new IOException("no ANEP packet at octet " + at);
+            throw new IOException("no ANEP packet at byte " + at);
         }
         buffer.position(at).compact();
     }

@@ -4,42 +4,49 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /**
- * Takes TCP connections and counts what they bring, one thread per connection. With {@code --latency} it also
- * reads each packet's origin time: the clock is CLOCK_MONOTONIC, which all processes of a Linux host share.
+ * Takes TCP connections and counts what they bring, one thread per connection. Told to, it also reads each packet's
+ * origin time: the clock is CLOCK_MONOTONIC, which all processes of a Linux host share. Any thread reads the count.
  */
-@Command(name = "tcp-sink", hidden = true, description = "Counts octets that arrive over TCP.")
-final class TcpSink implements Callable<Integer> {
+public final class TcpSink implements AutoCloseable {
     private static final int BACKLOG = 1024;
     private static final long MAX_LATENCY_NS = 60_000_000_000L;
 
-    @Option(names = "--latency", description = "Record the latency of each packet.")
-    private boolean latency;
-
-    private final LongAdder octets = new LongAdder();
+    private final ServerSocketChannel server = ServerSocketChannel.open().bind(Load.loopback(0), BACKLOG);
+    private final boolean latency;
+    private final LongAdder bytes = new LongAdder();
     private final Recorder latencies = new Recorder(MAX_LATENCY_NS, 3);
 
-    @Override
-    public Integer call() throws Exception {
-        try (ServerSocketChannel server = ServerSocketChannel.open().bind(Load.loopback(0), BACKLOG)) {
-            Thread acceptor = new Thread(() -> accept(server), "accept");
-            acceptor.setDaemon(true);
-            acceptor.start();
+    /** Begins to take connections. */
+    public TcpSink(boolean latency) throws IOException {
+        this.latency = latency;
+        Load.accept(server, this::read);
+    }
+
+    static void run(Arguments arguments) throws Exception {
+        try (TcpSink sink = new TcpSink(arguments.flag("latency"))) {
             Control.serve(
-                    Integer.toString(server.socket().getLocalPort()),
-                    Map.of("sample", () -> System.nanoTime() + " " + octets.sum(), "latency", this::percentiles));
+                    sink.port(),
+                    words -> words[0].equals("latency")
+                            ? sink.percentiles()
+                            : System.nanoTime() + " " + sink.bytes.sum());
         }
-        return 0;
+    }
+
+    /** Returns the port of 127.0.0.1 that it listens on. */
+    public int port() {
+        return server.socket().getLocalPort();
+    }
+
+    /** Returns the bytes that have come. */
+    public long bytes() {
+        return bytes.sum();
     }
 
     /** Count, p50, p99 and maximum in ns since the last question. */
@@ -49,26 +56,13 @@ final class TcpSink implements Callable<Integer> {
                 + interval.getValueAtPercentile(99) + " " + interval.getMaxValue();
     }
 
-    private void accept(ServerSocketChannel server) {
-        try {
-            while (true) {
-                SocketChannel channel = server.accept();
-                Thread reader = new Thread(() -> read(channel), "read");
-                reader.setDaemon(true);
-                reader.start();
-            }
-        } catch (IOException e) {
-            // The server socket closes when the process ends.
-        }
-    }
-
     private void read(SocketChannel channel) {
-        ByteBuffer buffer = ByteBuffer.allocateDirect(Load.BATCH_OCTETS);
+        ByteBuffer buffer = ByteBuffer.allocateDirect(Load.BATCH_BYTES);
         Packet packet = new Packet();
         try (channel) {
             int read;
             while ((read = channel.read(buffer)) >= 0) {
-                octets.add(read);
+                bytes.add(read);
                 if (latency) {
                     record(packet, buffer);
                 } else {
@@ -92,8 +86,13 @@ final class TcpSink implements Callable<Integer> {
             at += length;
         }
         if (length == Framing.BROKEN) {
-            throw new IOException("no ANEP packet at octet " + at + " of the batch: the forwarder broke the stream");
+            throw new IOException("no ANEP packet at byte " + at + " of the batch: the forwarder broke the stream");
         }
         buffer.position(at).compact();
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
     }
 }

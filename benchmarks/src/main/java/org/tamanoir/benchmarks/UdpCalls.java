@@ -20,12 +20,12 @@ public final class UdpCalls {
     private static final int SOL_UDP = 17;
     private static final int UDP_SEGMENT = 103;
     private static final int UDP_GRO = 104;
-    private static final int SOCKADDR_IN_OCTETS = 16;
+    private static final int SOCKADDR_IN_BYTES = 16;
     // struct mmsghdr and struct iovec of 64-bit Linux.
-    private static final int MMSGHDR_OCTETS = 64;
+    private static final int MMSGHDR_BYTES = 64;
     private static final int MSG_IOV = 16;
     private static final int MSG_IOVLEN = 24;
-    private static final int IOVEC_OCTETS = 16;
+    private static final int IOVEC_BYTES = 16;
 
     static {
         Native.register(UdpCalls.class, "c");
@@ -38,87 +38,82 @@ public final class UdpCalls {
     /** Closes a socket. */
     public static native int close(int socket) throws LastErrorException;
 
-    private static native int bind(int socket, byte[] address, int octets) throws LastErrorException;
+    private static native int bind(int socket, byte[] address, int bytes) throws LastErrorException;
 
-    private static native int connect(int socket, byte[] address, int octets) throws LastErrorException;
+    private static native int connect(int socket, byte[] address, int bytes) throws LastErrorException;
 
-    private static native int getsockname(int socket, byte[] address, int[] octets) throws LastErrorException;
+    private static native int getsockname(int socket, byte[] address, int[] bytes) throws LastErrorException;
 
-    private static native int setsockopt(int socket, int level, int name, int[] value, int octets)
+    private static native int setsockopt(int socket, int level, int name, int[] value, int bytes)
             throws LastErrorException;
 
-    private static native long send(int socket, ByteBuffer octets, long length, int flags) throws LastErrorException;
+    private static native long send(int socket, ByteBuffer bytes, long length, int flags) throws LastErrorException;
 
     private static native int sendmmsg(int socket, ByteBuffer messages, int count, int flags) throws LastErrorException;
 
-    private static native long recv(int socket, ByteBuffer octets, long length, int flags) throws LastErrorException;
-
-    /** A socket that sends to 127.0.0.1 and this port. */
-    static int openSender(int port) {
-        return openSender(Load.loopback(port));
-    }
+    private static native long recv(int socket, ByteBuffer bytes, long length, int flags) throws LastErrorException;
 
     /** A socket that sends to this IPv4 address. */
     public static int openSender(InetSocketAddress to) {
         int socket = socket(AF_INET, SOCK_DGRAM, 0);
-        connect(socket, address(to), SOCKADDR_IN_OCTETS);
+        connect(socket, address(to), SOCKADDR_IN_BYTES);
         return socket;
     }
 
-    /** From now on each send leaves as datagrams of {@code segmentOctets}. */
-    static void segment(int socket, int segmentOctets) {
-        set(socket, SOL_UDP, UDP_SEGMENT, segmentOctets);
+    /** From now on each send leaves as datagrams of {@code segmentBytes}. */
+    static void segment(int socket, int segmentBytes) {
+        set(socket, SOL_UDP, UDP_SEGMENT, segmentBytes);
     }
 
     /** A vector for {@link #sendEach} that names the packets of this direct buffer, which must outlive it. */
-    public static ByteBuffer messages(ByteBuffer packets, int packetOctets) {
-        int count = packets.limit() / packetOctets;
-        ByteBuffer vector = ByteBuffer.allocateDirect(count * (MMSGHDR_OCTETS + IOVEC_OCTETS))
-                .order(ByteOrder.nativeOrder());
+    public static ByteBuffer messages(ByteBuffer packets, int packetBytes) {
+        int count = packets.limit() / packetBytes;
+        ByteBuffer vector =
+                ByteBuffer.allocateDirect(count * (MMSGHDR_BYTES + IOVEC_BYTES)).order(ByteOrder.nativeOrder());
         long vectorAddress = Pointer.nativeValue(Native.getDirectBufferPointer(vector));
         long packetAddress = Pointer.nativeValue(Native.getDirectBufferPointer(packets));
         for (int i = 0; i < count; i++) {
-            int iovec = count * MMSGHDR_OCTETS + i * IOVEC_OCTETS;
-            vector.putLong(i * MMSGHDR_OCTETS + MSG_IOV, vectorAddress + iovec);
-            vector.putLong(i * MMSGHDR_OCTETS + MSG_IOVLEN, 1);
-            vector.putLong(iovec, packetAddress + (long) i * packetOctets);
-            vector.putLong(iovec + Long.BYTES, packetOctets);
+            int iovec = count * MMSGHDR_BYTES + i * IOVEC_BYTES;
+            vector.putLong(i * MMSGHDR_BYTES + MSG_IOV, vectorAddress + iovec);
+            vector.putLong(i * MMSGHDR_BYTES + MSG_IOVLEN, 1);
+            vector.putLong(iovec, packetAddress + (long) i * packetBytes);
+            vector.putLong(iovec + Long.BYTES, packetBytes);
         }
         return vector;
     }
 
     /** Sends the packets as single datagrams; how many the kernel took. */
     public static int sendEach(int socket, ByteBuffer messages) {
-        return sendmmsg(socket, messages, messages.capacity() / (MMSGHDR_OCTETS + IOVEC_OCTETS), 0);
+        return sendmmsg(socket, messages, messages.capacity() / (MMSGHDR_BYTES + IOVEC_BYTES), 0);
     }
 
     /** A socket bound to a free port of 127.0.0.1 that receives joined datagrams. */
-    static int openSink(int receiveBufferOctets) {
+    static int openSink(int receiveBufferBytes) {
         int socket = socket(AF_INET, SOCK_DGRAM, 0);
-        bind(socket, address(Load.loopback(0)), SOCKADDR_IN_OCTETS);
+        bind(socket, address(Load.loopback(0)), SOCKADDR_IN_BYTES);
         set(socket, SOL_UDP, UDP_GRO, 1);
         try {
-            set(socket, SOL_SOCKET, SO_RCVBUFFORCE, receiveBufferOctets);
+            set(socket, SOL_SOCKET, SO_RCVBUFFORCE, receiveBufferBytes);
         } catch (LastErrorException e) {
             // Only root may pass net.core.rmem_max.
-            set(socket, SOL_SOCKET, SO_RCVBUF, receiveBufferOctets);
+            set(socket, SOL_SOCKET, SO_RCVBUF, receiveBufferBytes);
         }
         return socket;
     }
 
     /** The port that the socket is bound to. */
     static int localPort(int socket) {
-        byte[] address = new byte[SOCKADDR_IN_OCTETS];
-        getsockname(socket, address, new int[] {SOCKADDR_IN_OCTETS});
+        byte[] address = new byte[SOCKADDR_IN_BYTES];
+        getsockname(socket, address, new int[] {SOCKADDR_IN_BYTES});
         return (address[2] & 0xFF) << 8 | address[3] & 0xFF;
     }
 
-    /** Sends from the buffer's start; octets that the kernel took. */
-    static long send(int socket, ByteBuffer octets) {
-        return send(socket, octets, octets.limit(), 0);
+    /** Sends from the buffer's start; bytes that the kernel took. */
+    static long send(int socket, ByteBuffer bytes) {
+        return send(socket, bytes, bytes.limit(), 0);
     }
 
-    /** Waits for a datagram, or several that were joined; their octets together. */
+    /** Waits for a datagram, or several that were joined; their bytes together. */
     static long receive(int socket, ByteBuffer into) {
         return recv(socket, into, into.capacity(), 0);
     }
@@ -128,7 +123,7 @@ public final class UdpCalls {
     }
 
     private static byte[] address(InetSocketAddress of) {
-        ByteBuffer address = ByteBuffer.allocate(SOCKADDR_IN_OCTETS);
+        ByteBuffer address = ByteBuffer.allocate(SOCKADDR_IN_BYTES);
         address.order(ByteOrder.nativeOrder()).putShort((short) AF_INET);
         address.order(ByteOrder.BIG_ENDIAN)
                 .putShort((short) of.getPort())

@@ -19,25 +19,33 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.Transit;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.sched.QosSnapshot;
+import org.tamanoir.sched.TurnGate;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.services.Monitor;
+import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.ScratchBuffers;
+import org.tamanoir.transport.WriteCoalescer;
 
 /**
  * What one packet costs between the read and the write: framing, receive rules, demultiplexer, Monitor service,
- * routing and collecting into runs. 200-octet packets stand back to back in 64 KiB, as a TCP read leaves them;
+ * routing and collecting into runs. 200-byte packets stand back to back in 64 KiB, as a TCP read leaves them;
  * sockets are left out. All scores are nanoseconds per packet; {@code -prof gc} shows that nothing is allocated.
  */
 @State(Scope.Thread)
@@ -47,12 +55,12 @@ import org.tamanoir.transport.BufferPool;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class PathBenchmark {
-    private static final int PACKET_OCTETS = 200;
-    private static final int BATCH_OCTETS = 64 * 1024;
-    private static final int PACKETS = BATCH_OCTETS / PACKET_OCTETS;
+    private static final int PACKET_BYTES = 200;
+    private static final int BATCH_BYTES = 64 * 1024;
+    private static final int PACKETS = BATCH_BYTES / PACKET_BYTES;
 
     private final BufferPool pool = new BufferPool(4);
-    private final Buffer batch = pool.take(BATCH_OCTETS, BATCH_OCTETS);
+    private final Buffer batch = pool.take(BATCH_BYTES, BATCH_BYTES);
     private final Path monitor = path(Monitor.class.getName(), Monitor::new);
     private final Path transit = path("transit", Transit::new);
 
@@ -65,7 +73,7 @@ public class PathBenchmark {
                     new ExecutionEnvironment(EeConfig.defaults(), routes, new ServiceCatalog());
             return new Path(environment, new ServiceDefinition(name, factory, ServiceConfig.EMPTY, FailurePolicy.DROP));
         } catch (java.net.UnknownHostException e) {
-            throw new IllegalStateException("4 octets are an address", e);
+            throw new IllegalStateException("4 bytes are an address", e);
         }
     }
 
@@ -78,18 +86,21 @@ public class PathBenchmark {
                         .classOfService(0, 0)
                         .stream(7)
                         .hopBudget(16);
-        ByteBuffer payload = ByteBuffer.allocate(PACKET_OCTETS - builder.headerLength());
-        ByteBuffer octets = batch.nio().duplicate();
+        ByteBuffer payload = ByteBuffer.allocate(PACKET_BYTES - builder.headerLength());
+        ByteBuffer bytes = batch.nio().duplicate();
         for (int i = 0; i < PACKETS; i++) {
-            builder.write(octets, payload);
+            builder.write(bytes, payload);
         }
-        monitor.initialise();
-        transit.initialise();
+        monitor.thread.initialise();
+        transit.thread.initialise();
     }
 
     /** Frees the loops. */
     @TearDown
     public void close() {
+        if (monitor.collector.bytes + transit.collector.bytes == 0) {
+            throw new IllegalStateException("nothing was forwarded: what was measured is not the path");
+        }
         monitor.free();
         transit.free();
     }
@@ -108,80 +119,118 @@ public class PathBenchmark {
         return transit.walkPassing(batch);
     }
 
-    /** An instance without sockets: its departures end in a counter. */
-    private static final class Path extends ServiceInstance {
-        private final Collector collector = new Collector();
+    /** An instance without sockets: what leaves it ends in a counter. */
+    private static final class Path implements PacketSource, Ingress, PacketPath.Owner {
+        private final ServiceThread thread;
+        private final ScratchBuffers memory;
+        private final NextHops nextHops;
+        private final PacketPath path;
+        private final Collector collector;
 
         Path(ExecutionEnvironment environment, ServiceDefinition definition) {
-            super(
-                    environment,
-                    definition,
-                    definition.factory().get(),
-                    new StreamInfo(StreamInfo.Transport.TCP, null, new InetSocketAddress(0)),
-                    "benchmark");
+            Service service = definition.factory().get();
+            StreamInfo stream = new StreamInfo(StreamInfo.Transport.TCP, null, new InetSocketAddress(0));
+            thread = new ServiceThread(environment.context, definition, service, stream, "benchmark") {
+                /** The benchmark's threads stand for it. */
+                @Override
+                boolean isOwnThread() {
+                    return true;
+                }
+            };
+            memory = new ScratchBuffers(environment.context.pool(), stream, service, () -> true);
+            collector = new Collector(memory, thread.traffic);
+            nextHops = new NextHops(
+                    environment.context,
+                    thread,
+                    memory,
+                    new Connections<>((address, isTls) -> collector),
+                    (packet, departure) -> {},
+                    hop -> false);
+            path = new PacketPath(environment.context, thread, memory, nextHops, this, this, this);
+            service.attach(thread); // As start() does, which would begin a thread.
         }
 
         long walk(Buffer batch) {
-            ByteBuffer octets = batch.nio();
+            ByteBuffer bytes = batch.nio();
             memory.arrivals(batch);
             int at = 0;
             int length;
-            while ((length = parseNext(octets, at, PACKETS * PACKET_OCTETS)) > 0) {
+            while ((length = path.parseNext(bytes, at, PACKETS * PACKET_BYTES)) > 0) {
                 at += length;
-                handleParsed();
+                path.handleParsed();
             }
-            departures.flush();
-            publish();
-            return collector.octets;
+            nextHops.flush();
+            path.publish(0);
+            return collector.bytes;
         }
 
         long walkPassing(Buffer batch) {
-            ByteBuffer octets = batch.nio();
+            ByteBuffer bytes = batch.nio();
             memory.arrivals(batch);
             int at = 0;
             int length;
-            while ((length = Framing.next(octets, at, PACKETS * PACKET_OCTETS)) > 0) {
-                handleFarPacket(octets, at, length);
+            while ((length = Framing.next(bytes, at, PACKETS * PACKET_BYTES)) > 0) {
+                path.handleFarPacket(bytes, at, length);
                 at += length;
             }
-            departures.flush();
-            publish();
-            return collector.octets;
+            nextHops.flush();
+            path.publish(0);
+            return collector.bytes;
         }
 
         @Override
-        @Nullable
-        TurnGate gate(QualityOfService.Now now, @Nullable TurnGate before) {
+        public @Nullable TurnGate gate(QosSnapshot now, @Nullable TurnGate before) {
             return null;
         }
 
         void free() {
-            loop.own();
-            loop.close();
+            thread.loop.own();
+            thread.loop.close();
         }
 
-        private final class Collector implements Departure {
+        private static final class Collector implements Connections.Way {
+            private final ScratchBuffers memory;
+            private final Traffic traffic;
             private long held;
-            private long octets;
-            private final Runs runs = new Runs(memory, (buffer, from, to) -> octets += to - from);
+            private long bytes;
+            private final WriteCoalescer runs;
+
+            Collector(ScratchBuffers memory, Traffic traffic) {
+                this.memory = memory;
+                this.traffic = traffic;
+                this.runs = new WriteCoalescer(memory, (buffer, generation, from, to) -> bytes += to - from);
+            }
 
             @Override
-            public @Nullable DropReason add(Packet packet) {
+            public @Nullable DropReason add(Packet packet, RouteCacheEntry hop) {
                 runs.add(memory.holderOf(packet), packet.offset(), packet.length());
                 held++;
                 return null;
             }
 
             @Override
+            public @Nullable DropReason addOverLink(Packet packet, RouteCacheEntry hop, int trafficClass) {
+                return add(packet, hop);
+            }
+
+            @Override
             public void flush() {
                 runs.write();
-                traffic.out(held, octets);
+                traffic.out(held, bytes);
                 held = 0;
             }
 
             @Override
             public long held() {
                 return held;
+            }
+
+            @Override
+            public void retire() {}
+
+            @Override
+            public boolean isSpent() {
+                return false;
             }
 
             @Override
@@ -197,36 +246,48 @@ public class PathBenchmark {
         }
 
         @Override
-        Departure connect(InetSocketAddress address, boolean tls) {
-            return collector;
-        }
+        public void run() {}
 
         @Override
-        public void run(Service service) {}
+        public void reply(Packet packet) {}
 
         @Override
-        void reply(Packet packet) {}
-
-        @Override
-        long heldBack() {
+        public long heldBack() {
             return 0;
         }
 
         @Override
-        void handOver(@Nullable ServiceDefinition other, Packet packet) {}
+        public void handOver(@Nullable ServiceDefinition other, Packet packet) {}
 
         @Override
-        void abort(DropReason reason, String why) {}
+        public void abort(DropReason reason, String why) {}
 
         @Override
-        boolean cameFrom(Hop hop) {
-            return false;
+        public void settle() {}
+
+        @Override
+        public @Nullable DropReason ended() {
+            return null;
         }
 
         @Override
-        void drain() {}
+        public @Nullable InetSocketAddress peer() {
+            return null;
+        }
 
         @Override
-        void leaveBehind(DropReason reason) {}
+        public InetSocketAddress local() {
+            return thread.stream().local();
+        }
+
+        @Override
+        public boolean adopts(long key) {
+            return true;
+        }
+
+        @Override
+        public @Nullable DropReason forwardInTransit(Packet packet) {
+            return null;
+        }
     }
 }

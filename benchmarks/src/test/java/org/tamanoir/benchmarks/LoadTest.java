@@ -14,18 +14,18 @@ import org.tamanoir.anep.ServiceKey;
 class LoadTest {
     @ParameterizedTest
     @ValueSource(ints = {64, 200, 1400, 32_768, 65_000, 65_535})
-    void batchHoldsWholePacketsOfTheStatedSize(int packetOctets) {
-        ByteBuffer batch = Load.batch(3, packetOctets, Load.BATCH_OCTETS, Integer.MAX_VALUE);
+    void batchHoldsWholePacketsOfTheStatedSize(int packetBytes) {
+        ByteBuffer batch = Load.batch(3, packetBytes, Load.BATCH_BYTES, Integer.MAX_VALUE);
         Packet packet = new Packet();
         int packets = 0;
-        for (int at = 0; at < batch.limit(); at += packetOctets) {
-            assertThat(Framing.next(batch, at, batch.limit())).isEqualTo(packetOctets);
-            assertThat(packet.parse(batch, at, packetOctets)).isNull();
+        for (int at = 0; at < batch.limit(); at += packetBytes) {
+            assertThat(Framing.next(batch, at, batch.limit())).isEqualTo(packetBytes);
+            assertThat(packet.parse(batch, at, packetBytes)).isNull();
             assertThat(packet.serviceKey()).isEqualTo(ServiceKey.of("org.tamanoir.services.Monitor"));
             assertThat(packet.streamId()).isEqualTo(3);
             assertThat(packet.sequence()).isEqualTo(packets++);
         }
-        assertThat(packets).isEqualTo(Load.BATCH_OCTETS / packetOctets);
+        assertThat(packets).isEqualTo(Load.BATCH_BYTES / packetBytes);
     }
 
     @Test
@@ -37,7 +37,7 @@ class LoadTest {
     void packetsTooSmallForTheirHeaderAreRefusedWithTheBound() {
         assertThatThrownBy(() -> Load.batch(1, 63, 1000, 1))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("63 octets")
+                .hasMessageContaining("63 bytes")
                 .hasMessageContaining("64 to 65535");
     }
 }

@@ -7,6 +7,7 @@ import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.benchmarks.report.Numbers;
 
 class ReportTest {
     private static final ZonedDateTime DATE = ZonedDateTime.of(2026, 1, 2, 3, 4, 5, 0, ZoneOffset.UTC);
@@ -22,14 +23,14 @@ class ReportTest {
 
     @Test
     void medianOfAnEvenNumberIsTheMiddle() {
-        assertThat(Results.median(List.of(4.0, 1.0, 3.0, 2.0))).isEqualTo(2.5);
-        assertThat(Results.median(List.of(9.0, 1.0, 5.0))).isEqualTo(5.0);
+        assertThat(Numbers.median(List.of(4.0, 1.0, 3.0, 2.0))).isEqualTo(2.5);
+        assertThat(Numbers.median(List.of(9.0, 1.0, 5.0))).isEqualTo(5.0);
     }
 
     @Test
     void spreadIsHalfTheRangeOverTheMedian() {
-        assertThat(Results.spreadPercent(List.of(90.0, 100.0, 110.0))).isEqualTo(10.0);
-        assertThat(Results.spreadPercent(List.of(0.0, 0.0))).isZero();
+        assertThat(Numbers.spreadPercent(List.of(90.0, 100.0, 110.0))).isEqualTo(10.0);
+        assertThat(Numbers.spreadPercent(List.of(0.0, 0.0))).isZero();
     }
 
     @Test

@@ -25,7 +25,7 @@ public enum BackEndState {
     /** Out of the table until told to join. */
     DRAINED;
 
-    /** In lower case. */
+    /** Returns the name in lower case. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

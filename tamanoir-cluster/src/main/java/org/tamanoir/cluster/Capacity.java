@@ -1,6 +1,7 @@
 package org.tamanoir.cluster;
 
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.WeightPolicy;
 import org.tamanoir.cluster.lvs.RealServer;
 
 /**
@@ -8,13 +9,13 @@ import org.tamanoir.cluster.lvs.RealServer;
  *
  * <pre>
  *   busy   = max(&Delta; processorSeconds, &Delta; hostBusySeconds) / (&Delta; uptimeSeconds &times; processors), 0 to 1,
- *            damped: busy += (1 &minus; 2^(&minus;&Delta; uptimeSeconds / halfLife)) &times; (new &minus; busy)
+ *            damped: busy += (1 &minus; 2^(&minus;&Delta; uptimeSeconds / {@value #HALF_LIFE_SECONDS})) &times; (new &minus; busy)
  *   free   = min(1 &minus; busy, 1 &minus; streams / maxStreams)
  *   target = max(1, round(perProcessor &times; processors &times; free)), at most {@link RealServer#MAX_WEIGHT}
  * </pre>
  *
- * The weight moves towards the target when it is more than {@code hysteresis} &times; weight away, by at most {@code
- * maxStep} &times; weight (and at least 1) at each look. Differences of two answers are used, so whoever else asks the
+ * The weight moves towards the target when it is more than {@value #HYSTERESIS} &times; weight away, by at most {@value
+ * #MAX_STEP} &times; weight (and at least 1) at each look. Differences of two answers are used, so whoever else asks the
  * node changes nothing, and the node's own uptime is the clock. A node that is new, or started anew, begins as an idle one; a
  * weight that the kernel has already stays until a difference is known. Never 0:
  * a busy back-end still takes its share, 0 would drain it.
@@ -22,6 +23,12 @@ import org.tamanoir.cluster.lvs.RealServer;
  * <p>Thread contract: none, its owner guards it.
  */
 final class Capacity {
+    /** The time in which an old load counts half. */
+    private static final double HALF_LIFE_SECONDS = 10;
+
+    private static final double HYSTERESIS = 0.1;
+    private static final double MAX_STEP = 0.25;
+
     private final WeightPolicy policy;
     private @Nullable Load last;
     private @Nullable Double busy;
@@ -34,7 +41,7 @@ final class Capacity {
         this.weight = weight;
     }
 
-    /** What the node says now. */
+    /** Takes what the node says now. */
     void heard(Load now) {
         Load before = last;
         if (before == null || !before.instance().equals(now.instance())) {
@@ -47,7 +54,7 @@ final class Capacity {
         }
         last = now;
         double part = clamp(usedSeconds(before, now) / (seconds * now.processors()));
-        double share = 1 - Math.pow(2, -seconds * 1e9 / policy.halfLife().toNanos());
+        double share = 1 - Math.pow(2, -seconds / HALF_LIFE_SECONDS);
         busy = busy == null ? part : busy + share * (part - busy);
         move(target(now, busy));
     }
@@ -75,10 +82,10 @@ final class Capacity {
 
     private void move(int target) {
         int away = target - weight;
-        if (Math.abs(away) <= policy.hysteresis() * weight) {
+        if (Math.abs(away) <= HYSTERESIS * weight) {
             return;
         }
-        int step = (int) Math.max(1, Math.floor(policy.maxStep() * weight));
+        int step = (int) Math.max(1, Math.floor(MAX_STEP * weight));
         weight += Math.max(-step, Math.min(step, away));
     }
 
@@ -86,18 +93,18 @@ final class Capacity {
         return Math.max(0, Math.min(1, part));
     }
 
-    /** 1 to {@link RealServer#MAX_WEIGHT}; that of one idle processor until a load is known. */
+    /** Returns 1 to {@link RealServer#MAX_WEIGHT}; that of one idle processor until a load is known. */
     int weight() {
         return weight == 0 ? policy.perProcessor() : weight;
     }
 
-    /** Damped; null = not known yet. */
+    /** Returns the busy part of its processors, damped; null = not known yet. */
     @Nullable
     Double busy() {
         return busy;
     }
 
-    /** Null = none yet. */
+    /** Returns the last load; null = none yet. */
     @Nullable
     Load last() {
         return last;

@@ -57,7 +57,7 @@ final class ClusterTotals {
         node.services = services;
     }
 
-    /** A node leaves: what it counted stays in the sums. */
+    /** Forgets a node that leaves: what it counted stays in the sums. */
     void forget(String backEnd) {
         Node node = nodes.remove(backEnd);
         if (node != null) {
@@ -66,7 +66,7 @@ final class ClusterTotals {
         }
     }
 
-    /** Whether a back-end is in the sums. */
+    /** Returns whether a back-end is in the sums. */
     boolean has(String backEnd) {
         return nodes.containsKey(backEnd);
     }

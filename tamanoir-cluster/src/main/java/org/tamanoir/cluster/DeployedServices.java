@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.lvs.ClusterException;
 
 /**
  * What every node of the cluster deploys at once: what the configuration says, and what was told since.
@@ -54,12 +56,12 @@ final class DeployedServices {
                                 + (all().isEmpty() ? "none" : String.join(", ", all())));
     }
 
-    /** What was told. */
+    /** Returns what was told. */
     List<String> told() {
         return List.copyOf(told);
     }
 
-    /** All; of two versions the one that was told counts. */
+    /** Returns all; of two versions the one that was told counts. */
     List<String> all() {
         List<String> names = told.stream().map(DeployedServices::name).toList();
         return Stream.concat(configured.stream().filter(each -> !names.contains(name(each))), told.stream())

@@ -11,6 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Ipvs;
 import org.tamanoir.cluster.lvs.LvsTable;
 import org.tamanoir.cluster.lvs.Ownership;
@@ -33,15 +36,15 @@ public final class Director implements AutoCloseable {
     /** Null until it is started. */
     private volatile @Nullable DirectorLoop loop;
 
-    /** A director that is not started; opens nothing. */
+    /** Makes a director that is not started; opens nothing. */
     public Director(DirectorConfig config, Ipvs ipvs) {
         this.config = config;
         this.ipvs = ipvs;
     }
 
     /**
-     * What a start with this configuration would change, taking listed back-ends as they answer now and those that
-     * registered as the state folder remembers them. Changes nothing.
+     * Returns what a start with this configuration would change, taking listed back-ends as they answer now and those
+     * that registered as the state folder remembers them. Changes nothing.
      */
     public static Plan plan(DirectorConfig config, Ipvs ipvs) throws ClusterException {
         Set<VirtualAddress> owned = Ownership.look(config.stateFolder());
@@ -71,7 +74,7 @@ public final class Director implements AutoCloseable {
                                     member.backEnd.admin(),
                                     "/ready",
                                     config.health().timeout(),
-                                    NodeAnswers.MAX_READY_OCTETS));
+                                    NodeAnswers.MAX_READY_BYTES));
                 }
             }
             asked.forEach((member, answer) -> {
@@ -82,6 +85,14 @@ public final class Director implements AutoCloseable {
                 }
             });
         }
+    }
+
+    /**
+     * Returns what the running director would change now, by the last look at the kernel's table and at the back-ends:
+     * nothing is asked for it, and no program runs.
+     */
+    public Plan planned() throws ClusterException {
+        return running().planned();
     }
 
     /** Removes the virtual services, and the addresses, that the director of this configuration has made. */
@@ -151,12 +162,14 @@ public final class Director implements AutoCloseable {
     }
 
     /**
-     * A node registers, or says that it is still there.
+     * Registers a node, or takes its word that it is still there.
      *
-     * @param from the address that the request comes from
+     * @param from the address that the request comes from, and the only one that it may speak for; null = the node has
+     *     shown a token of its own, and is listed
      * @throws ClusterException if it is refused
      */
-    public Welcome register(String name, Registration registration, InetAddress from) throws ClusterException {
+    public Welcome register(String name, Registration registration, @Nullable InetAddress from)
+            throws ClusterException {
         return running().register(name, registration, from);
     }
 
@@ -213,7 +226,7 @@ public final class Director implements AutoCloseable {
         return found != null ? found.totals() : new DirectorStatus.Totals(0, List.of(), 0, Load.Traffic.NONE, Map.of());
     }
 
-    /** Ends; the table stays as it is unless the configuration says otherwise. */
+    /** Ends the director; the table stays as it is unless the configuration says otherwise. */
     @Override
     public synchronized void close() {
         DirectorLoop found = loop;

@@ -1,20 +1,30 @@
 package org.tamanoir.cluster;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.net.InetAddress;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Ipvs;
 import org.tamanoir.cluster.lvs.LvsCounters;
 import org.tamanoir.cluster.lvs.LvsTable;
+import org.tamanoir.cluster.lvs.Plan;
+import org.tamanoir.cluster.lvs.Planner;
 import org.tamanoir.cluster.lvs.RealServer;
 import org.tamanoir.cluster.lvs.VirtualAddress;
 import org.tamanoir.cluster.lvs.VirtualService;
@@ -35,7 +45,7 @@ final class DirectorLoop implements AutoCloseable {
     /** What a node that leaves waits for at most; it asks again. */
     private static final long LEAVE_NS = TimeUnit.SECONDS.toNanos(2);
     /** Longer than the programs of one look may take. */
-    private static final long END_MS = 60_000;
+    private static final Duration END = Duration.ofMillis(60_000);
 
     private final DirectorConfig config;
     private final Ipvs ipvs;
@@ -50,12 +60,16 @@ final class DirectorLoop implements AutoCloseable {
     private final Condition news = lock.newCondition();
     private final Condition looked = lock.newCondition();
 
+    private volatile boolean closed;
+
     // Guarded by the lock.
     private boolean hasNews;
-    private boolean closed;
     private boolean active;
     private @Nullable String problem;
     private LvsTable actual;
+    /** Which of its services are this director's. */
+    private Set<VirtualAddress> owned;
+
     private LvsCounters counters = new LvsCounters(new TreeMap<>());
 
     // Of the thread alone.
@@ -72,6 +86,7 @@ final class DirectorLoop implements AutoCloseable {
         this.host = host;
         this.questions = questions;
         actual = memory.keeper().actual();
+        owned = memory.keeper().ownedServices();
         active = host.isActive();
         poller = new Poller(config, questions, lock, this::tell, memory.roster()::has, totals);
         thread = new Thread(this::run, "director " + config.name());
@@ -88,7 +103,7 @@ final class DirectorLoop implements AutoCloseable {
     }
 
     private void run() {
-        while (!isClosed()) {
+        while (!closed) {
             long untilNs;
             try {
                 untilNs = round();
@@ -103,16 +118,7 @@ final class DirectorLoop implements AutoCloseable {
         }
     }
 
-    private boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** When the next is due, if nothing is heard. */
+    /** Returns when the next is due, if nothing is heard. */
     private long round() {
         LvsTable wanted;
         long nextTurnNs;
@@ -173,6 +179,7 @@ final class DirectorLoop implements AutoCloseable {
             lock.lock();
             try {
                 actual = memory.keeper().actual();
+                owned = memory.keeper().ownedServices();
                 counters = now;
                 active = here;
                 count(System.nanoTime());
@@ -303,8 +310,11 @@ final class DirectorLoop implements AutoCloseable {
         }
     }
 
-    /** A node that leaves has its answer when the kernel gives it no new streams, so that it can stop to take them. */
-    Welcome register(String name, Registration registration, InetAddress from) throws ClusterException {
+    /**
+     * Takes a node's leave: it has its answer when the kernel gives it no new streams, so that it can stop to take
+     * them.
+     */
+    Welcome register(String name, Registration registration, @Nullable InetAddress from) throws ClusterException {
         return order((known, nowNs, now) -> {
             Member member = known.roster().register(name, registration, from, nowNs, now);
             tell();
@@ -334,21 +344,32 @@ final class DirectorLoop implements AutoCloseable {
         });
     }
 
-    DirectorStatus status() {
+    /** Returns what would change, by the table as it was last seen. */
+    Plan planned() throws ClusterException {
         lock.lock();
         try {
-            List<DirectorStatus.Service> services = StatusView.services(config, memory.roster(), actual, counters);
-            List<DirectorStatus.Member> members = StatusView.members(config, memory.roster(), actual);
-            return new DirectorStatus(config.name(), problem == null, problem, active, services, members);
+            return Planner.plan(wanted(), actual, owned);
         } finally {
             lock.unlock();
         }
     }
 
+    DirectorStatus status() {
+        return locked(() -> {
+            List<DirectorStatus.Service> services = StatusView.services(config, memory.roster(), actual, counters);
+            List<DirectorStatus.Member> members = StatusView.members(config, memory.roster(), actual);
+            return new DirectorStatus(config.name(), problem == null, problem, active, services, members);
+        });
+    }
+
     DirectorStatus.Totals totals() {
+        return locked(() -> StatusView.totals(memory.roster(), totals));
+    }
+
+    private <T> T locked(Supplier<T> question) {
         lock.lock();
         try {
-            return StatusView.totals(memory.roster(), totals);
+            return question.get();
         } finally {
             lock.unlock();
         }
@@ -363,11 +384,7 @@ final class DirectorLoop implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        try {
-            thread.join(END_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterruptibles.joinUninterruptibly(thread, END);
         questions.close();
         memory.close();
     }

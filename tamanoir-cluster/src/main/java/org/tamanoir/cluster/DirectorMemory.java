@@ -7,6 +7,8 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Ipvs;
 import org.tamanoir.cluster.lvs.LvsTable;
 import org.tamanoir.cluster.lvs.Ownership;
@@ -75,7 +77,7 @@ final class DirectorMemory implements AutoCloseable {
         return keeper;
     }
 
-    /** Whether a director has been here, in this boot. */
+    /** Returns whether a director has been here, in this boot. */
     boolean ownsAny() {
         return !ownership.owned().isEmpty();
     }

@@ -83,7 +83,7 @@ public record DirectorStatus(
      * @param nodes that are in the sums
      * @param unreachable names of those whose last known counters stand in for newer ones
      * @param services counters of services by name, then counter, with {@code packetsIn}, {@code packetsOut},
-     *     {@code octetsIn}, {@code octetsOut}, {@code dropped} beside those that services keep themselves
+     *     {@code bytesIn}, {@code bytesOut}, {@code dropped} beside those that services keep themselves
      */
     public record Totals(
             int nodes,

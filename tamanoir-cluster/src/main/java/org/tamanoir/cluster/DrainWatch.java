@@ -45,12 +45,12 @@ final class DrainWatch {
         streams = tcpStreams + (quiet ? 0 : udpFlows);
     }
 
-    /** Streams at the last look. */
+    /** Returns the streams at the last look. */
     long streams() {
         return streams;
     }
 
-    /** Whether there is nothing to wait for. */
+    /** Returns whether there is nothing to wait for. */
     boolean isOver(long nowNs) {
         return streams == 0 && nowNs - lastTcpNs >= SETTLE_NS;
     }

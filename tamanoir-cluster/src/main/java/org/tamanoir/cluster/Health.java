@@ -1,8 +1,11 @@
 package org.tamanoir.cluster;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.HealthPolicy;
 
 /**
  * What the director makes of a back-end's answers: the states of {@link BackEndState}. Time is given by the caller.
@@ -23,8 +26,11 @@ final class Health {
         STOPPING
     }
 
+    private static final Duration FLAP_WINDOW = Duration.ofMinutes(5);
+    private static final Duration FLAP_HOLD = Duration.ofMinutes(2);
+
     private final HealthPolicy policy;
-    /** When it went down, in the last {@link HealthPolicy#flapWindow}. */
+    /** When it went down, in the last {@link #FLAP_WINDOW}. */
     private final Deque<Long> downsNs = new ArrayDeque<>();
 
     private BackEndState state;
@@ -40,12 +46,12 @@ final class Health {
         this.state = state;
     }
 
-    /** Of a back-end that was never asked. */
+    /** Returns the health of a back-end that was never asked. */
     static Health joining(HealthPolicy policy) {
         return new Health(policy, BackEndState.JOINING);
     }
 
-    /** Of one that the kernel's table has: it is believed to be well until its answers say otherwise. */
+    /** Returns the health of one in the kernel's table: it is believed to be well until its answers say otherwise. */
     static Health trusted(HealthPolicy policy) {
         return new Health(policy, BackEndState.UP);
     }
@@ -54,24 +60,24 @@ final class Health {
         return state;
     }
 
-    /** Null = nothing to say. */
+    /** Returns why it is in its state; null = nothing to say. */
     @Nullable
     String reason() {
         return reason;
     }
 
-    /** Null unless it drains or is drained. */
+    /** Returns why it gets no new streams; null unless it drains or is drained. */
     @Nullable
     Cause cause() {
         return cause;
     }
 
-    /** Meaningful while it drains. */
+    /** Returns when the drain ends; meaningful while it drains. */
     long drainEndsNs() {
         return drainEndsNs;
     }
 
-    /** Whether it is out of the table, and not by an order that is to be kept. */
+    /** Returns whether it is out of the table, and not by an order that is to be kept. */
     boolean isGone() {
         return state == BackEndState.JOINING
                 || state == BackEndState.DOWN
@@ -79,7 +85,7 @@ final class Health {
                 || state == BackEndState.DRAINED && cause != Cause.ORDER;
     }
 
-    /** It answered that it does its work. */
+    /** Takes the answer that it does its work. */
     void ready() {
         failures = 0;
         boolean told = cause == Cause.ORDER || cause == Cause.LEAVING;
@@ -93,7 +99,7 @@ final class Health {
         }
     }
 
-    /** It answered that it stops, once its streams have ended. */
+    /** Takes the answer that it stops, once its streams have ended. */
     void stops(String why, long nowNs, long drainEndsNs) {
         switch (state) {
             case UP -> beginDrain(Cause.STOPPING, why, drainEndsNs);
@@ -108,7 +114,7 @@ final class Health {
         }
     }
 
-    /** It answered that it does not do its work. */
+    /** Takes the answer that it does not do its work. */
     void notReady(String why, long nowNs) {
         if (state == BackEndState.DRAINING && cause != Cause.STOPPING) {
             failures = 0; // It is there: its streams may go on until they end.
@@ -117,7 +123,7 @@ final class Health {
         fails(why, nowNs);
     }
 
-    /** It did not answer. */
+    /** Notes that it did not answer. */
     void fails(String why, long nowNs) {
         successes = 0;
         failures++;
@@ -152,7 +158,7 @@ final class Health {
 
     private void goDown(String why, long nowNs) {
         downsNs.addLast(nowNs);
-        long windowNs = policy.flapWindow().toNanos();
+        long windowNs = FLAP_WINDOW.toNanos();
         downsNs.removeIf(at -> nowNs - at > windowNs);
         if (policy.flapLimit() == 0 || downsNs.size() < policy.flapLimit()) {
             enter(BackEndState.DOWN, why);
@@ -160,13 +166,13 @@ final class Health {
         }
         enter(
                 BackEndState.HELD,
-                "went down " + downsNs.size() + " times in " + Bounds.text(policy.flapWindow()) + ", now: " + why
-                        + "; it stays out for " + Bounds.text(policy.flapHold()) + ", or until told to join");
+                "went down " + downsNs.size() + " times in " + Bounds.text(FLAP_WINDOW) + ", now: " + why
+                        + "; it stays out for " + Bounds.text(FLAP_HOLD) + ", or until told to join");
         downsNs.clear();
-        heldUntilNs = nowNs + policy.flapHold().toNanos();
+        heldUntilNs = nowNs + FLAP_HOLD.toNanos();
     }
 
-    /** Time goes on. */
+    /** Lets time go on. */
     void tick(long nowNs) {
         if (state == BackEndState.HELD && nowNs - heldUntilNs >= 0) {
             enter(BackEndState.DOWN, "was held, is asked again");
@@ -198,7 +204,7 @@ final class Health {
         enter(BackEndState.DRAINING, text);
     }
 
-    /** It has no streams any more, or must not have them. */
+    /** Ends a drain: it has no streams any more, or must not have them. */
     void drained(String why) {
         enter(BackEndState.DRAINED, why);
     }

@@ -1,6 +1,5 @@
 package org.tamanoir.cluster;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
@@ -8,6 +7,10 @@ import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.ClusterService;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.setup.AddressConflict;
 import org.tamanoir.cluster.setup.HostSetup;
 
@@ -18,8 +21,8 @@ import org.tamanoir.cluster.setup.HostSetup;
  */
 final class HostSide {
     private static final Logger LOG = LoggerFactory.getLogger(HostSide.class);
-    /** Of one probe, after RFC 5227: three questions within 1 to 2 s each would keep a start waiting for long. */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    /** The kernel asks once a second; a third question would keep a start waiting for long. */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final DirectorConfig config;
 
@@ -44,7 +47,7 @@ final class HostSide {
             String holder;
             try {
                 holder = AddressConflict.holder(networkInterface, address, PATIENCE);
-            } catch (IOException e) {
+            } catch (ClusterException e) {
                 throw new ClusterException(
                         "cannot ask on " + networkInterface + " whether another host has " + address.getHostAddress()
                                 + ": " + Bounds.line(String.valueOf(e.getMessage()))
@@ -78,13 +81,13 @@ final class HostSide {
         for (InetAddress address : addresses()) {
             try {
                 AddressConflict.announce(networkInterface, address);
-            } catch (IOException e) {
+            } catch (ClusterException e) {
                 LOG.warn("cannot announce {} on {}: {}", address.getHostAddress(), networkInterface, e.getMessage());
             }
         }
     }
 
-    /** Whether this host has all of them. */
+    /** Returns whether this host has all of them. */
     boolean isActive() {
         for (InetAddress address : addresses()) {
             try {

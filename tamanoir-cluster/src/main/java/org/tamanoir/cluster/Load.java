@@ -2,6 +2,7 @@ package org.tamanoir.cluster;
 
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Bounds;
 
 /**
  * What a node says of its load: answer of {@code GET /v1/load}, JSON. Totals since the start, so that two answers give a
@@ -46,18 +47,18 @@ public record Load(
         }
     }
 
-    /** Totals of packets and octets. */
+    /** Totals of packets and bytes. */
     public record Traffic(
-            long packetsIn, long octetsIn, long packetsMade, long packetsOut, long octetsOut, long dropped, long held) {
+            long packetsIn, long bytesIn, long packetsMade, long packetsOut, long bytesOut, long dropped, long held) {
         public static final Traffic NONE = new Traffic(0, 0, 0, 0, 0, 0, 0);
 
         public Traffic plus(Traffic other) {
             return new Traffic(
                     packetsIn + other.packetsIn,
-                    octetsIn + other.octetsIn,
+                    bytesIn + other.bytesIn,
                     packetsMade + other.packetsMade,
                     packetsOut + other.packetsOut,
-                    octetsOut + other.octetsOut,
+                    bytesOut + other.bytesOut,
                     dropped + other.dropped,
                     held + other.held);
         }

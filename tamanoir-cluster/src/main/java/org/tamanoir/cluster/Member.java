@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.BackEnd;
+import org.tamanoir.cluster.config.WeightPolicy;
 
 /**
  * All that the director knows of one back-end.
@@ -55,7 +57,7 @@ final class Member {
         drainUntil = now.plus(deadline);
     }
 
-    /** It answers that it stops. */
+    /** Takes the answer that it stops. */
     void stops(String why, Duration deadline, long nowNs, Instant now) {
         boolean drained = health.state() == BackEndState.DRAINING;
         health.stops(why, nowNs, nowNs + deadline.toNanos());
@@ -64,7 +66,7 @@ final class Member {
         }
     }
 
-    /** What the kernel's counters say of it now; a drain that is over ends. */
+    /** Takes what the kernel's counters say of it now; a drain that is over ends. */
     void look(long tcpStreams, long udpFlows, long udpPackets, long nowNs) {
         watch.look(tcpStreams, udpFlows, udpPackets, nowNs);
         if (health.state() == BackEndState.DRAINING && watchesDrain && watch.isOver(nowNs)) {
@@ -72,7 +74,7 @@ final class Member {
         }
     }
 
-    /** Time goes on. */
+    /** Lets time go on. */
     void tick(long nowNs) {
         health.tick(nowNs);
         if (health.state() != BackEndState.DRAINING) {
@@ -85,7 +87,7 @@ final class Member {
         }
     }
 
-    /** The kernel has the table that was wanted. */
+    /** Notes that the kernel has the table that was wanted. */
     void placed(long nowNs) {
         if (health.state() == BackEndState.DRAINING && !watchesDrain) {
             watch = new DrainWatch(nowNs);
@@ -93,12 +95,12 @@ final class Member {
         }
     }
 
-    /** Whether the kernel gives it new streams though it drains. */
+    /** Returns whether the kernel gives it new streams though it drains. */
     boolean isAwaited() {
         return health.state() == BackEndState.DRAINING && !watchesDrain;
     }
 
-    /** Streams that the kernel has for it. */
+    /** Returns how many streams the kernel has for it. */
     long streams() {
         return watch.streams();
     }
@@ -107,7 +109,7 @@ final class Member {
         return health.cause() == Health.Cause.ORDER ? "; tell it to join to take it in again" : "";
     }
 
-    /** Its weight in the table; null = it is not in it. */
+    /** Returns its weight in the table; null = it is not in it. */
     @Nullable
     Integer weight(WeightPolicy policy) {
         return switch (health.state()) {

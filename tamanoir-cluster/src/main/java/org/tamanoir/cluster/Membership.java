@@ -1,5 +1,6 @@
 package org.tamanoir.cluster;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -12,13 +13,16 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.deploy.HttpCalls;
 import org.tamanoir.deploy.PublisherKey;
+import org.tamanoir.tls.TlsFiles;
 
 /**
  * A node as a back-end of a cluster: registers with every director again and again, sets its host up, deploys what the
@@ -41,7 +45,7 @@ public final class Membership implements AutoCloseable {
     /** The longest that a thread waits without looking what there is to do. */
     private static final long MAX_PAUSE_NS = Duration.ofSeconds(1).toNanos();
 
-    private static final long CLOSE_PATIENCE_MS = 2_000;
+    private static final Duration CLOSE_PATIENCE = Duration.ofMillis(2_000);
     private static final int MAX_FINDINGS = 32;
 
     /** Puts a service to work. */
@@ -64,7 +68,7 @@ public final class Membership implements AutoCloseable {
     private final MembershipServices services = new MembershipServices();
     private final Thread registrar = new Thread(this::register, "cluster-register");
     private final Thread worker = new Thread(this::work, "cluster-work");
-    private final ExecutorService senders;
+    private final HttpCalls senders;
     private final MembershipSignal signal = new MembershipSignal();
 
     private volatile boolean closed;
@@ -79,7 +83,7 @@ public final class Membership implements AutoCloseable {
     private volatile List<String> publisherIds = List.of();
 
     /**
-     * A membership that is not begun; opens nothing.
+     * Makes a membership that is not begun; opens nothing.
      *
      * @throws IOException in one line, if a TLS file is no good
      */
@@ -87,31 +91,21 @@ public final class Membership implements AutoCloseable {
         this.settings = settings;
         memory = new MembershipMemory(settings.folder().resolve("cluster.json"));
         host = new MembershipHost(settings.setUp(), settings.folder().resolve("host-set-up"));
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .proxy(HttpClient.Builder.NO_PROXY)
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .connectTimeout(settings.timing().requestTimeout());
-        if (settings.tls() != null) {
-            builder.sslContext(settings.tls().context());
-        }
-        HttpClient http = builder.build();
-        senders = Executors.newFixedThreadPool(Math.max(1, settings.directors().size()), task -> {
-            Thread thread = new Thread(task, "cluster-send");
-            thread.setDaemon(true);
-            return thread;
-        });
+        TlsFiles tls = settings.tls();
+        senders = new HttpCalls(
+                "cluster-send",
+                HttpCalls.client(tls == null ? null : tls.context())
+                        .proxy(HttpClient.Builder.NO_PROXY)
+                        .connectTimeout(settings.timing().requestTimeout()));
         RandomGenerator random = new SplittableRandom(new SecureRandom().nextLong());
         for (URI director : settings.directors()) {
             MembershipPace pace = new MembershipPace(settings.timing().maxBackOff(), System.nanoTime(), random);
-            links.add(new MembershipLink(director, settings, http, senders, pace, signal::wake));
+            links.add(new MembershipLink(director, settings, senders, pace, signal::wake));
         }
         route = new MembershipRoute(settings.networkInterface(), links);
         registrar.setDaemon(true);
         worker.setDaemon(true);
     }
-
-    // ---- the node's life -------------------------------------------------------------------------------------------
 
     /**
      * Registers, and waits for what the directors say, for as long as the settings allow; then sets the host up. Before
@@ -142,7 +136,7 @@ public final class Membership implements AutoCloseable {
         setUpHost(first);
     }
 
-    /** Where services come from by the cluster's word, from {@link #join} on; the same until the node ends. */
+    /** Returns where services come from by the cluster's word, from {@link #join} on; the same until the node ends. */
     public Welcome.Code code() {
         return code;
     }
@@ -199,24 +193,18 @@ public final class Membership implements AutoCloseable {
         return left.compareTo(least) < 0 ? least : left;
     }
 
-    /** Ends, and takes back what was done to the host. */
+    /** Ends the membership, and takes back what was done to the host. */
     @Override
     public void close() {
         closed = true;
         signal.close();
         for (Thread thread : List.of(registrar, worker)) {
             thread.interrupt();
-            try {
-                thread.join(CLOSE_PATIENCE_MS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            Uninterruptibles.joinUninterruptibly(thread, CLOSE_PATIENCE);
         }
-        senders.shutdownNow();
+        senders.close();
         host.undo();
     }
-
-    // ---- the registering thread ------------------------------------------------------------------------------------
 
     private void register() {
         MembershipLink.Listener listener = this::answered;
@@ -234,9 +222,11 @@ public final class Membership implements AutoCloseable {
                 }
                 signal.pause(seen, leftNs);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            } catch (RuntimeException e) {
+                if (closed) { // Else it is a service of this JVM that interrupts: ignored.
+                    Thread.currentThread().interrupt();
+                    return;
+                }
+            } catch (RuntimeException | Error e) {
                 // Whatever it is: a node that is no longer registered would be worse off.
                 LOG.error("registration: {}", e.toString(), e);
             }
@@ -288,8 +278,6 @@ public final class Membership implements AutoCloseable {
                 services.deployed());
     }
 
-    // ---- the working thread ----------------------------------------------------------------------------------------
-
     private void work() {
         long lookNs = System.nanoTime();
         while (!closed) {
@@ -312,9 +300,11 @@ public final class Membership implements AutoCloseable {
                     deploy(service);
                 }
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            } catch (RuntimeException e) {
+                if (closed) { // Else it is a service of this JVM that interrupts: ignored.
+                    Thread.currentThread().interrupt();
+                    return;
+                }
+            } catch (RuntimeException | Error e) {
                 LOG.error("cluster: {}", e.toString(), e);
             }
         }
@@ -330,7 +320,7 @@ public final class Membership implements AutoCloseable {
             services.deployed(service, version);
             LOG.info("{} is deployed, as the directors want", version);
         } catch (ClusterException | RuntimeException e) {
-            String why = MembershipWelcome.oneLine(e.getMessage() == null ? e.toString() : e.getMessage());
+            String why = Bounds.reason(e);
             services.failed(service, why, System.nanoTime());
             LOG.warn("{} is not deployed, as the directors want: {}", service, why);
         }
@@ -344,9 +334,12 @@ public final class Membership implements AutoCloseable {
         }
     }
 
-    // ---- what people see -------------------------------------------------------------------------------------------
+    /** Returns whether one of the directors is at this address, by what its name meant when it was last looked up. */
+    public boolean isDirector(InetAddress from) {
+        return links.stream().anyMatch(link -> link.isAt(from));
+    }
 
-    /** What the node knows. */
+    /** Returns what the node knows. */
     public MembershipStatus status() {
         List<Welcome.Served> served = host.services();
         MembershipStatus.HostState setUp = host.state();
@@ -363,7 +356,7 @@ public final class Membership implements AutoCloseable {
                 all);
     }
 
-    /** What an operator has to know beside what the host lacks. */
+    /** Returns what an operator has to know beside what the host lacks. */
     private List<String> problems() {
         List<Welcome> said = new ArrayList<>();
         for (MembershipLink link : links) {

@@ -4,10 +4,14 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.MembershipSettings.SetUp;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.setup.HostSetup;
 
 /**
@@ -38,7 +42,7 @@ final class MembershipHost {
         this.stateFile = stateFile;
     }
 
-    /** What it is set up for; null = nothing yet. */
+    /** Returns what it is set up for; null = nothing yet. */
     synchronized @Nullable List<Welcome.Served> services() {
         return services;
     }
@@ -58,7 +62,7 @@ final class MembershipHost {
                 try {
                     setUp(HostSetup.backEnd(wanted, towardsDirectors, stateFile, directors));
                 } catch (ClusterException | RuntimeException e) {
-                    String line = "the host is not set up: " + reason(e);
+                    String line = "the host is not set up: " + Bounds.reason(e);
                     LOG.warn("{}", line);
                     synchronized (this) {
                         setUpFailure = line;
@@ -82,8 +86,7 @@ final class MembershipHost {
             }
             LOG.info("the host is set up for the cluster's services");
         } else if (!commands().isEmpty()) {
-            LOG.warn("the host is not set up by the node ({}); as root, run:", why());
-            commands().forEach(command -> LOG.warn("  {}", command));
+            LOG.warn("the host is not set up by the node ({}); as root, run:{}", why(), lines(commands()));
         }
     }
 
@@ -111,7 +114,7 @@ final class MembershipHost {
                     lookFailure = null;
                 }
             } catch (ClusterException | RuntimeException e) {
-                lookFailed("the host cannot be looked at: " + reason(e));
+                lookFailed("the host cannot be looked at: " + Bounds.reason(e));
             }
         }
     }
@@ -131,8 +134,10 @@ final class MembershipHost {
             try {
                 known.undo();
             } catch (ClusterException | RuntimeException e) {
-                LOG.warn("what was set up on the host is not taken back: {}; as root, run:", reason(e));
-                known.undoCommands().forEach(command -> LOG.warn("  {}", command));
+                LOG.warn(
+                        "what was set up on the host is not taken back: {}; as root, run:{}",
+                        Bounds.reason(e),
+                        lines(known.undoCommands()));
             }
         }
     }
@@ -144,8 +149,11 @@ final class MembershipHost {
         lookFailure = line;
     }
 
-    private static String reason(Exception e) {
-        return MembershipWelcome.oneLine(e.getMessage() == null ? e.toString() : e.getMessage());
+    /**
+     * Writes one line of the log each, but one call: the log limits lines of a kind, and none of these may be missing.
+     */
+    private static String lines(List<String> commands) {
+        return commands.stream().map(command -> "\n  " + command).collect(Collectors.joining());
     }
 
     private synchronized List<String> commands() {

@@ -8,7 +8,6 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -17,13 +16,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.deploy.BoundedBody;
+import org.tamanoir.deploy.HttpCalls;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -37,7 +39,7 @@ final class MembershipLink {
     private static final JsonMapper MAPPER = new JsonMapper();
     private static final int OK = 200;
     private static final int UNAVAILABLE = 503;
-    private static final int LIMIT_OCTETS = MembershipWelcome.LIMIT_OCTETS;
+    private static final int LIMIT_BYTES = MembershipWelcome.LIMIT_BYTES;
     private static final String ASKED = "asked";
     private static final String REFUSED = "refused";
     private static final String UNREACHABLE = "unreachable";
@@ -63,11 +65,13 @@ final class MembershipLink {
 
     private final URI url;
     private final MembershipSettings settings;
-    private final HttpClient http;
-    private final Executor senders;
+    private final HttpCalls senders;
     private final MembershipPace pace;
     private final Runnable wake;
     private @Nullable InetAddress local;
+    /** The director's address; null = not known yet. */
+    private volatile @Nullable InetAddress there;
+
     private @Nullable Future<HttpResponse<String>> pending;
     private boolean pendingLeaves;
     private long deadlineNs;
@@ -84,28 +88,17 @@ final class MembershipLink {
     private long firstLeaveNs;
 
     /**
-     * A link that has asked nothing yet.
+     * Makes a link that has asked nothing yet.
      *
-     * @param senders threads of the membership's own, one for each director: what the HTTP client sends without a thread
-     *     of the caller's ends on the common pool, which a service may hold up
      * @param wake called by any thread when {@link #step} has something to do
      */
-    MembershipLink(
-            URI url,
-            MembershipSettings settings,
-            HttpClient http,
-            Executor senders,
-            MembershipPace pace,
-            Runnable wake) {
+    MembershipLink(URI url, MembershipSettings settings, HttpCalls senders, MembershipPace pace, Runnable wake) {
         this.url = url;
         this.settings = settings;
-        this.http = http;
         this.senders = senders;
         this.pace = pace;
         this.wake = wake;
     }
-
-    // ---- the registering thread ------------------------------------------------------------------------------------
 
     /** Does what is due; returns nanoseconds until something is due again. */
     long step(long nowNs, Body body, Listener listener) {
@@ -125,6 +118,9 @@ final class MembershipLink {
 
     private void send(long nowNs, Body body, Listener listener) {
         try {
+            if (local == null) {
+                there = new InetSocketAddress(host(url), url.getPort()).getAddress();
+            }
             InetAddress from = local == null ? localAddress(url) : local;
             local = from;
             pendingLeaves = leaves();
@@ -137,15 +133,7 @@ final class MembershipLink {
                     .PUT(HttpRequest.BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body.of(from))))
                     .build();
             deadlineNs = nowNs + settings.timing().requestTimeout().toNanos();
-            FutureTask<HttpResponse<String>> sent =
-                    new FutureTask<>(() -> http.send(request, head -> new BoundedAnswer(LIMIT_OCTETS))) {
-                        @Override
-                        protected void done() {
-                            wake.run();
-                        }
-                    };
-            pending = sent;
-            senders.execute(sent);
+            pending = senders.send(request, head -> BoundedBody.text(LIMIT_BYTES), wake);
         } catch (IOException e) {
             local = null;
             failed(UNREACHABLE, String.valueOf(e.getMessage()), nowNs, listener);
@@ -211,7 +199,7 @@ final class MembershipLink {
         listener.answered(null);
     }
 
-    /** Under the monitor. */
+    /** Changes the state; under the monitor. */
     private void turn(String now) {
         if (!now.equals(state)) {
             LOG.info("director {}: this node is {}", url, now);
@@ -220,7 +208,7 @@ final class MembershipLink {
         }
     }
 
-    /** There is news to tell. The registering thread. */
+    /** Registers at once, as there is news to tell. The registering thread. */
     void hurry(long nowNs) {
         pace.hurry(nowNs);
     }
@@ -230,13 +218,13 @@ final class MembershipLink {
             return noAnswer();
         }
         if (e instanceof SSLException) {
-            return "no TLS with it: " + MembershipWelcome.oneLine(e.getMessage())
+            return "no TLS with it: " + Bounds.line(e.getMessage())
                     + "; name the authority of its certificate under tls.trust, or with --tls-trust";
         }
         if (e instanceof ConnectException) {
             return "cannot connect: is the director running, and its API there?";
         }
-        return "no answer: " + MembershipWelcome.oneLine(e.getMessage() == null ? e.toString() : e.getMessage());
+        return "no answer: " + Bounds.reason(e);
     }
 
     private String noAnswer() {
@@ -251,10 +239,10 @@ final class MembershipLink {
             // Whoever answers is no director; its status says enough.
         }
         String status = "it answers with status " + response.statusCode();
-        return why.isBlank() ? status : MembershipWelcome.oneLine(status + ": " + why);
+        return why.isBlank() ? status : Bounds.line(status + ": " + why);
     }
 
-    /** The address of this host that leads there; nothing is sent. */
+    /** Returns the address of this host that leads there; nothing is sent. */
     static InetAddress localAddress(URI url) throws IOException {
         InetSocketAddress there = new InetSocketAddress(host(url), url.getPort());
         if (there.isUnresolved()) {
@@ -272,9 +260,12 @@ final class MembershipLink {
         }
     }
 
-    // ---- any thread ------------------------------------------------------------------------------------------------
+    /** Returns whether the director is at this address. */
+    boolean isAt(InetAddress address) {
+        return address.equals(there);
+    }
 
-    /** From now on the node takes its leave. */
+    /** Has the node take its leave from now on. */
     synchronized void leave() {
         leaves = true;
     }
@@ -283,23 +274,23 @@ final class MembershipLink {
         return leaves;
     }
 
-    /** Whether it knows that the node leaves, or cannot be told. */
+    /** Returns whether it knows that the node leaves, or cannot be told. */
     synchronized boolean hasConfirmed() {
         return confirmed;
     }
 
-    /** Whether it says that the node has streams from there. */
+    /** Returns whether it says that the node has streams from there. */
     synchronized boolean hasStreams() {
         boolean inTable = state.equals(BackEndState.DRAINING.label()) || state.equals(BackEndState.UP.label());
         return problem == null && inTable;
     }
 
-    /** What it said last; null = nothing yet. */
+    /** Returns what it said last; null = nothing yet. */
     synchronized @Nullable Welcome welcome() {
         return welcome;
     }
 
-    /** Whether it answered, and would not have this node. */
+    /** Returns whether it answered, and would not have this node. */
     synchronized boolean refuses() {
         return state.equals(REFUSED);
     }
@@ -308,7 +299,7 @@ final class MembershipLink {
         return url;
     }
 
-    /** Its name or address. */
+    /** Returns its name or address. */
     String host() {
         return host(url);
     }

@@ -1,18 +1,16 @@
 package org.tamanoir.cluster;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.deploy.SmallFile;
 
 /**
  * What a director said last, in a file that is there whole or not at all: a node that starts while no director answers
@@ -29,16 +27,16 @@ final class MembershipMemory {
         this.file = file;
     }
 
-    /** Null when there is none that can be read. */
+    /** Returns null when there is none that can be read. */
     @Nullable
     Welcome read() {
-        try (InputStream in = Files.newInputStream(file)) {
-            byte[] octets = in.readNBytes(MembershipWelcome.LIMIT_OCTETS + 1);
-            if (octets.length > MembershipWelcome.LIMIT_OCTETS) {
-                throw new IOException("it has more than 1 MiB");
-            }
-            return MembershipWelcome.parse(new String(octets, StandardCharsets.UTF_8));
+        try {
+            byte[] bytes = SmallFile.read(file, MembershipWelcome.LIMIT_BYTES);
+            return MembershipWelcome.parse(new String(bytes, StandardCharsets.UTF_8));
         } catch (NoSuchFileException e) {
+            return null;
+        } catch (SmallFile.TooLargeException e) {
+            LOG.warn("{}: what directors said before cannot be read: it has more than 1 MiB", file);
             return null;
         } catch (IOException | ClusterException e) {
             LOG.warn("{}: what directors said before cannot be read: {}", file, e.getMessage());
@@ -55,18 +53,9 @@ final class MembershipMemory {
             return;
         }
         written = welcome;
-        Path made = file.resolveSibling(file.getFileName() + ".new");
         try {
             Files.createDirectories(file.toAbsolutePath().getParent());
-            try (FileChannel channel = FileChannel.open(
-                    made, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-                ByteBuffer left = ByteBuffer.wrap(MembershipWelcome.json(welcome));
-                while (left.hasRemaining()) {
-                    channel.write(left);
-                }
-                channel.force(true);
-            }
-            Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
+            SmallFile.replace(file, MembershipWelcome.json(welcome));
             isBroken = false;
         } catch (IOException e) {
             if (!isBroken) {

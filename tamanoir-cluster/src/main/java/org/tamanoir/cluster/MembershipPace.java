@@ -2,6 +2,7 @@ package org.tamanoir.cluster;
 
 import java.time.Duration;
 import java.util.random.RandomGenerator;
+import org.tamanoir.deploy.BackOff;
 
 /**
  * When a director is asked next: in its interval while it answers, after a pause that doubles with each failure while it
@@ -16,7 +17,7 @@ final class MembershipPace {
     private long backOffNs;
     private long dueNs;
 
-    /** Due at once. */
+    /** Makes a pace that is due at once. */
     MembershipPace(Duration maxBackOff, long nowNs, RandomGenerator random) {
         this.maxBackOffNs = maxBackOff.toNanos();
         this.random = random;
@@ -29,16 +30,16 @@ final class MembershipPace {
     }
 
     void failed(long nowNs) {
-        backOffNs = Math.min(maxBackOffNs, Math.max(MIN_BACK_OFF_NS, backOffNs * 2));
+        backOffNs = BackOff.doubled(backOffNs, MIN_BACK_OFF_NS, maxBackOffNs);
         dueNs = nowNs + cut(backOffNs);
     }
 
-    /** There is news to tell. */
+    /** Makes it due at once, as there is news to tell. */
     void hurry(long nowNs) {
         dueNs = nowNs;
     }
 
-    /** Nanoseconds until it is due, 0 = it is. */
+    /** Returns the nanoseconds until it is due, 0 = it is. */
     long leftNs(long nowNs) {
         return Math.max(0, dueNs - nowNs);
     }

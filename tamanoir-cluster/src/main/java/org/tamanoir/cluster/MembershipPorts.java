@@ -4,6 +4,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.Protocol;
 
@@ -19,7 +21,7 @@ record MembershipPorts(List<InetSocketAddress> tcp, List<InetSocketAddress> udp)
         udp = List.copyOf(udp);
     }
 
-    /** What the node does not listen on, one line each with the remedy. */
+    /** Returns what the node does not listen on, one line each with the remedy. */
     List<String> findings(List<Welcome.Served> services) {
         if (tcp.isEmpty() && udp.isEmpty()) {
             return List.of();
@@ -37,7 +39,7 @@ record MembershipPorts(List<InetSocketAddress> tcp, List<InetSocketAddress> udp)
     }
 
     private static boolean isFor(Welcome.Served service, InetSocketAddress listening) {
-        InetAddress wanted = MembershipWelcome.literal(service.address());
+        InetAddress wanted = Bounds.address(service.address());
         InetAddress here = listening.getAddress();
         if (here == null || listening.getPort() != service.backEndPort()) {
             return false;

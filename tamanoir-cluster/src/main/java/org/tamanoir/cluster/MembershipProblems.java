@@ -3,6 +3,8 @@ package org.tamanoir.cluster;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.Welcome;
 
 /**
  * What does not fit between a back-end and what its directors say, one line each with the remedy. Any thread.
@@ -21,7 +23,7 @@ record MembershipProblems(Welcome.Code code, @Nullable List<Welcome.Served> serv
         Welcome last = null;
         for (Welcome each : said) {
             if (last != null && !last.cluster().equals(each.cluster())) {
-                problems.add(MembershipWelcome.oneLine("directors " + last.director() + " and " + each.director()
+                problems.add(Bounds.line("directors " + last.director() + " and " + each.director()
                         + " do not serve the same cluster: " + last.cluster() + "; " + each.cluster()));
             }
             last = each;
@@ -29,8 +31,7 @@ record MembershipProblems(Welcome.Code code, @Nullable List<Welcome.Served> serv
         }
         for (MembershipStatus.Wanted each : wanted) {
             if (each.problem() != null) {
-                problems.add(
-                        MembershipWelcome.oneLine("service " + each.service() + " is not deployed: " + each.problem()));
+                problems.add(Bounds.line("service " + each.service() + " is not deployed: " + each.problem()));
             }
         }
         return problems;

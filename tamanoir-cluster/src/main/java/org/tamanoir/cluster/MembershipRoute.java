@@ -30,7 +30,7 @@ final class MembershipRoute {
         this.links = links;
     }
 
-    /** The interface; null, and told once, if no route leads to a director. */
+    /** Returns the interface; null, and told once, if no route leads to a director. */
     @Nullable
     String networkInterface() {
         String through = named;
@@ -45,7 +45,7 @@ final class MembershipRoute {
         return through;
     }
 
-    /** Addresses of the directors to which the route leads through this interface. */
+    /** Returns addresses of the directors to which the route leads through this interface. */
     List<InetAddress> directorsThrough(String networkInterface) {
         List<InetAddress> directors = new ArrayList<>();
         for (MembershipLink link : links) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.BackOff;
 
 /**
  * Which services the directors want deployed, which of them are, and when those that failed are tried again.
@@ -30,7 +31,7 @@ final class MembershipServices {
 
     private final Map<String, Entry> entries = new TreeMap<>();
 
-    /** These are wanted and no others; what is new is due at once. Whether there is something new. */
+    /** Wants these and no others; what is new is due at once. Returns whether something is new. */
     synchronized boolean want(Collection<String> services, long nowNs) {
         entries.keySet().retainAll(services);
         boolean isNew = false;
@@ -45,7 +46,7 @@ final class MembershipServices {
         return isNew;
     }
 
-    /** One that is to be deployed now; null when none is. */
+    /** Returns one that is to be deployed now; null when none is. */
     synchronized @Nullable String next(long nowNs) {
         for (Map.Entry<String, Entry> each : entries.entrySet()) {
             if (each.getValue().deployed == null && each.getValue().dueNs - nowNs <= 0) {
@@ -68,7 +69,7 @@ final class MembershipServices {
         Entry entry = entries.get(service);
         if (entry != null) {
             entry.problem = problem;
-            entry.backOffNs = Math.min(MAX_BACK_OFF_NS, Math.max(MIN_BACK_OFF_NS, entry.backOffNs * 2));
+            entry.backOffNs = BackOff.doubled(entry.backOffNs, MIN_BACK_OFF_NS, MAX_BACK_OFF_NS);
             entry.dueNs = nowNs + entry.backOffNs;
         }
     }

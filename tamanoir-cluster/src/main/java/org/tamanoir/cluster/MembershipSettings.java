@@ -44,7 +44,7 @@ public record MembershipSettings(
         /** It does not look at it. */
         OFF;
 
-        /** In lower case. */
+        /** Returns the name in lower case. */
         public String label() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -79,7 +79,7 @@ public record MembershipSettings(
     }
 
     /**
-     * The base address of the admin API, as a director is to ask it.
+     * Returns the base address of the admin API, as a director is to ask it.
      *
      * @param local the address of this host that leads there
      */
@@ -93,7 +93,7 @@ public record MembershipSettings(
         return admin.getScheme() + "://" + (known.indexOf(':') < 0 ? known : "[" + known + "]") + ":" + admin.getPort();
     }
 
-    /** Without the token. */
+    /** Returns all but the token. */
     @Override
     public String toString() {
         return "MembershipSettings[" + name + " at " + directors + "]";

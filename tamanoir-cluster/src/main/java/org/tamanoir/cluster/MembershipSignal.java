@@ -19,31 +19,31 @@ final class MembershipSignal {
     private boolean hasNews;
     private boolean closed;
 
-    /** Something has happened. */
+    /** Tells that something has happened. */
     synchronized void wake() {
         signals++;
         notifyAll();
     }
 
-    /** Something has happened that directors are to hear at once. */
+    /** Tells that something has happened which directors are to hear at once. */
     synchronized void tellNews() {
         hasNews = true;
         wake();
     }
 
-    /** Whether there is news; it is none any more then. */
+    /** Returns whether there is news; it is none any more then. */
     synchronized boolean takeNews() {
         boolean news = hasNews;
         hasNews = false;
         return news;
     }
 
-    /** How often something has happened. */
+    /** Returns how often something has happened. */
     synchronized long signals() {
         return signals;
     }
 
-    /** Nobody waits any more. */
+    /** Ends all waiting. */
     synchronized void close() {
         closed = true;
         wake();
@@ -56,7 +56,7 @@ final class MembershipSignal {
         }
     }
 
-    /** Whether the condition came to hold in time; it is looked at when something has happened. */
+    /** Returns whether the condition came to hold in time; it is looked at when something has happened. */
     synchronized boolean awaitUntil(Duration patience, Condition condition) {
         long endNs = System.nanoTime() + patience.toNanos();
         while (!condition.holds() && !closed) {

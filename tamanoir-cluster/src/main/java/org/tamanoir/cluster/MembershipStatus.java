@@ -2,6 +2,7 @@ package org.tamanoir.cluster;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Welcome;
 
 /**
  * What a node knows as a back-end; the answer of its {@code GET /v1/cluster}, JSON.

@@ -2,18 +2,19 @@ package org.tamanoir.cluster;
 
 import java.net.InetAddress;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.CodeSources;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.deploy.PublisherKey;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.TrustPolicy;
-import org.tamanoir.routing.Prefix;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -24,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class MembershipWelcome {
     /** The longest that is read. */
-    static final int LIMIT_OCTETS = 1 << 20;
+    static final int LIMIT_BYTES = 1 << 20;
 
     private static final int MAX_SERVED = 64;
     private static final int MAX_SOURCES = 64;
@@ -33,8 +34,6 @@ final class MembershipWelcome {
     private static final int MAX_CLUSTER = MAX_SERVED * (MAX_TEXT + 1);
     private static final int MAX_KEY = 4096;
     private static final int MAX_PORT = 65_535;
-    private static final int MAX_SHOWN = 80;
-    private static final int MAX_LINE = 300;
     /** Control characters, ends of lines, marks of direction, halves of characters: they could forge a log. */
     private static final Pattern HIDDEN = Pattern.compile("\\p{C}");
 
@@ -51,20 +50,14 @@ final class MembershipWelcome {
             }
             return welcome(root);
         } catch (JacksonException e) {
-            throw new ClusterException("no JSON: " + oneLine(e.getOriginalMessage()), e);
+            throw new ClusterException("no JSON: " + Bounds.line(e.getOriginalMessage()), e);
         } catch (IllegalArgumentException e) {
-            throw new ClusterException(oneLine(String.valueOf(e.getMessage())), e);
+            throw new ClusterException(Bounds.line(String.valueOf(e.getMessage())), e);
         }
     }
 
     static byte[] json(Welcome welcome) {
         return MAPPER.writeValueAsBytes(welcome);
-    }
-
-    /** Foreign text for a line: without characters that are not shown, and at most {@value #MAX_LINE} of it. */
-    static String oneLine(@Nullable String text) {
-        String line = HIDDEN.matcher(String.valueOf(text)).replaceAll(" ").strip();
-        return line.length() <= MAX_LINE ? line : line.substring(0, MAX_LINE) + "...";
     }
 
     private static Welcome welcome(JsonNode root) {
@@ -91,7 +84,7 @@ final class MembershipWelcome {
                 return label;
             }
         }
-        throw new IllegalArgumentException("state " + quoted(label) + ": no state of a back-end");
+        throw new IllegalArgumentException("state " + Bounds.quoted(label) + ": no state of a back-end");
     }
 
     private static Welcome.Served served(JsonNode service) {
@@ -103,7 +96,7 @@ final class MembershipWelcome {
                 Protocol.values().length,
                 each -> Protocol.of(text(each, "a protocol")).label());
         if (protocols.isEmpty()) {
-            throw new IllegalArgumentException("service " + quoted(name) + ": it has no protocol");
+            throw new IllegalArgumentException("service " + Bounds.quoted(name) + ": it has no protocol");
         }
         return new Welcome.Served(
                 name,
@@ -114,37 +107,24 @@ final class MembershipWelcome {
                 forwarding);
     }
 
-    /** A literal one that a host can have beside its own: never looked up. */
+    /** Returns a literal one that a host can have beside its own: never looked up. */
     private static String address(String text) {
         try {
-            InetAddress address = literal(text);
+            InetAddress address = Bounds.address(text);
             if (!address.isAnyLocalAddress() && !address.isMulticastAddress() && !address.isLoopbackAddress()) {
                 return address.getHostAddress();
             }
         } catch (IllegalArgumentException e) {
             // The line below says it.
         }
-        throw new IllegalArgumentException("address " + quoted(text) + ": it cannot be a virtual address");
-    }
-
-    /** The address of a text that is one; names are not looked up. */
-    static InetAddress literal(String text) {
-        if (text.indexOf('/') >= 0) {
-            throw new IllegalArgumentException(quoted(text) + " is no address");
-        }
-        Prefix.parse(text); // Throws unless it is a literal address.
-        try {
-            return InetAddress.getByName(text);
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException(quoted(text) + " is no address", e);
-        }
+        throw new IllegalArgumentException("address " + Bounds.quoted(text) + ": it cannot be a virtual address");
     }
 
     private static String repository(String text) {
         URI uri = URI.create(text);
         boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
         if (!http || uri.getHost() == null || uri.getQuery() != null || uri.getUserInfo() != null) {
-            throw new IllegalArgumentException("repository " + quoted(text) + ": http:// or https:// is wanted");
+            throw new IllegalArgumentException("repository " + Bounds.quoted(text) + ": http:// or https:// is wanted");
         }
         return text;
     }
@@ -167,8 +147,6 @@ final class MembershipWelcome {
         return ServiceId.parse(text).toString();
     }
 
-    // ---- fields ----------------------------------------------------------------------------------------------------
-
     private static String text(JsonNode parent, String name, int max) {
         return text(parent, name, max, false);
     }
@@ -182,14 +160,14 @@ final class MembershipWelcome {
         boolean isShown = severalLines || !HIDDEN.matcher(text).find();
         if (text.isBlank() || text.length() > max || !isShown) {
             throw new IllegalArgumentException(
-                    name + " " + quoted(text) + ": 1 to " + max + " characters of one line are wanted");
+                    name + " " + Bounds.quoted(text) + ": 1 to " + max + " characters of one line are wanted");
         }
         return text;
     }
 
     private static String text(JsonNode value, String what) {
         if (!value.isString() || value.asString().length() > MAX_KEY) {
-            throw new IllegalArgumentException(what + " " + quoted(value.toString()) + ": a text is wanted");
+            throw new IllegalArgumentException(what + " " + Bounds.quoted(value.toString()) + ": a text is wanted");
         }
         return value.asString();
     }
@@ -197,8 +175,8 @@ final class MembershipWelcome {
     private static long number(JsonNode parent, String name, long min, long max) {
         JsonNode value = parent.path(name);
         if (!value.isIntegralNumber() || !value.canConvertToLong() || value.asLong() < min || value.asLong() > max) {
-            throw new IllegalArgumentException(name + " " + quoted(value.toString()) + ": a whole number from " + min
-                    + " to " + max + " is wanted");
+            throw new IllegalArgumentException(name + " " + Bounds.quoted(value.toString()) + ": a whole number from "
+                    + min + " to " + max + " is wanted");
         }
         return value.asLong();
     }
@@ -211,10 +189,5 @@ final class MembershipWelcome {
         List<T> items = new ArrayList<>();
         value.forEach(item -> items.add(reader.apply(item)));
         return items;
-    }
-
-    private static String quoted(String text) {
-        String shown = oneLine(text);
-        return "'" + (shown.length() <= MAX_SHOWN ? shown : shown.substring(0, MAX_SHOWN) + "...") + "'";
     }
 }

@@ -3,6 +3,7 @@ package org.tamanoir.cluster;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Bounds;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -12,9 +13,9 @@ final class NodeAnswers {
     /** What {@code GET /ready} of a node says from when it is told to stop until its last stream has ended. */
     static final String STOPS = "the node stops";
 
-    static final int MAX_READY_OCTETS = 4 * 1024;
-    static final int MAX_LOAD_OCTETS = 16 * 1024;
-    static final int MAX_SERVICES_OCTETS = 4 * 1024 * 1024;
+    static final int MAX_READY_BYTES = 4 * 1024;
+    static final int MAX_LOAD_BYTES = 16 * 1024;
+    static final int MAX_SERVICES_BYTES = 4 * 1024 * 1024;
 
     private static final int OK = 200;
     private static final int UNAVAILABLE = 503;
@@ -22,7 +23,7 @@ final class NodeAnswers {
 
     private NodeAnswers() {}
 
-    /** Why a node is not ready, by its answer to {@code GET /ready}; null = it is. */
+    /** Returns why a node is not ready, by its answer to {@code GET /ready}; null = it is. */
     static @Nullable String notReady(NodeQuestions.Answer answer) {
         if (answer.status() == OK) {
             return null;
@@ -39,7 +40,7 @@ final class NodeAnswers {
     }
 
     /**
-     * The answer to {@code GET /v1/load}.
+     * Returns the answer to {@code GET /v1/load}.
      *
      * @throws IllegalArgumentException if it is none, one line
      */
@@ -79,7 +80,7 @@ final class NodeAnswers {
         Map<String, Long> counters = new TreeMap<>();
         service.path("counters").properties().forEach(each -> put(counters, each.getKey(), each.getValue()));
         JsonNode traffic = service.path("traffic");
-        for (String name : new String[] {"packetsIn", "packetsOut", "octetsIn", "octetsOut", "dropped"}) {
+        for (String name : new String[] {"packetsIn", "packetsOut", "bytesIn", "bytesOut", "dropped"}) {
             put(counters, name, traffic.path(name));
         }
         return counters;

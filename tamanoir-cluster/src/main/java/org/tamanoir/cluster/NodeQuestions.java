@@ -16,6 +16,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.deploy.BoundedBody;
+import org.tamanoir.deploy.HttpCalls;
 import org.tamanoir.tls.TlsFiles;
 
 /**
@@ -24,7 +28,7 @@ import org.tamanoir.tls.TlsFiles;
  *
  * <p>Thread contract: any thread; what is done with an answer runs on a thread of the client and must not wait.
  */
-final class NodeQuestions implements AutoCloseable {
+public final class NodeQuestions implements AutoCloseable {
     private static final int THREADS = 2;
     /** More than all its back-ends' questions can need; what does not fit fails, as a question without an answer. */
     private static final int MAX_WAITING = 16_384;
@@ -32,8 +36,13 @@ final class NodeQuestions implements AutoCloseable {
     private final HttpClient client;
     private final ThreadPoolExecutor threads;
 
-    /** @throws ClusterException if the TLS files cannot be used */
-    NodeQuestions(String name, @Nullable TlsFiles tls) throws ClusterException {
+    /**
+     * Begins with no question.
+     *
+     * @param name of the threads
+     * @throws ClusterException if the TLS files cannot be used
+     */
+    public NodeQuestions(String name, @Nullable TlsFiles tls) throws ClusterException {
         threads = new ThreadPoolExecutor(
                 THREADS, THREADS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(MAX_WAITING), task -> {
                     Thread thread = new Thread(task, name + " asks");
@@ -41,13 +50,11 @@ final class NodeQuestions implements AutoCloseable {
                     return thread;
                 });
         threads.prestartAllCoreThreads();
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .proxy(HttpClient.Builder.NO_PROXY)
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .executor(threads);
         try {
-            client = (tls == null ? builder : builder.sslContext(tls.context())).build();
+            client = HttpCalls.client(tls == null ? null : tls.context())
+                    .proxy(HttpClient.Builder.NO_PROXY)
+                    .executor(threads)
+                    .build();
         } catch (IOException e) {
             threads.shutdown();
             throw new ClusterException(String.valueOf(e.getMessage()), e);
@@ -55,7 +62,7 @@ final class NodeQuestions implements AutoCloseable {
     }
 
     /** What came. */
-    record Answer(int status, String body) {}
+    public record Answer(int status, String body) {}
 
     /** Why none came, one line. */
     static final class NoAnswerException extends Exception {
@@ -67,13 +74,13 @@ final class NodeQuestions implements AutoCloseable {
     }
 
     /** Completes within {@code timeout}, with an answer or a {@link NoAnswerException}. */
-    CompletableFuture<Answer> get(URI admin, String path, Duration timeout, int limitOctets) {
+    public CompletableFuture<Answer> get(URI admin, String path, Duration timeout, int limitBytes) {
         HttpRequest request = HttpRequest.newBuilder(admin.resolve(path))
                 .setHeader("User-Agent", "tamanoir")
                 .timeout(timeout)
                 .build();
         CompletableFuture<HttpResponse<String>> exchange =
-                client.sendAsync(request, head -> new BoundedAnswer(limitOctets));
+                client.sendAsync(request, head -> BoundedBody.text(limitBytes));
         CompletableFuture<Answer> answer =
                 exchange.thenApply(response -> new Answer(response.statusCode(), response.body()));
         CompletableFuture<Answer> bounded = new CompletableFuture<>();

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.DirectorConfig;
 
 /**
  * Asks each back-end in its intervals whether it is ready, how loaded it is and what its services have counted, never two
@@ -79,7 +80,7 @@ final class Poller {
     private void askReady(Member member, long nowNs) {
         member.asksReady = true;
         member.nextReadyNs = nowNs + config.health().interval().toNanos();
-        get(member, "/ready", NodeAnswers.MAX_READY_OCTETS, (answer, error) -> {
+        get(member, "/ready", NodeAnswers.MAX_READY_BYTES, (answer, error) -> {
             member.asksReady = false;
             heardReady(member, answer, error);
         });
@@ -88,7 +89,7 @@ final class Poller {
     private void askLoad(Member member, long nowNs) {
         member.asksLoad = true;
         member.nextLoadNs = nowNs + config.weights().interval().toNanos();
-        get(member, "/v1/load", NodeAnswers.MAX_LOAD_OCTETS, (answer, error) -> {
+        get(member, "/v1/load", NodeAnswers.MAX_LOAD_BYTES, (answer, error) -> {
             member.asksLoad = false;
             heardLoad(member, answer, error);
         });
@@ -97,10 +98,10 @@ final class Poller {
     private void get(
             Member member,
             String path,
-            int limitOctets,
+            int limitBytes,
             BiConsumer<NodeQuestions.@Nullable Answer, @Nullable Throwable> heard) {
         CompletableFuture<NodeQuestions.Answer> answer =
-                questions.get(member.backEnd.admin(), path, config.health().timeout(), limitOctets);
+                questions.get(member.backEnd.admin(), path, config.health().timeout(), limitBytes);
         answer.whenComplete((done, error) -> {
             lock.lock();
             try {
@@ -146,7 +147,7 @@ final class Poller {
             return;
         }
         member.asksLoad = true;
-        get(member, "/v1/services", NodeAnswers.MAX_SERVICES_OCTETS, (services, failure) -> {
+        get(member, "/v1/services", NodeAnswers.MAX_SERVICES_BYTES, (services, failure) -> {
             member.asksLoad = false;
             heardServices(member, services, failure);
         });

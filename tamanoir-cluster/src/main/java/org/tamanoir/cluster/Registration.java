@@ -2,6 +2,7 @@ package org.tamanoir.cluster;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Bounds;
 import org.tamanoir.cluster.lvs.RealServer;
 
 /**

@@ -12,8 +12,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.BackEnd;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.RegistrationPolicy;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.LvsTable;
-import org.tamanoir.routing.Prefix;
 
 /**
  * All back-ends of the cluster: those that are listed, and those that registered. Time is given by the caller.
@@ -42,7 +46,7 @@ final class Roster {
         for (DirectorState.Known known : state.registered()) {
             BackEnd backEnd = remembered(known);
             boolean taken = members.containsKey(backEnd.name()) || holder(backEnd.address()) != null;
-            if (!taken && !config.isVirtual(backEnd.address())) {
+            if (!taken && !config.isVirtual(backEnd.address()) && Bounds.isAt(backEnd.admin(), backEnd.address())) {
                 add(backEnd, false, weightOf, nowNs, now);
             }
         }
@@ -54,7 +58,7 @@ final class Roster {
         }
     }
 
-    /** The weight by address in a table, -1 for addresses that are not in it. */
+    /** Returns the weight by address in a table, -1 for addresses that are not in it. */
     static ToIntFunction<InetAddress> weights(LvsTable table) {
         Map<String, Integer> weights = new TreeMap<>();
         table.services()
@@ -79,7 +83,8 @@ final class Roster {
 
     private static BackEnd remembered(DirectorState.Known known) throws ClusterException {
         try {
-            return new BackEnd(known.name(), literal(known.address()), Bounds.admin(known.admin()), known.weight());
+            return new BackEnd(
+                    known.name(), Bounds.address(known.address()), Bounds.admin(known.admin()), known.weight());
         } catch (IllegalArgumentException e) {
             throw new ClusterException(
                     "the state folder remembers a back-end that cannot be ("
@@ -113,12 +118,12 @@ final class Roster {
         return member;
     }
 
-    /** Whether it is one of these still. */
+    /** Returns whether it is one of these still. */
     boolean has(Member member) {
         return members.get(member.backEnd.name()) == member;
     }
 
-    /** Who has an address; null = nobody. */
+    /** Returns who has an address; null = nobody. */
     @Nullable
     Member holder(InetAddress address) {
         return members.values().stream()
@@ -127,8 +132,13 @@ final class Roster {
                 .orElse(null);
     }
 
-    /** A node registers, or repeats it. */
-    Member register(String name, Registration registration, InetAddress from, long nowNs, Instant now)
+    /**
+     * Registers a node, or takes the repetition of that.
+     *
+     * @param from the address that it asks from, which must be its own; null = it is known by a token of its own, and
+     *     listed
+     */
+    Member register(String name, Registration registration, @Nullable InetAddress from, long nowNs, Instant now)
             throws ClusterException {
         RegistrationPolicy policy = config.registration();
         if (policy == null) {
@@ -136,9 +146,17 @@ final class Roster {
                     "director " + config.name() + " takes no registrations: list the back-end in its "
                             + "configuration, or set registration.token-file there");
         }
-        BackEnd asked = asked(name, registration, from);
-        admit(asked, from, policy);
         Member member = members.get(name);
+        boolean isListed = member != null && member.listed;
+        if (from == null && !isListed) {
+            throw new ClusterException("back-end " + name + " is not listed: a token of its own is for those that are");
+        }
+        BackEnd asked =
+                asked(name, registration, from == null ? member(name).backEnd.address() : withoutZone(from));
+        if (from != null) {
+            requireOwn(asked, withoutZone(from), isListed);
+            admit(asked, policy);
+        }
         if (member == null) {
             makeRoom(policy);
             member =
@@ -165,11 +183,12 @@ final class Roster {
         }
     }
 
-    private BackEnd asked(String name, Registration registration, InetAddress from) throws ClusterException {
+    /** @param usual its address unless it gives one */
+    private static BackEnd asked(String name, Registration registration, InetAddress usual) throws ClusterException {
         try {
             String address = registration.address();
             URI admin = Bounds.admin(registration.admin());
-            InetAddress own = address == null ? withoutZone(from) : literal(address);
+            InetAddress own = address == null ? usual : Bounds.address(address);
             BackEnd asked = new BackEnd(name, own, admin, registration.weight());
             Bounds.numeric(admin);
             return asked;
@@ -179,18 +198,36 @@ final class Roster {
         }
     }
 
-    private void admit(BackEnd asked, InetAddress from, RegistrationPolicy policy) throws ClusterException {
+    /**
+     * Refuses whoever speaks for another host: all nodes show the same token, and the address that a request comes from
+     * is what tells them apart.
+     */
+    private static void requireOwn(BackEnd asked, InetAddress from, boolean isListed) throws ClusterException {
+        String at = from.getHostAddress();
+        if (!asked.address().equals(from)) {
+            throw new ClusterException("back-end " + asked.name() + ": address "
+                    + asked.address().getHostAddress() + " is not the one that it asks from, " + at
+                    + ": a node registers itself alone; leave --cluster-address out, or list the back-end with a "
+                    + "token-file of its own");
+        }
+        // What is listed keeps the admin API of the list.
+        if (!isListed && !Bounds.isAt(asked.admin(), from)) {
+            throw new ClusterException("back-end " + asked.name() + ": admin API "
+                    + Bounds.line(asked.admin().toString()) + " is not at its address, " + at
+                    + ": directors ask nobody else; listen there with --admin, or list the back-end with its admin");
+        }
+    }
+
+    private void admit(BackEnd asked, RegistrationPolicy policy) throws ClusterException {
         String address = asked.address().getHostAddress();
         if (config.isVirtual(asked.address())) {
             throw new ClusterException("back-end " + asked.name() + ": " + address
-                    + " is the address of a service: give its own with --cluster-address");
+                    + " is the address of a service: register from the host's own");
         }
-        if (!policy.admits(asked.address(), withoutZone(from))) {
-            String bound = policy.networks().isEmpty()
-                    ? "it must be the one that it asks from, " + from.getHostAddress()
-                    : "it must be in one of " + policy.networks();
-            throw new ClusterException("back-end " + asked.name() + ": address " + address + " is not admitted: "
-                    + bound + "; or add its network to the director's registration.networks");
+        if (!policy.admits(asked.address())) {
+            throw new ClusterException("back-end " + asked.name() + ": address " + address
+                    + " is not admitted: it must be in one of " + policy.networks()
+                    + "; or add its network to the director's registration.networks");
         }
         Member holder = holder(asked.address());
         if (holder == null || holder.backEnd.name().equals(asked.name())) {
@@ -231,6 +268,12 @@ final class Roster {
                     + member.backEnd.address().getHostAddress() + " too: use another --cluster-name at "
                     + asked.address().getHostAddress());
         }
+        if (!member.health.isGone()) {
+            throw new ClusterException("back-end " + asked.name() + " is at "
+                    + member.backEnd.address().getHostAddress() + " and "
+                    + member.health.state().label() + ": use another --cluster-name at "
+                    + asked.address().getHostAddress() + ", or let that one leave first");
+        }
         Member fresh =
                 new Member(asked, false, Health.joining(config.health()), new Capacity(config.weights(), 0), nowNs);
         members.put(asked.name(), fresh);
@@ -260,7 +303,7 @@ final class Roster {
         return false;
     }
 
-    /** Time goes on; who is forgotten by it. */
+    /** Lets time go on; returns who is forgotten by it. */
     List<String> tick(long nowNs) {
         members.values().forEach(member -> member.tick(nowNs));
         RegistrationPolicy policy = config.registration();
@@ -273,7 +316,7 @@ final class Roster {
         return expired;
     }
 
-    /** Those that have a place in the table. */
+    /** Returns those that have a place in the table. */
     List<WantedTable.Place> places() {
         List<WantedTable.Place> places = new ArrayList<>();
         for (Member member : members.values()) {
@@ -285,7 +328,7 @@ final class Roster {
         return places;
     }
 
-    /** What of it is to be remembered. */
+    /** Returns what of it is to be remembered. */
     List<DirectorState.Known> registered() {
         return members.values().stream()
                 .filter(member -> !member.listed)
@@ -305,19 +348,6 @@ final class Roster {
                         member.backEnd.name(),
                         member.health.state() == BackEndState.DRAINING ? String.valueOf(member.drainUntil) : null))
                 .toList();
-    }
-
-    /** Never asks a name server. */
-    private static InetAddress literal(String text) {
-        if (text.indexOf('/') >= 0) {
-            throw new IllegalArgumentException("'" + Bounds.line(text) + "' must be an address without a length");
-        }
-        Prefix.parse(text);
-        try {
-            return InetAddress.getByName(text);
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException("'" + Bounds.line(text) + "' must be an IPv4 or IPv6 address", e);
-        }
     }
 
     private static InetAddress withoutZone(InetAddress address) {

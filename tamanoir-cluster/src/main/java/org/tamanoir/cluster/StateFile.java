@@ -1,15 +1,14 @@
 package org.tamanoir.cluster;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.deploy.SmallFile;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -20,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>Thread contract: one thread at a time.
  */
 final class StateFile {
-    private static final long MAX_OCTETS = 16L << 20;
+    private static final long MAX_BYTES = 16L << 20;
     private static final JsonMapper MAPPER =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
@@ -40,9 +39,9 @@ final class StateFile {
     static StateFile open(Path folder) throws ClusterException {
         Path file = folder.resolve("director.json");
         try {
-            long octets = Files.size(file);
-            if (octets > MAX_OCTETS) {
-                throw broken(file, octets + " octets, at most " + MAX_OCTETS + " are read", null);
+            long bytes = Files.size(file);
+            if (bytes > MAX_BYTES) {
+                throw broken(file, bytes + " bytes, at most " + MAX_BYTES + " are read", null);
             }
             DirectorState state = MAPPER.readValue(Files.readString(file), DirectorState.class);
             if (state == null) {
@@ -65,7 +64,7 @@ final class StateFile {
         return cause == null ? new ClusterException(message) : new ClusterException(message, cause);
     }
 
-    /** What is on the disk. */
+    /** Returns what is on the disk. */
     DirectorState saved() {
         return saved;
     }
@@ -75,18 +74,9 @@ final class StateFile {
         if (state.equals(saved)) {
             return;
         }
-        Path fresh = file.resolveSibling(file.getFileName() + ".new");
         try {
             Files.createDirectories(file.toAbsolutePath().getParent());
-            try (FileChannel out = FileChannel.open(
-                    fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-                ByteBuffer octets = ByteBuffer.wrap(MAPPER.writeValueAsBytes(state));
-                while (octets.hasRemaining()) {
-                    out.write(octets);
-                }
-                out.force(true);
-            }
-            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+            SmallFile.replace(file, MAPPER.writeValueAsBytes(state));
         } catch (IOException e) {
             throw new ClusterException(
                     "state " + file + " cannot be written (" + e + "): what changed is done, but a restart forgets it; "

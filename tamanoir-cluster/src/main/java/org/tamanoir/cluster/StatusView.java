@@ -7,6 +7,12 @@ import java.util.TreeSet;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.BackEnd;
+import org.tamanoir.cluster.config.ClusterService;
+import org.tamanoir.cluster.config.CodeSources;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.RegistrationPolicy;
+import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.Counters;
 import org.tamanoir.cluster.lvs.LvsCounters;
 import org.tamanoir.cluster.lvs.LvsTable;
@@ -19,7 +25,7 @@ import org.tamanoir.cluster.lvs.VirtualService;
 final class StatusView {
     private StatusView() {}
 
-    /** The virtual services that are in the kernel's table. */
+    /** Returns the virtual services that are in the kernel's table. */
     static List<DirectorStatus.Service> services(
             DirectorConfig config, Roster roster, LvsTable actual, LvsCounters counters) {
         List<DirectorStatus.Service> all = new ArrayList<>();
@@ -113,7 +119,7 @@ final class StatusView {
         return new DirectorStatus.Totals(known.size(), unreachable, streams, totals.traffic(), totals.services());
     }
 
-    /** What a back-end is told when it registers. */
+    /** Returns what a back-end is told when it registers. */
     static Welcome welcome(DirectorConfig config, Member member, DeployedServices deployed) {
         RegistrationPolicy policy = config.registration();
         List<Welcome.Served> services = config.services().stream()

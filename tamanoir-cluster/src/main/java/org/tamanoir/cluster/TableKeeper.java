@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Ipvs;
 import org.tamanoir.cluster.lvs.LvsTable;
 import org.tamanoir.cluster.lvs.Ownership;
@@ -28,12 +29,17 @@ final class TableKeeper {
         this.ownership = ownership;
     }
 
-    /** The table as it was after the last look or change. */
+    /** Returns the table as it was after the last look or change. */
     LvsTable actual() {
         return actual;
     }
 
-    /** Those of the table's services that are its own. */
+    /** Returns which virtual services are its own, whether or not they are in the table. */
+    Set<VirtualAddress> ownedServices() {
+        return Set.copyOf(ownership.owned());
+    }
+
+    /** Returns those of the table's services that are its own. */
     LvsTable owned() throws ClusterException {
         actual = ipvs.read();
         Set<VirtualAddress> owned = ownership.owned();
@@ -42,7 +48,7 @@ final class TableKeeper {
                 .toList());
     }
 
-    /** What would change. */
+    /** Returns what would change. */
     Plan plan(LvsTable wanted) throws ClusterException {
         actual = ipvs.read();
         return Planner.plan(wanted, actual, ownership.owned());
@@ -88,7 +94,7 @@ final class TableKeeper {
         return found;
     }
 
-    /** The kernel parts the numbers of one setting by a tab. */
+    /** Returns the words of a value: the kernel parts the numbers of one setting by a tab. */
     private static List<String> words(String value) {
         return List.of(value.strip().split("\\s+"));
     }

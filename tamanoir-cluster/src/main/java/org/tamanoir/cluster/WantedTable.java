@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.ClusterService;
 import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.LvsTable;
 import org.tamanoir.cluster.lvs.Protocol;
@@ -40,7 +41,7 @@ final class WantedTable {
                 .toList();
     }
 
-    /** The back-end of an address as one of this service. */
+    /** Returns the back-end of an address as one of this service. */
     static RealServer server(ClusterService service, InetAddress address, int weight) {
         return new RealServer(address, service.backEndPort(), service.forwarding(), weight, 0, 0);
     }
@@ -60,7 +61,9 @@ final class WantedTable {
                 java.util.Map.of());
     }
 
-    /** Why a service cannot have the back-end, one line; null = it can. Linux mixes families in tunnels alone. */
+    /**
+     * Returns why a service cannot have the back-end, one line; null = it can. Linux mixes families in tunnels alone.
+     */
     static @Nullable String refusal(ClusterService service, InetAddress address) {
         boolean same = service.address().getClass() == address.getClass();
         if (same || service.forwarding() == Forwarding.TUNNEL) {

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What a director sees of a node: an admin API at port 3324, and TCP streams at port 3322, answered octet by octet with
+ * What a director sees of a node: an admin API at port 3324, and TCP streams at port 3322, answered byte by byte with
  * the last digit of the address. In the network namespace of the thread that makes it.
  */
 final class BackEndInGuest implements AutoCloseable {
@@ -31,7 +31,7 @@ final class BackEndInGuest implements AutoCloseable {
                 "/v1/load",
                 "{\"instance\":\"one\",\"uptimeSeconds\":5,\"processors\":2,\"processorSeconds\":1,"
                         + "\"hostBusySeconds\":2,\"streams\":0,\"maxStreams\":100,\"traffic\":{\"packetsIn\":" + PACKETS
-                        + ",\"octetsIn\":0,\"packetsMade\":0,\"packetsOut\":0,\"octetsOut\":0,\"dropped\":0,\"held\":0}}");
+                        + ",\"bytesIn\":0,\"packetsMade\":0,\"packetsOut\":0,\"bytesOut\":0,\"dropped\":0,\"held\":0}}");
         answers.put("/v1/services", "{\"services\":[]}");
         streams.bind(new InetSocketAddress(address, PORT));
         thread(this::accept);

@@ -10,6 +10,7 @@ import java.util.Random;
 import java.util.function.IntToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.cluster.config.WeightPolicy;
 import org.tamanoir.cluster.lvs.RealServer;
 
 class CapacityTest {
@@ -18,8 +19,7 @@ class CapacityTest {
     private static final long SEED = Long.getLong("tamanoir.seed", 20_061L);
 
     /** Half-life of five looks: a look counts 1 - 2^(-1/5) = 0.1294. */
-    private static final WeightPolicy POLICY =
-            new WeightPolicy(true, 100, 100, Duration.ofSeconds(2), Duration.ofSeconds(10), 0.1, 0.25);
+    private static final WeightPolicy POLICY = new WeightPolicy(true, 100, 100, Duration.ofSeconds(2));
 
     private double uptimeS = 100;
     private double usedS = 7;
@@ -150,8 +150,7 @@ class CapacityTest {
     @Test
     void whateverNodesSayTheWeightIsOneTheKernelTakes() {
         Random random = new Random(SEED);
-        Capacity capacity =
-                new Capacity(new WeightPolicy(true, 1, 65_535, Duration.ofSeconds(2), Duration.ofSeconds(1), 0, 1), 0);
+        Capacity capacity = new Capacity(new WeightPolicy(true, 1, 65_535, Duration.ofSeconds(2)), 0);
         for (int i = 0; i < 20_000; i++) {
             uptimeS = Math.abs(uptimeS + random.nextGaussian() * 5);
             usedS = Math.abs(usedS + random.nextGaussian() * 1e6);

@@ -20,7 +20,7 @@ class ClusterTotalsTest {
 
     private void assertSum(long packets) {
         assertThat(totals.traffic().packetsIn()).isEqualTo(packets);
-        assertThat(totals.traffic().octetsOut()).isEqualTo(10 * packets);
+        assertThat(totals.traffic().bytesOut()).isEqualTo(10 * packets);
         assertThat(totals.services()).isEqualTo(Configs.counters("Monitor", "packetsIn", packets));
     }
 

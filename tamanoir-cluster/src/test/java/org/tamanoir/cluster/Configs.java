@@ -9,16 +9,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.config.BackEnd;
+import org.tamanoir.cluster.config.ClusterService;
+import org.tamanoir.cluster.config.CodeSources;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.HealthPolicy;
+import org.tamanoir.cluster.config.RegistrationPolicy;
+import org.tamanoir.cluster.config.WeightPolicy;
 import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.cluster.lvs.Scheduler;
 
 /** Configurations of directors for tests. */
 final class Configs {
-    static final HealthPolicy HEALTH = new HealthPolicy(
-            Duration.ofMillis(100), Duration.ofSeconds(5), 2, 2, Duration.ofSeconds(60), 0, Duration.ofSeconds(30));
-    static final WeightPolicy WEIGHTS =
-            new WeightPolicy(true, 100, 100, Duration.ofMillis(100), Duration.ofSeconds(1), 0.1, 1);
+    static final HealthPolicy HEALTH = new HealthPolicy(Duration.ofMillis(100), Duration.ofSeconds(5), 2, 2, 0);
+    static final WeightPolicy WEIGHTS = new WeightPolicy(true, 100, 100, Duration.ofMillis(100));
     static final RegistrationPolicy REGISTRATION =
             new RegistrationPolicy(List.of(), Duration.ofSeconds(2), Duration.ofMinutes(5), 4);
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.cluster.lvs.ClusterException;
 
 class DeployedServicesTest {
     private final DeployedServices services = new DeployedServices(List.of("Monitor", "Gzip:1.0"), List.of("Mark:2"));

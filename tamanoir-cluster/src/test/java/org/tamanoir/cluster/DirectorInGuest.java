@@ -23,10 +23,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Ipvs;
 import org.tamanoir.cluster.lvs.LvsTable;
-import org.tamanoir.kernel.Namespaces;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Tiers;
 
 /** A director with the kernel's own table, in a namespace in which back-ends and clients are too. */
 @Timeout(900)

@@ -3,10 +3,12 @@ package org.tamanoir.cluster;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
-import org.tamanoir.kernel.guest.Guest;
+import org.tamanoir.support.guest.Guest;
 
 /** All classes {@code *InGuest} of this module, in the virtual machine: the kernel of the host need not have IPVS. */
+@Tag("guest")
 class GuestTest {
     @TestFactory
     List<DynamicTest> inGuest() throws IOException, InterruptedException {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.cluster.MembershipSettings.SetUp;
 import org.tamanoir.cluster.MembershipSettings.Timing;
 import org.tamanoir.cluster.MembershipStatus.HostState;
-import org.tamanoir.kernel.Namespaces;
+import org.tamanoir.support.Namespaces;
 
 /** A back-end and a director, each in a network namespace of its own: what becomes of the back-end's host. */
 @Timeout(60)

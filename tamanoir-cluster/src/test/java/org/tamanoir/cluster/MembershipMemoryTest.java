@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.cluster.config.Welcome;
 
 class MembershipMemoryTest {
     @TempDir
@@ -41,7 +42,7 @@ class MembershipMemoryTest {
     void aDamagedFileIsAsGoodAsNone() throws Exception {
         Path file = Files.writeString(folder.resolve("cluster.json"), "{\"director\": ");
         assertThat(new MembershipMemory(file).read()).isNull();
-        Files.write(file, new byte[MembershipWelcome.LIMIT_OCTETS + 1]);
+        Files.write(file, new byte[MembershipWelcome.LIMIT_BYTES + 1]);
         assertThat(new MembershipMemory(file).read()).isNull();
     }
 

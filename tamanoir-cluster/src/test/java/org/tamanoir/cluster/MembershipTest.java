@@ -1,8 +1,10 @@
 package org.tamanoir.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -13,8 +15,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +26,8 @@ import org.tamanoir.cluster.MembershipSettings.SetUp;
 import org.tamanoir.cluster.MembershipSettings.Timing;
 import org.tamanoir.cluster.MembershipStatus.DirectorLink;
 import org.tamanoir.cluster.MembershipStatus.Wanted;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
@@ -77,13 +79,6 @@ class MembershipTest {
         return membership;
     }
 
-    private static ConditionFactory eventually() {
-        return Awaitility.await()
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(10))
-                .atMost(LONG);
-    }
-
     private static DirectorLink link(Membership membership, int index) {
         return membership.status().directors().get(index);
     }
@@ -105,6 +100,8 @@ class MembershipTest {
                 .isEqualTo("{\"address\":null,\"admin\":\"http://127.0.0.1:3324\",\"weight\":7,\"leaving\":false,"
                         + "\"findings\":[],\"services\":[]}");
         assertThat(membership.code()).isEqualTo(Welcomes.CODE);
+        assertThat(membership.isDirector(InetAddress.getByName("127.0.0.1"))).isTrue();
+        assertThat(membership.isDirector(InetAddress.getByName("127.0.0.2"))).isFalse();
         MembershipStatus status = membership.status();
         assertThat(status.services()).containsExactly(Welcomes.SERVED);
         assertThat(status.code().repositories()).containsExactly("http://10.9.0.2:8080");
@@ -290,12 +287,12 @@ class MembershipTest {
     @Test
     void anAnswerWithoutEndIsBrokenOff() throws Exception {
         TestDirector director = director(Welcomes.FULL);
-        director.answer = registration -> new byte[MembershipWelcome.LIMIT_OCTETS + 1];
+        director.answer = registration -> new byte[MembershipWelcome.LIMIT_BYTES + 1];
         Membership membership = membership(Duration.ofMillis(100), director.url());
         membership.join();
         eventually()
                 .untilAsserted(() -> assertThat(link(membership, 0).problem())
-                        .isEqualTo("no answer: answered more than 1048576 octets"));
+                        .isEqualTo("no answer: answered more than 1048576 bytes"));
     }
 
     @Test

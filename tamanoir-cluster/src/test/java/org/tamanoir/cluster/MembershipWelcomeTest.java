@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 
 class MembershipWelcomeTest {
     private static final String TEXT = new String(MembershipWelcome.json(Welcomes.FULL), StandardCharsets.UTF_8);

@@ -61,10 +61,10 @@ class NodeQuestionsTest {
     }
 
     private static void send(HttpExchange exchange, int status, String body) throws IOException {
-        byte[] octets = body.getBytes(StandardCharsets.UTF_8);
-        exchange.sendResponseHeaders(status, octets.length);
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status, bytes.length);
         try (OutputStream out = exchange.getResponseBody()) {
-            out.write(octets);
+            out.write(bytes);
         }
     }
 
@@ -104,7 +104,7 @@ class NodeQuestionsTest {
 
     @Test
     void loadsAreReadAndNonsenseIsNot() throws Exception {
-        String traffic = "{\"packetsIn\":1,\"octetsIn\":2,\"packetsMade\":3,\"packetsOut\":4,\"octetsOut\":5,"
+        String traffic = "{\"packetsIn\":1,\"bytesIn\":2,\"packetsMade\":3,\"packetsOut\":4,\"bytesOut\":5,"
                 + "\"dropped\":6,\"held\":7}";
         String good = "{\"instance\":\"x\",\"uptimeSeconds\":1.5,\"processors\":2,\"processorSeconds\":0.5,"
                 + "\"hostBusySeconds\":null,\"streams\":3,\"maxStreams\":100,\"traffic\":" + traffic + ",\"later\":1}";
@@ -135,7 +135,7 @@ class NodeQuestionsTest {
         assertThat(NodeAnswers.services(new NodeQuestions.Answer(
                         200,
                         "{\"services\":[{\"name\":\"Monitor\",\"version\":\"1.0\",\"traffic\":{\"packetsIn\":5,"
-                                + "\"packetsOut\":4,\"octetsIn\":50,\"octetsOut\":40,\"dropped\":1,\"held\":0,\"drops\":{}},"
+                                + "\"packetsOut\":4,\"bytesIn\":50,\"bytesOut\":40,\"dropped\":1,\"held\":0,\"drops\":{}},"
                                 + "\"counters\":{\"marks\":3}},{\"name\":\"Gzip\",\"version\":\"\",\"traffic\":null,"
                                 + "\"counters\":{}}],\"total\":2}")))
                 .containsOnlyKeys("Monitor 1.0", "Gzip ")
@@ -146,8 +146,8 @@ class NodeQuestionsTest {
                                         java.util.Map.entry("marks", 3L),
                                         java.util.Map.entry("packetsIn", 5L),
                                         java.util.Map.entry("packetsOut", 4L),
-                                        java.util.Map.entry("octetsIn", 50L),
-                                        java.util.Map.entry("octetsOut", 40L),
+                                        java.util.Map.entry("bytesIn", 50L),
+                                        java.util.Map.entry("bytesOut", 40L),
                                         java.util.Map.entry("dropped", 1L)));
     }
 
@@ -172,12 +172,12 @@ class NodeQuestionsTest {
     void anAnswerWithoutEndIsCutOff() {
         answer("/ready", exchange -> {
             exchange.sendResponseHeaders(200, 0);
-            byte[] octets = new byte[256];
+            byte[] bytes = new byte[256];
             for (int i = 0; i < 1_000_000; i++) {
-                exchange.getResponseBody().write(octets);
+                exchange.getResponseBody().write(bytes);
             }
         });
-        assertNoAnswer(admin, "/ready", LONG, "more than 1000 octets");
+        assertNoAnswer(admin, "/ready", LONG, "more than 1000 bytes");
     }
 
     @Test

@@ -20,6 +20,8 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.cluster.config.BackEnd;
+import org.tamanoir.cluster.config.DirectorConfig;
 
 class PollerTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -68,7 +70,7 @@ class PollerTest {
     private static String load(String instance, int processors, long packets) {
         return "{\"instance\":\"" + instance + "\",\"uptimeSeconds\":5,\"processors\":" + processors
                 + ",\"processorSeconds\":1,\"hostBusySeconds\":2,\"streams\":0,\"maxStreams\":100,\"traffic\":{"
-                + "\"packetsIn\":" + packets + ",\"octetsIn\":0,\"packetsMade\":0,\"packetsOut\":0,\"octetsOut\":0,"
+                + "\"packetsIn\":" + packets + ",\"bytesIn\":0,\"packetsMade\":0,\"packetsOut\":0,\"bytesOut\":0,"
                 + "\"dropped\":0,\"held\":0}}";
     }
 

@@ -15,6 +15,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.RegistrationPolicy;
+import org.tamanoir.cluster.config.WeightPolicy;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.routing.Prefix;
 
 class RosterTest {
@@ -34,12 +38,14 @@ class RosterTest {
         return new Roster(config, state, at -> kernel.getOrDefault(at, -1), nowNs, now());
     }
 
-    private static Registration registration(@Nullable String address, boolean leaving) {
-        return new Registration(address, "http://127.0.0.1:3324", null, leaving, List.of("rp_filter is 1"), List.of());
+    private static Registration registration(String at, @Nullable String address, boolean leaving) {
+        String host = at.indexOf(':') < 0 ? at : "[" + at + "]";
+        return new Registration(
+                address, "http://" + host + ":3324", null, leaving, List.of("rp_filter is 1"), List.of());
     }
 
     private Member register(Roster roster, String name, String from) throws ClusterException {
-        return roster.register(name, registration(null, false), address(from), nowNs, now());
+        return roster.register(name, registration(from, null, false), address(from), nowNs, now());
     }
 
     private void assertRefused(Roster roster, String name, Registration asked, String from, String... words) {
@@ -164,7 +170,7 @@ class RosterTest {
         Roster roster = roster();
         Member member = register(roster, "b2", "10.99.1.2");
         ready(member);
-        roster.register("b2", registration(null, true), address("10.99.1.2"), nowNs, now());
+        roster.register("b2", registration("10.99.1.2", null, true), address("10.99.1.2"), nowNs, now());
         assertThat(member.health.state()).isEqualTo(BackEndState.DRAINING);
         assertThat(member.drainUntil).isEqualTo(now().plusSeconds(60));
         member.health.drained("it left");
@@ -209,34 +215,100 @@ class RosterTest {
     @Test
     void whoMayNotRegisterIsToldWhy() throws ClusterException {
         Roster roster = roster();
-        Registration own = registration(null, false);
+        Registration own = registration("10.99.1.3", null, false);
         ready(register(roster, "b2", "10.99.1.2"));
         assertRefused(roster, "b 3", own, "10.99.1.3", "'b 3'", "letters");
-        assertRefused(roster, "b3", registration("10.99.1.9", false), "10.99.1.3", "10.99.1.9", "10.99.1.3");
-        assertRefused(roster, "b3", registration("node.example", false), "10.99.1.3", "node.example");
-        assertRefused(roster, "b3", registration("10.99.1.0/24", false), "10.99.1.3", "without a length");
-        assertRefused(roster, "b3", own, "10.99.0.1", "10.99.0.1", "a service", "--cluster-address");
-        assertRefused(roster, "b3", own, "10.99.1.2", "is that of back-end b2");
-        assertRefused(roster, "b3", own, "10.99.1.1", "is that of back-end l1");
+        Registration named = registration("10.99.1.3", "node.example", false);
+        assertRefused(roster, "b3", named, "10.99.1.3", "node.example");
+        Registration network = registration("10.99.1.3", "10.99.1.0/24", false);
+        assertRefused(roster, "b3", network, "10.99.1.3", "without a length");
+        assertRefused(roster, "b3", registration("10.99.0.1", null, false), "10.99.0.1", "10.99.0.1", "a service");
+        assertRefused(roster, "b3", registration("10.99.1.2", null, false), "10.99.1.2", "is that of back-end b2");
+        assertRefused(roster, "b3", registration("10.99.1.1", null, false), "10.99.1.1", "is that of back-end l1");
         assertRefused(roster, "l1", own, "10.99.1.3", "is listed with address 10.99.1.1");
         assertRefused(roster, "b2", own, "10.99.1.3", "registers from 10.99.1.2 too", "--cluster-name");
-        Registration named = new Registration(null, "http://node:3324", null, false, List.of(), List.of());
-        assertRefused(roster, "b3", named, "10.99.1.3", "http://node:3324", "IP address");
+        Registration byName = new Registration(null, "http://node:3324", null, false, List.of(), List.of());
+        assertRefused(roster, "b3", byName, "10.99.1.3", "http://node:3324", "IP address");
         Registration spaced = new Registration(null, "10.99.1.3 :3324", null, false, List.of(), List.of());
         assertRefused(roster, "b3", spaced, "10.99.1.3", "'10.99.1.3 :3324'", "http://ADDRESS:PORT");
         register(roster, "b3", "10.99.1.3");
         register(roster, "b4", "10.99.1.4");
-        assertRefused(roster, "b5", own, "10.99.1.5", "4 back-ends", "registration.max-back-ends");
+        Registration fifth = registration("10.99.1.5", null, false);
+        assertRefused(roster, "b5", fifth, "10.99.1.5", "4 back-ends", "registration.max-back-ends");
+    }
+
+    @Test
+    void aNodeSpeaksForTheAddressThatItAsksFromAlone() throws ClusterException {
+        RegistrationPolicy policy = new RegistrationPolicy(
+                List.of(Prefix.parse("10.99.0.0/16")), Duration.ofSeconds(2), Duration.ofMinutes(5), 9);
+        config = Configs.director(Path.of("unused"), WeightPolicy.DEFAULT, policy, backEnd("l1", "10.99.1.1", null));
+        Roster roster = roster();
+        Member member = register(roster, "b2", "10.99.1.2");
+        ready(member);
+        ready(roster.member("l1"));
+        Registration leaving = registration("10.99.1.2", "10.99.1.2", true);
+        assertRefused(roster, "b2", leaving, "10.99.1.3", "is not the one that it asks from, 10.99.1.3", "token-file");
+        assertRefused(roster, "l1", registration("10.99.1.1", "10.99.1.1", true), "10.99.1.3", "10.99.1.3");
+        assertRefused(roster, "b3", registration("10.99.1.2", "10.99.1.2", false), "10.99.1.3", "10.99.1.3");
+        Registration redirecting = registration("10.99.1.3", "10.99.1.2", false);
+        assertRefused(roster, "b2", redirecting, "10.99.1.3", "10.99.1.3");
+        assertThat(member.health.state()).isEqualTo(BackEndState.UP);
+        assertThat(member.backEnd.admin().getHost()).isEqualTo("10.99.1.2");
+        assertThat(roster.member("l1").health.state()).isEqualTo(BackEndState.UP);
+        assertThat(roster.registered()).hasSize(1);
+    }
+
+    @Test
+    void theAdminApiOfANodeIsAtItsAddress() throws ClusterException {
+        Roster roster = roster();
+        for (String elsewhere : List.of("127.0.0.1", "10.99.1.4", "169.254.169.254", "::1")) {
+            Registration asked = registration(elsewhere, null, false);
+            assertRefused(roster, "b3", asked, "10.99.1.3", elsewhere, "is not at its address, 10.99.1.3", "--admin");
+        }
+        assertThat(roster.registered()).isEmpty();
+        register(roster, "b6", "fd00::7");
+    }
+
+    @Test
+    void anAdminApiElsewhereThatIsRememberedIsNotAsked() throws ClusterException {
+        state = new DirectorState(
+                DirectorState.FORMAT,
+                List.of(
+                        new DirectorState.Known("b2", "10.99.1.2", "http://10.99.1.9:1", null),
+                        new DirectorState.Known("b3", "10.99.1.3", "http://10.99.1.3:1", null)),
+                List.of(),
+                List.of(),
+                Map.of());
+        assertThat(roster().members())
+                .extracting(member -> member.backEnd.name())
+                .containsExactly("b3", "l1");
+    }
+
+    @Test
+    void whoIsListedWithATokenOfItsOwnIsKnownByItWhereverItAsksFrom() throws ClusterException {
+        Roster roster = roster();
+        Member listed = roster.member("l1");
+        ready(listed);
+        Registration natted = registration("192.168.0.9", null, true);
+        roster.register("l1", natted, null, nowNs, now());
+        assertThat(listed.health.state()).isEqualTo(BackEndState.DRAINING);
+        assertThat(listed.backEnd.admin().getHost()).isEqualTo("10.99.1.1");
+        assertThatThrownBy(
+                        () -> roster.register("l1", registration("10.99.1.3", "10.99.1.3", false), null, nowNs, now()))
+                .hasMessageContaining("is listed with address 10.99.1.1");
+        assertThatThrownBy(() -> roster.register("b2", natted, null, nowNs, now()))
+                .hasMessageContaining("b2 is not listed");
     }
 
     @Test
     void nobodyRegistersWithADirectorThatTakesNone() throws ClusterException {
         config = Configs.director(Path.of("unused"), WeightPolicy.DEFAULT, null, backEnd("l1", "10.99.1.1", null));
-        assertRefused(roster(), "b2", registration(null, false), "10.99.1.2", "takes no registrations", "token-file");
+        Registration own = registration("10.99.1.2", null, false);
+        assertRefused(roster(), "b2", own, "10.99.1.2", "takes no registrations", "token-file");
     }
 
     @Test
-    void networksSayWhichAddressesMayBeGiven() throws ClusterException {
+    void networksSayWhichAddressesNodesMayHave() throws ClusterException {
         RegistrationPolicy policy = new RegistrationPolicy(
                 List.of(Prefix.parse("10.99.0.0/16"), Prefix.parse("fd00::/16")),
                 Duration.ofSeconds(2),
@@ -244,21 +316,25 @@ class RosterTest {
                 9);
         config = Configs.director(Path.of("unused"), WeightPolicy.DEFAULT, policy);
         Roster roster = roster();
-        InetAddress from = address("127.0.0.1");
-        assertThat(roster.register("a", registration("10.99.3.3", false), from, nowNs, now())
-                        .backEnd
-                        .address())
-                .isEqualTo(address("10.99.3.3"));
-        roster.register("b", registration("fd00::7", false), from, nowNs, now());
-        assertRefused(roster, "c", registration("10.98.3.3", false), "127.0.0.1", "10.98.3.3", "10.99.0.0/16");
-        assertRefused(roster, "c", registration(null, false), "127.0.0.1", "127.0.0.1", "registration.networks");
+        assertThat(register(roster, "a", "10.99.3.3").backEnd.address()).isEqualTo(address("10.99.3.3"));
+        register(roster, "b", "fd00::7");
+        Registration outside = registration("10.98.3.3", null, false);
+        assertRefused(roster, "c", outside, "10.98.3.3", "10.98.3.3", "10.99.0.0/16", "registration.networks");
     }
 
     @Test
-    void aNodeThatMovedTakesItsNameWithIt() throws ClusterException {
+    void aNodeThatMovedTakesItsNameWithItWhenTheOldPlaceIsGone() throws ClusterException {
         Roster roster = roster();
-        ready(register(roster, "b2", "10.99.1.2"));
+        Member old = register(roster, "b2", "10.99.1.2");
+        ready(old);
         pass(Duration.ofSeconds(6));
+        Registration asked = registration("10.99.1.3", null, false);
+        assertRefused(roster, "b2", asked, "10.99.1.3", "is at 10.99.1.2 and up", "--cluster-name");
+        assertThat(roster.places()).hasSize(1);
+
+        for (int i = 0; i < 3; i++) {
+            old.health.fails("no answer", nowNs);
+        }
         Member moved = register(roster, "b2", "10.99.1.3");
         assertThat(moved.health.state()).isEqualTo(BackEndState.JOINING);
         assertThat(roster.places()).isEmpty();

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.cluster.lvs.ClusterException;
 
 class StateFileTest {
     private static final DirectorState STATE = new DirectorState(

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.cluster.config.ClusterService;
 import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.LvsTable;
 import org.tamanoir.cluster.lvs.Protocol;

@@ -1,6 +1,8 @@
 package org.tamanoir.cluster;
 
 import java.util.List;
+import org.tamanoir.cluster.config.CodeSources;
+import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.deploy.SigningKey;
 
 /** What directors of tests say. */

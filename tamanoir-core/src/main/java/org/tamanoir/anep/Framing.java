@@ -42,14 +42,14 @@ public final class Framing {
     /**
      * What is wrong with the basic header at {@code offset}, of which 8 octets are there; null when nothing is.
      */
-    public static @Nullable DropReason fault(ByteBuffer buffer, int offset) {
+    public static @Nullable ParseFault fault(ByteBuffer buffer, int offset) {
         long header = buffer.getLong(offset);
         if (header >>> 56 != Anep.VERSION) {
-            return DropReason.VERSION;
+            return ParseFault.VERSION;
         }
         int headerWords = (int) (header >>> 16) & 0xFFFF;
         int length = (int) header & 0xFFFF;
-        return headerWords < Anep.MIN_HEADER_WORDS || headerWords * 4 > length ? DropReason.HEADER_LENGTH : null;
+        return headerWords < Anep.MIN_HEADER_WORDS || headerWords * 4 > length ? ParseFault.HEADER_LENGTH : null;
     }
 
     /** Octets that the packet at {@code offset} claims, of which 8 are there. */

@@ -39,7 +39,7 @@ public final class PacketBuilder {
     public static PacketBuilder like(Packet template) {
         PacketBuilder builder = new PacketBuilder();
         builder.header = ByteBuffer.allocate(template.headerLength());
-        builder.header.put(0, template.buffer(), template.offset(), template.headerLength());
+        template.copyHeaderTo(builder.header, 0);
         builder.header.position(template.headerLength());
         int base = template.offset();
         if (template.has(Option.CHECKSUM)) {
@@ -272,7 +272,7 @@ public final class PacketBuilder {
         ByteBuffer octets = ByteBuffer.allocate(header.position() + payload.remaining());
         write(octets, payload);
         Packet packet = new Packet(header.getShort(2) & 0xFFFF, PacketSpace.HEAP);
-        DropReason fault = packet.parse(octets, 0, octets.capacity());
+        ParseFault fault = packet.parse(octets, 0, octets.capacity());
         if (fault != null) {
             throw new IllegalStateException("built a malformed packet: " + fault + "; look at its options");
         }

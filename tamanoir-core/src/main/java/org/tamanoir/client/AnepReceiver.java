@@ -7,6 +7,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
@@ -89,7 +91,7 @@ public final class AnepReceiver implements AutoCloseable {
         }
 
         /**
-         * TCP inside TLS, with this certificate. A connection that is cut off instead of ended is told to its handler
+         * Takes TCP inside TLS, with this certificate. A connection that is cut off instead of ended is told to its handler
          * as a fault.
          *
          * @param files null = without
@@ -99,25 +101,25 @@ public final class AnepReceiver implements AutoCloseable {
             return this;
         }
 
-        /** TCP connections at a time, 4096 by default; further ones are closed at once, and counted. */
+        /** Bounds the TCP connections at a time, 4096 by default; further ones are closed at once, and counted. */
         public Settings maxConnections(int connections) {
             this.maxConnections = connections;
             return this;
         }
 
-        /** The Type ID under which private options count. */
+        /** Says under which Type ID private options count. */
         public Settings typeId(int typeId) {
             this.typeId = typeId;
             return this;
         }
 
-        /** How long a TCP peer may leave answers untaken; 30 s by default. */
+        /** Bounds the time that a TCP peer may leave answers untaken; 30 s by default. */
         public Settings stallTimeout(Duration timeout) {
             this.stallTimeout = timeout;
             return this;
         }
 
-        /** Which implementation of UDP sockets. */
+        /** Chooses the implementation of UDP sockets. */
         public Settings transportKind(TransportKind kind) {
             this.kind = kind;
             return this;
@@ -198,16 +200,18 @@ public final class AnepReceiver implements AutoCloseable {
                 InetAddress host = settings.address.getAddress();
                 int port = udp == null ? address.getPort() : udp.localAddress().getPort();
                 return new Sockets(new InetSocketAddress(host, port), listener, udp);
-            } catch (IOException e) {
+            } catch (IOException | UnsupportedAddressTypeException e) {
                 if (listener != null) {
                     listener.close();
                 }
-                throw e;
+                throw e instanceof IOException failure
+                        ? failure
+                        : new IOException("this host has no IPv6: listen on an IPv4 address", e);
             }
         }
     }
 
-    /** A receiver at {@code address}; port 0 picks a free one. */
+    /** Begins the settings of a receiver at {@code address}; port 0 picks a free one. */
     public static Settings on(InetSocketAddress address) {
         return new Settings(address);
     }
@@ -246,8 +250,8 @@ public final class AnepReceiver implements AutoCloseable {
             if (closed || connections.size() >= settings.maxConnections) {
                 return false;
             }
-            TcpConnection connection =
-                    new TcpConnection(channel, settings.stallTimeout, tls == null ? null : tls.server());
+            BlockingConnection connection =
+                    new BlockingConnection(channel, settings.stallTimeout, tls == null ? null : tls.server());
             try {
                 startReception(connection);
             } catch (RuntimeException | OutOfMemoryError e) {
@@ -260,7 +264,7 @@ public final class AnepReceiver implements AutoCloseable {
         }
     }
 
-    private void startReception(TcpConnection connection) {
+    private void startReception(BlockingConnection connection) {
         TcpReception reception = new TcpReception(connection, handlers.get(), statistics, settings.newView());
         Thread thread = new Thread(() -> receive(reception), "anep-receive tcp " + Addresses.text(connection.peer()));
         // The thread removes itself, which waits for the lock that the caller holds: first start, then put.
@@ -278,17 +282,17 @@ public final class AnepReceiver implements AutoCloseable {
         }
     }
 
-    /** Where it listens, with the real port. */
+    /** Returns where the receiver listens, with the real port. */
     public InetSocketAddress address() {
         return address;
     }
 
-    /** What came in so far. */
+    /** Returns the counters of what has come in. */
     public ReceiverStatistics statistics() {
         return statistics;
     }
 
-    /** TCP connections that are open now. */
+    /** Returns the number of TCP connections that are open now. */
     public int openConnections() {
         synchronized (connections) {
             return connections.size();

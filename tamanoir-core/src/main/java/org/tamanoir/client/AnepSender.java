@@ -28,23 +28,23 @@ import org.tamanoir.transport.TransportKind;
  * <p>Packets are collected and leave when the batch is full, at {@link #flush} and at {@link #finish}. Waits are
  * bounded: a node that takes nothing for the stall time-out ends the call with an exception.
  *
- * <p>Thread contract: one thread; {@link #sentPackets} and {@link #sentOctets} may be read, and {@link #close} be
+ * <p>Thread contract: one thread; {@link #sentPackets} and {@link #sentBytes} may be read, and {@link #close} be
  * called, from any.
  */
 public final class AnepSender implements AutoCloseable {
-    /** Octets collected before they leave unless told otherwise; larger and smaller batches were slower over TCP. */
-    public static final int DEFAULT_BATCH_OCTETS = 256 * 1024;
+    /** Bytes collected before they leave unless told otherwise; larger and smaller batches were slower over TCP. */
+    public static final int DEFAULT_BATCH_BYTES = 256 * 1024;
 
-    private final Link link;
-    private final int batchOctets;
+    private final PacketLink link;
+    private final int batchBytes;
     private @Nullable ByteBuffer batch;
     private int batchPackets;
     private volatile long sentPackets;
-    private volatile long sentOctets;
+    private volatile long sentBytes;
 
-    private AnepSender(Link link, int batchOctets) {
+    private AnepSender(PacketLink link, int batchBytes) {
         this.link = link;
-        this.batchOctets = batchOctets;
+        this.batchBytes = batchBytes;
     }
 
     /** Where to send, and how: end with {@link #tcp()} or {@link #udp()}. */
@@ -52,7 +52,7 @@ public final class AnepSender implements AutoCloseable {
         private final InetSocketAddress node;
         private Duration connectTimeout = Duration.ofSeconds(5);
         private Duration stallTimeout = Duration.ofSeconds(30);
-        private int batchOctets = DEFAULT_BATCH_OCTETS;
+        private int batchBytes = DEFAULT_BATCH_BYTES;
         private int typeId = Anep.DEFAULT_TYPE_ID;
         private TransportKind kind = TransportKind.AUTO;
         private @Nullable Consumer<Packet> replyHandler;
@@ -62,25 +62,25 @@ public final class AnepSender implements AutoCloseable {
             this.node = node;
         }
 
-        /** How long to wait for a TCP connection; 5 s by default. */
+        /** Bounds the wait for a TCP connection; 5 s by default. */
         public Settings connectTimeout(Duration timeout) {
             this.connectTimeout = timeout;
             return this;
         }
 
-        /** How long a TCP peer may take nothing before {@code send} gives up; 30 s by default. */
+        /** Bounds the time that a TCP peer may take nothing before {@code send} gives up; 30 s by default. */
         public Settings stallTimeout(Duration timeout) {
             this.stallTimeout = timeout;
             return this;
         }
 
-        /** Octets to collect before they leave; one packet always fits. */
-        public Settings batchOctets(int octets) {
-            this.batchOctets = octets;
+        /** Sets how many bytes are collected before they leave; one packet always fits. */
+        public Settings batchBytes(int bytes) {
+            this.batchBytes = bytes;
             return this;
         }
 
-        /** The Type ID under which private options of answers count. */
+        /** Says under which Type ID private options of answers count. */
         public Settings typeId(int typeId) {
             this.typeId = typeId;
             return this;
@@ -98,7 +98,7 @@ public final class AnepSender implements AutoCloseable {
             return this;
         }
 
-        /** Which implementation of UDP sockets. */
+        /** Chooses the implementation of UDP sockets. */
         public Settings transportKind(TransportKind kind) {
             this.kind = kind;
             return this;
@@ -121,8 +121,8 @@ public final class AnepSender implements AutoCloseable {
          */
         public AnepSender tcp() throws IOException {
             TlsContext context = tls == null ? null : TlsContext.of(tls);
-            TcpConnection connection = TcpConnection.connect(node, context, connectTimeout, stallTimeout);
-            return new AnepSender(new TcpLink(connection, typeId, replyHandler), batchOctets);
+            BlockingConnection connection = BlockingConnection.connect(node, context, connectTimeout, stallTimeout);
+            return new AnepSender(new TcpLink(connection, typeId, replyHandler), batchBytes);
         }
 
         /**
@@ -131,21 +131,21 @@ public final class AnepSender implements AutoCloseable {
          * @throws IOException if the node's name is unknown or no socket can be had
          */
         public AnepSender udp() throws IOException {
-            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler), batchOctets);
+            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler), batchBytes);
         }
     }
 
-    /** A sender to {@code node} with settings of one's own. */
+    /** Begins the settings of a sender to {@code node}. */
     public static Settings to(InetSocketAddress node) {
         return new Settings(node);
     }
 
-    /** A TCP sender with default settings. */
+    /** Connects a TCP sender with default settings. */
     public static AnepSender tcp(InetSocketAddress node) throws IOException {
         return to(node).tcp();
     }
 
-    /** A UDP sender with default settings. */
+    /** Binds a UDP sender with default settings. */
     public static AnepSender udp(InetSocketAddress node) throws IOException {
         return to(node).udp();
     }
@@ -154,13 +154,13 @@ public final class AnepSender implements AutoCloseable {
      * Adds one packet to the batch; sends the batch first when the packet does not fit any more.
      *
      * @param payload from its position to its limit; copied
-     * @throws IllegalArgumentException if the packet exceeds what the transport carries: 65,535 octets over TCP,
+     * @throws IllegalArgumentException if the packet exceeds what the transport carries: 65,535 bytes over TCP,
      *     65,507 over UDP
      * @throws IOException if the batch has to leave and the connection is gone or stalled
      */
     public void send(PacketBuilder builder, ByteBuffer payload) throws IOException {
-        int octets = builder.headerLength() + payload.remaining();
-        builder.write(room(octets), payload);
+        int bytes = builder.headerLength() + payload.remaining();
+        builder.write(room(bytes), payload);
         batchPackets++;
     }
 
@@ -173,23 +173,23 @@ public final class AnepSender implements AutoCloseable {
         batchPackets++;
     }
 
-    private ByteBuffer room(int octets) throws IOException {
-        requireFits(octets);
+    private ByteBuffer room(int bytes) throws IOException {
+        requireFits(bytes);
         ByteBuffer target = batch;
         if (target == null) {
-            target = ByteBuffer.allocateDirect(Math.max(batchOctets, Anep.MAX_PACKET_OCTETS));
+            target = ByteBuffer.allocateDirect(Math.max(batchBytes, Anep.MAX_PACKET_OCTETS));
             batch = target;
         }
-        if (target.remaining() < octets) {
+        if (target.remaining() < bytes) {
             flush();
         }
         return target;
     }
 
-    private void requireFits(int octets) {
-        if (octets > link.maxPacketOctets()) {
-            throw new IllegalArgumentException("packet of " + octets + " octets: this transport carries at most "
-                    + link.maxPacketOctets() + "; send several packets");
+    private void requireFits(int bytes) {
+        if (bytes > link.maxPacketBytes()) {
+            throw new IllegalArgumentException("packet of " + bytes + " bytes: this transport carries at most "
+                    + link.maxPacketBytes() + "; send several packets");
         }
     }
 
@@ -199,10 +199,10 @@ public final class AnepSender implements AutoCloseable {
      * @return packets sent: at most {@code maxPackets}, and at most to the end of the batch's memory
      */
     public int send(LoadBatch load, int maxPackets) throws IOException {
-        requireFits(load.packetOctets());
+        requireFits(load.packetBytes());
         flush();
         int packets = load.prepare(maxPackets);
-        link.write(load.octets(), load.from(), load.to());
+        link.write(load.bytes(), load.from(), load.to());
         count(packets, load.to() - load.from());
         return packets;
     }
@@ -211,18 +211,18 @@ public final class AnepSender implements AutoCloseable {
     public void flush() throws IOException {
         ByteBuffer target = batch;
         if (target != null && target.position() > 0) {
-            int octets = target.position();
+            int bytes = target.position();
             int packets = batchPackets;
             target.clear();
             batchPackets = 0;
-            link.write(target, 0, octets);
-            count(packets, octets);
+            link.write(target, 0, bytes);
+            count(packets, bytes);
         }
     }
 
-    private void count(int packets, int octets) {
+    private void count(int packets, int bytes) {
         sentPackets = sentPackets + packets;
-        sentOctets = sentOctets + octets;
+        sentBytes = sentBytes + bytes;
     }
 
     /** Sends all that was collected and, over TCP, ends the output; answers can still be polled. */
@@ -245,37 +245,32 @@ public final class AnepSender implements AutoCloseable {
         return link.poll(packet, timeout.toNanos());
     }
 
-    /** Whether the far side has ended its output and every answer was polled; never so over UDP. */
+    /** Returns true if the far side has ended its output and every answer was polled; never so over UDP. */
     public boolean ended() {
         return link.ended();
     }
 
-    /** Answers that were malformed. */
-    public long malformedReplies() {
-        return link.malformed();
-    }
-
-    /** Packets handed to the operating system. */
+    /** Returns the packets that were handed to the operating system. */
     public long sentPackets() {
         return sentPackets;
     }
 
-    /** Octets of those. */
-    public long sentOctets() {
-        return sentOctets;
+    /** Returns the bytes of the packets that were handed to the operating system. */
+    public long sentBytes() {
+        return sentBytes;
     }
 
-    /** Packets of those that it refused (UDP). */
+    /** Returns the packets that the operating system refused (UDP). */
     public long refusedPackets() {
         return link.refusedPackets();
     }
 
-    /** Why it refused the last one; empty when it refused none. */
+    /** Returns why the operating system refused the last packet; empty when it refused none. */
     public String lastError() {
         return link.lastError();
     }
 
-    /** This end's address. */
+    /** Returns the address of this end. */
     public InetSocketAddress localAddress() throws IOException {
         return link.local();
     }

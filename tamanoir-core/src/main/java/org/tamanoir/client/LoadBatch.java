@@ -3,11 +3,11 @@ package org.tamanoir.client;
 import java.nio.ByteBuffer;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Checksum;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.anep.ParseFault;
 
 /**
  * Generated load of one stream: packets of one size with {@link LoadPattern} as their payload, built once and then
@@ -17,8 +17,8 @@ import org.tamanoir.anep.PacketSpace;
  * <p>Thread contract: one thread.
  */
 public final class LoadBatch {
-    private final ByteBuffer octets;
-    private final int packetOctets;
+    private final ByteBuffer bytes;
+    private final int packetBytes;
     private final int slots;
     private final int sequenceAt;
     private final int timestampAt;
@@ -32,28 +32,30 @@ public final class LoadBatch {
     private int to;
 
     /**
+     * Builds the packets.
+     *
      * @param builder header and options; its sequence counter is used up
-     * @param packetOctets whole packets, header included
-     * @param budgetOctets memory to fill with packets; four always fit, whatever it says
+     * @param packetBytes whole packets, header included
+     * @param budgetBytes memory to fill with packets; four always fit, whatever it says
      * @throws IllegalArgumentException if the header does not fit the packet, or the packet ANEP
      */
-    public LoadBatch(PacketBuilder builder, int packetOctets, int budgetOctets) {
-        if (packetOctets < builder.headerLength() || packetOctets > Anep.MAX_PACKET_OCTETS) {
-            throw new IllegalArgumentException("packets of " + packetOctets + " octets: " + builder.headerLength()
+    public LoadBatch(PacketBuilder builder, int packetBytes, int budgetBytes) {
+        if (packetBytes < builder.headerLength() || packetBytes > Anep.MAX_PACKET_OCTETS) {
+            throw new IllegalArgumentException("packets of " + packetBytes + " bytes: " + builder.headerLength()
                     + " (header and options) to " + Anep.MAX_PACKET_OCTETS + " are possible");
         }
-        this.packetOctets = packetOctets;
+        this.packetBytes = packetBytes;
         int variants = LoadPattern.VARIANTS;
-        this.slots = Math.max(variants, budgetOctets / packetOctets / variants * variants);
-        this.octets = ByteBuffer.allocateDirect(slots * packetOctets);
+        this.slots = Math.max(variants, budgetBytes / packetBytes / variants * variants);
+        this.bytes = ByteBuffer.allocateDirect(slots * packetBytes);
         LoadPattern pattern = new LoadPattern();
         builder.nextSequence(0);
         for (int i = 0; i < slots; i++) {
-            builder.write(octets, pattern.payload(i, packetOctets - builder.headerLength()));
+            builder.write(bytes, pattern.payload(i, packetBytes - builder.headerLength()));
         }
-        octets.clear();
-        Packet first = new Packet(octets.getShort(2) & 0xFFFF, PacketSpace.HEAP);
-        DropReason fault = first.parse(octets, 0, packetOctets);
+        bytes.clear();
+        Packet first = new Packet(bytes.getShort(2) & 0xFFFF, PacketSpace.HEAP);
+        ParseFault fault = first.parse(bytes, 0, packetBytes);
         if (fault != null) {
             throw new IllegalArgumentException("the packets would be malformed (" + fault + "): check their options");
         }
@@ -67,36 +69,36 @@ public final class LoadBatch {
 
     private void sumConstants() {
         for (int variant = 0; variant < LoadPattern.VARIANTS; variant++) {
-            int start = variant * packetOctets;
+            int start = variant * packetBytes;
             patch(start, 0, 0);
-            octets.putShort(start + checksumAt, (short) 0);
-            constantSums[variant] = Checksum.sum(octets, start, packetOctets);
+            bytes.putShort(start + checksumAt, (short) 0);
+            constantSums[variant] = Checksum.sum(bytes, start, packetBytes);
         }
     }
 
     private void patch(int start, long number, long timeNs) {
         if (sequenceAt >= 0) {
-            octets.putLong(start + sequenceAt, number);
+            bytes.putLong(start + sequenceAt, number);
         }
         if (timestampAt >= 0) {
-            octets.putLong(start + timestampAt, timeNs);
+            bytes.putLong(start + timestampAt, timeNs);
         }
     }
 
     /**
-     * Makes the next packets ready, in [{@link #from}, {@link #to}) of {@link #octets}.
+     * Makes the next packets ready, in [{@link #from}, {@link #to}) of {@link #bytes}.
      *
      * @return how many: at most {@code maxPackets}, and at most to the end of the memory
      */
     int prepare(int maxPackets) {
         int count = Math.min(maxPackets, slots - slot);
-        from = slot * packetOctets;
-        to = from + count * packetOctets;
+        from = slot * packetBytes;
+        to = from + count * packetBytes;
         long timeNs = timestampAt >= 0 ? System.nanoTime() : 0;
         if (checksumAt < 0 && timestampAt < 0 && sequenceAt >= 0) {
             long number = sequence;
-            for (int field = from + sequenceAt; field < to; field += packetOctets) {
-                octets.putLong(field, number++);
+            for (int field = from + sequenceAt; field < to; field += packetBytes) {
+                bytes.putLong(field, number++);
             }
         } else {
             prepareEach(timeNs);
@@ -108,13 +110,13 @@ public final class LoadBatch {
 
     private void prepareEach(long timeNs) {
         long number = sequence;
-        for (int start = from; start < to; start += packetOctets, number++) {
+        for (int start = from; start < to; start += packetBytes, number++) {
             patch(start, number, timeNs);
             if (checksumAt >= 0) {
                 long sum = constantSums[(int) (number & (LoadPattern.VARIANTS - 1))];
                 sum += sequenceAt >= 0 ? words(number) : 0;
                 sum += timestampAt >= 0 ? words(timeNs) : 0;
-                octets.putShort(start + checksumAt, (short) ~fold(sum));
+                bytes.putShort(start + checksumAt, (short) ~fold(sum));
             }
         }
     }
@@ -123,14 +125,14 @@ public final class LoadBatch {
         return (value >>> 48) + (value >>> 32 & 0xFFFF) + (value >>> 16 & 0xFFFF) + (value & 0xFFFF);
     }
 
-    /** Sums of nine 16-bit words have at most 20 bits: two folds bring them to 16. */
+    /** Folds a sum to 16 bits; that of nine 16-bit words has at most 20, and needs two folds. */
     private static int fold(long sum) {
         long once = (sum >>> 16) + (sum & 0xFFFF);
         return (int) ((once >>> 16) + (once & 0xFFFF));
     }
 
-    ByteBuffer octets() {
-        return octets;
+    ByteBuffer bytes() {
+        return bytes;
     }
 
     int from() {
@@ -141,17 +143,17 @@ public final class LoadBatch {
         return to;
     }
 
-    /** Octets of each packet. */
-    public int packetOctets() {
-        return packetOctets;
+    /** Returns the bytes of each packet. */
+    public int packetBytes() {
+        return packetBytes;
     }
 
-    /** Packets that one write can take. */
+    /** Returns how many packets one write can take. */
     public int packets() {
         return slots;
     }
 
-    /** The sequence number of the next packet: packets sent so far. */
+    /** Returns the sequence number of the next packet, which is the number of packets sent. */
     public long nextSequence() {
         return sequence;
     }

@@ -6,22 +6,23 @@ import org.tamanoir.anep.Packet;
 
 /** The sender of a packet, as the transport knows it. Thread contract: the thread of the handler it was given to. */
 public interface Peer {
-    /** How the packet came. */
-    Transport transport();
+    /** Returns true if the packet came over UDP, false if over TCP. */
+    boolean isUdp();
 
-    /** Upper 64 bits of the address; 0 for IPv4, which stands as ::ffff:a.b.c.d. */
+    /** Returns the upper 64 bits of the address; 0 for IPv4, which stands as ::ffff:a.b.c.d. */
     long addressHigh();
 
-    /** Lower 64 bits of the address. */
+    /** Returns the lower 64 bits of the address. */
     long addressLow();
 
+    /** Returns the port of the address. */
     int port();
 
-    /** Allocates over UDP. */
+    /** Returns the address with its port; allocates over UDP. */
     InetSocketAddress address();
 
     /**
-     * Answers: over TCP on the same connection, in order. Answers leave when the packets of one read are through.
+     * Answers the packet: over TCP on the same connection, in order. Answers leave when the packets of one read are through.
      *
      * @throws IOException if the connection is gone or the peer takes nothing for the stall time-out
      */

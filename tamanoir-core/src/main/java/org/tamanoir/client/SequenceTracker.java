@@ -34,7 +34,7 @@ public final class SequenceTracker {
     private long duplicates;
     private long late;
 
-    /** @param sequence as it came; below 0 counts as late */
+    /** Counts a packet. @param sequence as it came; below 0 counts as late */
     public Outcome track(long sequence) {
         long behind = highest - sequence;
         if (behind >= 0 || sequence < 0) {
@@ -77,31 +77,27 @@ public final class SequenceTracker {
         return Outcome.REORDERED;
     }
 
-    /** The highest number so far, -1 before the first. */
-    public long highest() {
-        return highest;
-    }
-
-    /** Different packets that came, late ones not among them. */
+    /** Returns the different packets that came, late ones not among them. */
     public long received() {
         return received;
     }
 
-    /** Packets below the highest that did not come. */
+    /** Returns the packets below the highest that did not come. */
     public long lost() {
         return highest + 1 - received;
     }
 
-    /** Packets that came after a higher one. */
+    /** Returns the packets that came after a higher one. */
     public long reordered() {
         return reordered;
     }
 
+    /** Returns the packets that came once more. */
     public long duplicates() {
         return duplicates;
     }
 
-    /** Packets too old for the window. */
+    /** Returns the packets that were too old for the window. */
     public long late() {
         return late;
     }

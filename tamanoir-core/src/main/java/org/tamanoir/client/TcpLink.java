@@ -6,15 +6,16 @@ import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.anep.ParseFault;
+import org.tamanoir.routing.Addresses;
 
 /** Thread contract: one thread; close from any. */
-final class TcpLink implements Link {
-    private static final int REPLY_OCTETS = 2 * 65_536;
+final class TcpLink implements PacketLink {
+    private static final int REPLY_BYTES = 2 * 65_536;
 
-    private final TcpConnection connection;
+    private final BlockingConnection connection;
     private final @Nullable Consumer<Packet> replyHandler;
     private final Packet view;
     private ByteBuffer writeView = ByteBuffer.allocate(0);
@@ -23,16 +24,15 @@ final class TcpLink implements Link {
     private int start;
     private int end;
     private boolean ended;
-    private long malformed;
 
-    TcpLink(TcpConnection connection, int typeId, @Nullable Consumer<Packet> replyHandler) {
+    TcpLink(BlockingConnection connection, int typeId, @Nullable Consumer<Packet> replyHandler) {
         this.connection = connection;
         this.replyHandler = replyHandler;
         this.view = new Packet(typeId, PacketSpace.HEAP);
     }
 
     @Override
-    public int maxPacketOctets() {
+    public int maxPacketBytes() {
         return Anep.MAX_PACKET_OCTETS;
     }
 
@@ -50,7 +50,7 @@ final class TcpLink implements Link {
         connection.write(writeView.limit(to).position(from), this::serveReplies);
     }
 
-    /** While a write waits: hands answers on; without a handler they wait to be polled. */
+    /** Hands answers on while a write waits; without a handler they wait to be polled. */
     private boolean serveReplies() throws IOException {
         Consumer<Packet> handler = replyHandler;
         if (handler == null || ended) {
@@ -66,12 +66,12 @@ final class TcpLink implements Link {
     public boolean poll(Packet packet, long timeoutNs) throws IOException {
         ByteBuffer buffer = replies;
         if (buffer == null) {
-            buffer = ByteBuffer.allocateDirect(REPLY_OCTETS);
+            buffer = ByteBuffer.allocateDirect(REPLY_BYTES);
             replies = buffer;
         }
         long deadlineNs = System.nanoTime() + timeoutNs;
         while (true) {
-            DropReason fault = packet.parse(buffer, start, end - start);
+            ParseFault fault = packet.parse(buffer, start, end - start);
             if (fault == null) {
                 start += packet.length();
                 return true;
@@ -83,42 +83,35 @@ final class TcpLink implements Link {
                     }
                 }
                 case VERSION, HEADER_LENGTH -> {
-                    malformed++;
                     close();
                     throw new IOException("answer from " + Addresses.text(connection.peer()) + " is malformed (" + fault
                             + "): connection closed");
                 }
                 default -> {
-                    malformed++;
                     start += packet.length();
                 }
             }
         }
     }
 
-    /** False when nothing came in time or the end did. */
+    /** Reads more; returns false when nothing came in time or the end did. */
     private boolean fill(ByteBuffer buffer, long timeoutNs) throws IOException {
         buffer.limit(end).position(start);
         buffer.compact();
         end -= start;
         start = 0;
-        int octets = connection.read(buffer, timeoutNs);
-        ended = octets < 0;
-        if (octets > 0) {
-            end += octets;
+        int bytes = connection.read(buffer, timeoutNs);
+        ended = bytes < 0;
+        if (bytes > 0) {
+            end += bytes;
         }
         buffer.clear();
-        return octets > 0;
+        return bytes > 0;
     }
 
     @Override
     public boolean ended() {
         return ended;
-    }
-
-    @Override
-    public long malformed() {
-        return malformed;
     }
 
     @Override

@@ -6,8 +6,9 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ParseFault;
+import org.tamanoir.routing.Addresses;
 
 /**
  * Takes in one TCP connection: large reads, packets walked where they lie. The buffer starts small and grows when a
@@ -16,23 +17,23 @@ import org.tamanoir.anep.Packet;
  * <p>Thread contract: {@link #run} on one thread; {@link #close} from any.
  */
 final class TcpReception implements Runnable, Peer {
-    private static final int FIRST_BUFFER_OCTETS = 16 * 1024;
-    private static final int MAX_BUFFER_OCTETS = 256 * 1024;
+    private static final int FIRST_BUFFER_BYTES = 16 * 1024;
+    private static final int MAX_BUFFER_BYTES = 256 * 1024;
     /** A read waits this long, then again: the connection may be idle for as long as it likes. */
     private static final long READ_WAIT_NS = Duration.ofSeconds(60).toNanos();
 
-    private final TcpConnection connection;
+    private final BlockingConnection connection;
     private final PacketHandler handler;
     private final ReceiverStatistics statistics;
     private final Packet packet;
-    private ByteBuffer buffer = ByteBuffer.allocateDirect(FIRST_BUFFER_OCTETS);
-    /** Octets in the buffer, all of them before the walk, those of a packet's beginning after it. */
+    private ByteBuffer buffer = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
+    /** Bytes in the buffer, all of them before the walk, those of a packet's beginning after it. */
     private int filled;
 
     private @Nullable ByteBuffer replies;
     private volatile boolean closing;
 
-    TcpReception(TcpConnection connection, PacketHandler handler, ReceiverStatistics statistics, Packet packet) {
+    TcpReception(BlockingConnection connection, PacketHandler handler, ReceiverStatistics statistics, Packet packet) {
         this.connection = connection;
         this.handler = handler;
         this.statistics = statistics;
@@ -54,14 +55,14 @@ final class TcpReception implements Runnable, Peer {
         }
     }
 
-    /** Until the end of the connection; returns what was wrong with it. */
+    /** Receives until the connection ends; returns what was wrong with it. */
     private @Nullable String receive() throws IOException {
         connection.shakeHands(connection.stallTimeout());
         while (!closing) {
-            int octets = connection.read(buffer.position(filled), READ_WAIT_NS);
-            if (octets < 0) {
+            int bytes = connection.read(buffer.position(filled), READ_WAIT_NS);
+            if (bytes < 0) {
                 if (filled > 0) {
-                    statistics.countMalformed(DropReason.TRUNCATED);
+                    statistics.countMalformed(ParseFault.TRUNCATED);
                     return "the connection ended in the middle of a packet";
                 }
                 if (connection.hasTls()) {
@@ -69,8 +70,8 @@ final class TcpReception implements Runnable, Peer {
                 }
                 return null;
             }
-            filled += octets;
-            DropReason fault = octets == 0 ? null : walk();
+            filled += bytes;
+            ParseFault fault = bytes == 0 ? null : walk();
             if (fault != null) {
                 return "malformed packet (" + fault + "): connection closed";
             }
@@ -78,34 +79,34 @@ final class TcpReception implements Runnable, Peer {
         return null;
     }
 
-    private @Nullable DropReason walk() throws IOException {
+    private @Nullable ParseFault walk() throws IOException {
         int at = 0;
         int end = filled;
         int packets = 0;
-        long octets = 0;
-        DropReason fault;
+        long bytes = 0;
+        ParseFault fault;
         try {
             while (true) {
                 fault = packet.parse(buffer, at, end - at);
                 if (fault == null) {
                     int length = packet.length();
                     packets++;
-                    octets += length;
+                    bytes += length;
                     at += length;
                     handle();
-                } else if (fault == DropReason.SHORT || fault == DropReason.TRUNCATED) {
+                } else if (fault == ParseFault.SHORT || fault == ParseFault.TRUNCATED) {
                     fault = null;
                     break;
                 } else {
                     statistics.countMalformed(fault);
-                    if (fault == DropReason.VERSION || fault == DropReason.HEADER_LENGTH) {
+                    if (fault == ParseFault.VERSION || fault == ParseFault.HEADER_LENGTH) {
                         break;
                     }
                     at += packet.length();
                 }
             }
         } finally {
-            statistics.countBatch(packets, octets);
+            statistics.countBatch(packets, bytes);
         }
         handler.batchEnd();
         flushReplies();
@@ -126,7 +127,7 @@ final class TcpReception implements Runnable, Peer {
     private void keep(int at, int end) {
         int rest = end - at;
         boolean full = end == buffer.capacity();
-        if (full && buffer.capacity() < MAX_BUFFER_OCTETS) {
+        if (full && buffer.capacity() < MAX_BUFFER_BYTES) {
             ByteBuffer larger = ByteBuffer.allocateDirect(
                     Math.max(buffer.capacity() * 4, Integer.highestOneBit(Anep.MAX_PACKET_OCTETS) * 2));
             larger.put(0, buffer, at, rest);
@@ -137,7 +138,7 @@ final class TcpReception implements Runnable, Peer {
         filled = rest;
     }
 
-    /** Any thread: {@link #run} then ends. */
+    /** Has {@link #run} end. Any thread. */
     void close() {
         closing = true;
         connection.close();
@@ -150,7 +151,7 @@ final class TcpReception implements Runnable, Peer {
         answer.seal();
         ByteBuffer target = replies;
         if (target == null) {
-            target = ByteBuffer.allocateDirect(MAX_BUFFER_OCTETS);
+            target = ByteBuffer.allocateDirect(MAX_BUFFER_BYTES);
             replies = target;
         }
         if (target.remaining() < answer.length()) {
@@ -173,8 +174,8 @@ final class TcpReception implements Runnable, Peer {
     }
 
     @Override
-    public Transport transport() {
-        return Transport.TCP;
+    public boolean isUdp() {
+        return false;
     }
 
     @Override

@@ -3,38 +3,39 @@ package org.tamanoir.client;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import javax.net.ssl.SSLException;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsSession;
 
 /**
- * The TLS of a {@link TcpConnection}: plaintext on its user's side, records on the socket's.
+ * The TLS of a {@link BlockingConnection}: plaintext on its user's side, records on the socket's.
  *
  * <p>Thread contract: the connection's thread.
  */
 final class TlsLayer {
-    private static final int CIPHERTEXT_OCTETS = 128 * 1024;
+    private static final int CIPHERTEXT_BYTES = 128 * 1024;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final TlsSession session;
-    private final TcpConnection connection;
+    private final BlockingConnection connection;
     /** From its position to its limit: came and was not decrypted. */
     private final ByteBuffer arrived =
-            ByteBuffer.allocateDirect(CIPHERTEXT_OCTETS).limit(0);
+            ByteBuffer.allocateDirect(CIPHERTEXT_BYTES).limit(0);
     /** From its position to its limit: to go. */
     private final ByteBuffer leaving =
-            ByteBuffer.allocateDirect(CIPHERTEXT_OCTETS).limit(0);
+            ByteBuffer.allocateDirect(CIPHERTEXT_BYTES).limit(0);
     /** From its position to its limit: plaintext of a record that was larger than its reader's room. */
     private final ByteBuffer rest;
 
     private boolean socketEnded;
 
-    TlsLayer(TlsSession session, TcpConnection connection) {
+    TlsLayer(TlsSession session, BlockingConnection connection) {
         this.session = session;
         this.connection = connection;
-        this.rest = ByteBuffer.allocateDirect(session.recordOctets()).limit(0);
+        this.rest = ByteBuffer.allocateDirect(session.recordBytes()).limit(0);
     }
 
     /**
-     * Until both sides know each other.
+     * Waits until both sides know each other.
      *
      * @throws IOException if they do not, or not in time
      */
@@ -45,7 +46,7 @@ final class TlsLayer {
                 TlsSession.Need need = session.receive(arrived, NOTHING);
                 if (need == TlsSession.Need.OUTPUT) {
                     append(NOTHING);
-                    connection.writeOctets(leaving, () -> false);
+                    connection.writeBytes(leaving, () -> false);
                 } else if (!session.isEstablished() && fill(deadlineNs - System.nanoTime()) == 0) {
                     throw new SSLException("no end of it in time; does the other side speak TLS?");
                 }
@@ -55,19 +56,19 @@ final class TlsLayer {
         }
     }
 
-    void write(ByteBuffer plaintext, TcpConnection.Input input) throws IOException {
+    void write(ByteBuffer plaintext, BlockingConnection.Input input) throws IOException {
         try {
             while (plaintext.hasRemaining()) {
                 leaving.clear();
                 try {
                     // What is read meanwhile may have to be answered: that gets room too.
-                    while (plaintext.hasRemaining() && leaving.remaining() >= 2 * session.recordOctets()) {
+                    while (plaintext.hasRemaining() && leaving.remaining() >= 2 * session.recordBytes()) {
                         session.send(plaintext, leaving);
                     }
                 } finally {
                     leaving.flip();
                 }
-                connection.writeOctets(leaving, input);
+                connection.writeBytes(leaving, input);
             }
         } catch (SSLException e) {
             throw failed("TLS", e);
@@ -75,9 +76,9 @@ final class TlsLayer {
     }
 
     /**
-     * Reads what is there, waiting for the first octet.
+     * Reads what is there, waiting for the first byte.
      *
-     * @return octets read; 0 when the time is up, -1 at the end that the far side announced
+     * @return bytes read; 0 when the time is up, -1 at the end that the far side announced
      */
     int read(ByteBuffer target, long timeoutNs) throws IOException {
         long deadlineNs = System.nanoTime() + timeoutNs;
@@ -85,11 +86,11 @@ final class TlsLayer {
         try {
             while (true) {
                 if (rest.hasRemaining()) {
-                    int octets = Math.min(rest.remaining(), target.remaining());
-                    target.put(target.position(), rest, rest.position(), octets);
-                    target.position(target.position() + octets);
-                    rest.position(rest.position() + octets);
-                    return octets;
+                    int bytes = Math.min(rest.remaining(), target.remaining());
+                    target.put(target.position(), rest, rest.position(), bytes);
+                    target.position(target.position() + bytes);
+                    rest.position(rest.position() + bytes);
+                    return bytes;
                 }
                 TlsSession.Need need = session.receive(arrived, target);
                 if (target.position() > before) {
@@ -106,15 +107,15 @@ final class TlsLayer {
                     case NOTHING -> {
                         return -1;
                     }
-                    case ROOM -> throw new SSLException("a record of more than " + rest.capacity() + " octets");
+                    case ROOM -> throw new SSLException("a record of more than " + rest.capacity() + " bytes");
                     case OUTPUT -> {
-                        if (leaving.capacity() - leaving.remaining() < session.recordOctets()) {
+                        if (leaving.capacity() - leaving.remaining() < session.recordBytes()) {
                             return 0; // First what is being written has to leave.
                         }
                         boolean idle = !leaving.hasRemaining();
                         append(NOTHING);
                         if (idle) {
-                            connection.writeOctets(leaving, () -> false);
+                            connection.writeBytes(leaving, () -> false);
                         }
                     }
                     case INPUT -> {
@@ -138,19 +139,19 @@ final class TlsLayer {
         }
     }
 
-    /** Octets that came; 0 when the time is up. */
+    /** Reads ciphertext; returns how many bytes came, 0 when the time is up. */
     private int fill(long timeoutNs) throws IOException {
         arrived.compact();
         try {
-            int octets = socketEnded ? -1 : connection.readOctets(arrived, Math.max(0, timeoutNs));
-            if (octets < 0) {
+            int bytes = socketEnded ? -1 : connection.readBytes(arrived, Math.max(0, timeoutNs));
+            if (bytes < 0) {
                 socketEnded = true;
                 throw new SSLException(
                         session.isEstablished()
-                                ? "the connection was cut off, not ended: octets may be missing"
+                                ? "the connection was cut off, not ended: bytes may be missing"
                                 : "the other side closed the connection; does it speak TLS?");
             }
-            return octets;
+            return bytes;
         } finally {
             arrived.flip();
         }
@@ -167,11 +168,11 @@ final class TlsLayer {
     }
 
     /** Tells the far side that this one ends. */
-    void end(TcpConnection.Input input) throws IOException {
+    void end(BlockingConnection.Input input) throws IOException {
         try {
             session.endOutput();
             append(NOTHING);
-            connection.writeOctets(leaving, input);
+            connection.writeBytes(leaving, input);
         } catch (SSLException e) {
             throw failed("TLS", e);
         }
@@ -181,7 +182,7 @@ final class TlsLayer {
     private IOException failed(String what, SSLException cause) {
         try {
             append(NOTHING);
-            connection.writeOctets(leaving, () -> false);
+            connection.writeBytes(leaving, () -> false);
         } catch (IOException | IllegalArgumentException e) {
             cause.addSuppressed(e);
         }

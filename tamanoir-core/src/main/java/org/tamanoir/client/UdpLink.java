@@ -11,6 +11,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -18,7 +19,7 @@ import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
 
 /** One datagram per packet. Thread contract: one thread. */
-final class UdpLink implements Link {
+final class UdpLink implements PacketLink {
     private final UdpSocket socket;
     private final UdpSender sender;
     private final long nodeHigh;
@@ -30,7 +31,6 @@ final class UdpLink implements Link {
     private int messages;
     private int message;
     private int at;
-    private long malformed;
 
     UdpLink(InetSocketAddress node, TransportKind kind, int typeId, @Nullable Consumer<Packet> replyHandler)
             throws IOException {
@@ -43,12 +43,13 @@ final class UdpLink implements Link {
         this.nodePort = node.getPort();
         this.replyHandler = replyHandler;
         this.view = new Packet(typeId, PacketSpace.HEAP);
-        this.socket = UdpSockets.bind(kind, new InetSocketAddress(Addresses.any(address), 0));
+        this.socket = UdpSockets.bind(
+                kind, new InetSocketAddress(InetAddress.getByAddress(new byte[address.getAddress().length]), 0));
         this.sender = socket.newSender();
     }
 
     @Override
-    public int maxPacketOctets() {
+    public int maxPacketBytes() {
         return Anep.MAX_DATAGRAM_OCTETS;
     }
 
@@ -59,10 +60,10 @@ final class UdpLink implements Link {
 
     @Override
     public void write(ByteBuffer packets, int from, int to) throws IOException {
-        int octets;
-        for (int packet = from; packet < to; packet += octets) {
-            octets = Framing.claimedLength(packets, packet);
-            sender.add(packets, packet, octets, nodeHigh, nodeLow, nodePort);
+        int bytes;
+        for (int packet = from; packet < to; packet += bytes) {
+            bytes = Framing.claimedLength(packets, packet);
+            sender.add(packets, packet, bytes, nodeHigh, nodeLow, nodePort);
         }
         sender.flush();
         Consumer<Packet> handler = replyHandler;
@@ -83,16 +84,15 @@ final class UdpLink implements Link {
             if (message == messages && !receive(batch, deadlineNs, timeoutNs)) {
                 return false;
             }
-            int octets = Math.min(batch.segmentOctets(message), batch.end(message) - at);
-            boolean good = packet.parse(batch.buffer(), at, octets) == null;
-            at += octets;
+            int bytes = Math.min(batch.segmentBytes(message), batch.end(message) - at);
+            boolean good = packet.parse(batch.buffer(), at, bytes) == null;
+            at += bytes;
             if (at >= batch.end(message) && ++message < messages) {
                 at = batch.start(message);
             }
             if (good) {
                 return true;
             }
-            malformed++;
         }
     }
 
@@ -113,11 +113,6 @@ final class UdpLink implements Link {
     @Override
     public boolean ended() {
         return false;
-    }
-
-    @Override
-    public long malformed() {
-        return malformed;
     }
 
     @Override

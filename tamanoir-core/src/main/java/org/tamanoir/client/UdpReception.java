@@ -5,8 +5,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ParseFault;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
@@ -20,7 +21,7 @@ final class UdpReception implements Runnable, Peer {
     /** How long {@link #close} may go unnoticed. */
     private static final Duration WAIT = Duration.ofMillis(100);
 
-    private static final int REPLY_OCTETS = 256 * 1024;
+    private static final int REPLY_BYTES = 256 * 1024;
 
     private final UdpSocket socket;
     private final UdpBatch batch;
@@ -64,16 +65,16 @@ final class UdpReception implements Runnable, Peer {
     private void walk(int messages) {
         ByteBuffer buffer = batch.buffer();
         int packets = 0;
-        long octets = 0;
+        long bytes = 0;
         for (message = 0; message < messages; message++) {
             int end = batch.end(message);
-            int segment = Math.max(1, batch.segmentOctets(message));
+            int segment = Math.max(1, batch.segmentBytes(message));
             int at = batch.start(message);
             do {
-                DropReason fault = packet.parse(buffer, at, Math.min(segment, end - at));
+                ParseFault fault = packet.parse(buffer, at, Math.min(segment, end - at));
                 if (fault == null) {
                     packets++;
-                    octets += packet.length();
+                    bytes += packet.length();
                     handle();
                 } else {
                     statistics.countMalformed(fault);
@@ -81,7 +82,7 @@ final class UdpReception implements Runnable, Peer {
                 at += segment;
             } while (at < end);
         }
-        statistics.countBatch(packets, octets);
+        statistics.countBatch(packets, bytes);
         try {
             handler.batchEnd();
         } catch (IOException | RuntimeException e) {
@@ -90,11 +91,8 @@ final class UdpReception implements Runnable, Peer {
         flushReplies();
     }
 
-    /** One peer's packet must not end reception for the others. */
+    /** Handles a packet; what goes wrong with it does not end the reception for other peers. */
     private void handle() {
-        if (packet.hasTrailer()) {
-            statistics.countTrailer();
-        }
         try {
             handler.packet(packet, this);
         } catch (IOException | RuntimeException e) {
@@ -113,7 +111,7 @@ final class UdpReception implements Runnable, Peer {
         answer.seal();
         ByteBuffer target = replies;
         if (target == null) {
-            target = ByteBuffer.allocateDirect(REPLY_OCTETS);
+            target = ByteBuffer.allocateDirect(REPLY_BYTES);
             replies = target;
         }
         if (target.remaining() < answer.length()) {
@@ -134,8 +132,8 @@ final class UdpReception implements Runnable, Peer {
     }
 
     @Override
-    public Transport transport() {
-        return Transport.UDP;
+    public boolean isUdp() {
+        return true;
     }
 
     @Override

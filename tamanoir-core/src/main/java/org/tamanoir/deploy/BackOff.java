@@ -1,7 +1,7 @@
 package org.tamanoir.deploy;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param <K> what can fail
  * @param <W> why
  */
-final class BackOff<K, W> {
+public final class BackOff<K, W> {
     /**
      * A pause.
      *
@@ -27,25 +27,24 @@ final class BackOff<K, W> {
     private final long minNs;
     private final long maxNs;
     private final LongSupplier clockNs;
-    private final Map<K, Failure<W>> failures;
+    private final Cache<K, Failure<W>> failures;
 
     BackOff(long minNs, long maxNs, int limit, LongSupplier clockNs) {
         this.minNs = minNs;
         this.maxNs = Math.max(minNs, maxNs);
         this.clockNs = clockNs;
-        this.failures = new LinkedHashMap<>(16, 0.75f, true) {
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<K, Failure<W>> eldest) {
-                return size() > limit;
-            }
-        };
+        this.failures =
+                CacheBuilder.newBuilder().maximumSize(limit).concurrencyLevel(1).build();
     }
 
-    /** Null when it may be tried. */
+    /** Returns the pause after one more failure: twice the last one, which is 0 before the first, within the bounds. */
+    public static long doubled(long pause, long min, long max) {
+        return Math.min(max, Math.max(min, pause * 2));
+    }
+
+    /** Returns null when it may be tried. */
     synchronized @Nullable Pause<W> pause(K what) {
-        Failure<W> failure = failures.get(what);
+        Failure<W> failure = failures.getIfPresent(what);
         if (failure == null) {
             return null;
         }
@@ -59,19 +58,19 @@ final class BackOff<K, W> {
      * @param startedNs when the attempt began: one that began before the last failure says nothing new
      */
     synchronized void failed(K what, W why, long startedNs) {
-        Failure<W> last = failures.get(what);
+        Failure<W> last = failures.getIfPresent(what);
         if (last != null && startedNs - last.atNs < 0) {
             return;
         }
-        long pauseNs = last == null ? minNs : Math.min(maxNs, Math.max(minNs, last.pauseNs * 2));
+        long pauseNs = last == null ? minNs : doubled(last.pauseNs, minNs, maxNs);
         failures.put(what, new Failure<>(why, clockNs.getAsLong(), pauseNs));
     }
 
     synchronized void succeeded(K what) {
-        failures.remove(what);
+        failures.invalidate(what);
     }
 
     synchronized void clear() {
-        failures.clear();
+        failures.invalidateAll();
     }
 }

@@ -1,115 +1,154 @@
 package org.tamanoir.deploy;
 
+import com.google.common.hash.Hashing;
+import com.google.common.hash.HashingOutputStream;
 import java.io.IOException;
-import java.net.http.HttpResponse;
+import java.io.OutputStream;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.BodySubscribers;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes an answer's octets up to a limit, whatever its head says: the first octet too many ends the connection.
+ * The body of an HTTP answer, taken up to a bound whatever the answer's head says: the first byte too many ends the
+ * connection, and the body with a {@link TooLongException}. What cannot be kept ends it with a {@link SinkException}.
  *
- * <p>Thread contract: the HTTP client's threads bring octets, one at a time; any thread may {@link #stop}, and nothing
- * reaches the sink after that.
+ * <p>Thread contract: the HTTP client's threads bring bytes, one at a time; any thread may ask how many came.
+ *
+ * @param <T> what the bytes become
  */
-final class BoundedBody implements HttpResponse.BodySubscriber<BoundedBody.End> {
-    /** Where the octets go. */
-    interface Sink {
-        void write(ByteBuffer octets) throws IOException;
-    }
+public final class BoundedBody<T> implements BodySubscriber<T> {
+    /** The answer has more bytes than it may have. */
+    public static final class TooLongException extends IOException {
+        private static final long serialVersionUID = 1L;
 
-    /** How it ended, when neither the network nor the sink failed. */
-    enum End {
-        WHOLE,
-        TOO_LONG
-    }
-
-    private final long limitOctets;
-    private final Sink sink;
-    private final AtomicLong lastProgressNs;
-    private final CompletableFuture<End> end = new CompletableFuture<>();
-    private Flow.@Nullable Subscription subscription;
-    private long octets;
-    private boolean stopped;
-
-    /** @param lastProgressNs set to the time whenever octets come */
-    BoundedBody(long limitOctets, Sink sink, AtomicLong lastProgressNs) {
-        this.limitOctets = limitOctets;
-        this.sink = sink;
-        this.lastProgressNs = lastProgressNs;
-    }
-
-    @Override
-    public CompletionStage<End> getBody() {
-        return end;
-    }
-
-    @Override
-    public synchronized void onSubscribe(Flow.Subscription given) {
-        subscription = given;
-        if (stopped) {
-            given.cancel();
-        } else {
-            given.request(1);
+        TooLongException(long limitBytes) {
+            super("answered more than " + limitBytes + " bytes");
         }
     }
 
-    @Override
-    public synchronized void onNext(List<ByteBuffer> buffers) {
-        Flow.Subscription source = subscription;
-        if (stopped || source == null) {
-            return;
+    /** Bytes came and could not be kept; the cause says why. */
+    static final class SinkException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final IOException reason;
+
+        SinkException(IOException reason) {
+            super(reason.getMessage(), reason);
+            this.reason = reason;
         }
-        lastProgressNs.set(System.nanoTime());
-        try {
-            for (ByteBuffer buffer : buffers) {
-                long room = limitOctets - octets;
-                boolean tooLong = buffer.remaining() > room;
-                if (tooLong) {
-                    buffer.limit(buffer.position() + (int) room);
-                }
-                octets += buffer.remaining();
-                sink.write(buffer);
-                if (tooLong) {
-                    stop();
-                    end.complete(End.TOO_LONG);
-                    return;
-                }
+
+        IOException reason() {
+            return reason;
+        }
+    }
+
+    private final long limitBytes;
+    private final BodySubscriber<T> target;
+    private Flow.@Nullable Subscription source;
+    private volatile long bytes;
+    private volatile long lastNs = System.nanoTime();
+
+    private BoundedBody(long limitBytes, BodySubscriber<T> target) {
+        this.limitBytes = limitBytes;
+        this.target = target;
+    }
+
+    /** Returns a body that is kept in memory. */
+    public static BoundedBody<byte[]> bytes(int limitBytes) {
+        return new BoundedBody<>(limitBytes, BodySubscribers.ofByteArray());
+    }
+
+    /** Returns a body that is kept in memory, as text in UTF-8. */
+    public static BoundedBody<String> text(int limitBytes) {
+        return new BoundedBody<>(limitBytes, BodySubscribers.ofString(StandardCharsets.UTF_8));
+    }
+
+    /** Returns a body that is written to a file, and becomes its SHA-256 of 64 hexadecimal digits. */
+    public static BoundedBody<String> file(long limitBytes, OutputStream file) {
+        HashingOutputStream hashing = new HashingOutputStream(Hashing.sha256(), file);
+        BodySubscriber<Void> writing = BodySubscribers.ofByteArrayConsumer(some -> some.ifPresent(chunk -> {
+            try {
+                hashing.write(chunk);
+            } catch (IOException e) {
+                throw new SinkException(e);
             }
-        } catch (IOException e) {
-            stop();
-            end.completeExceptionally(new LocalException(e));
+        }));
+        return new BoundedBody<>(
+                limitBytes,
+                BodySubscribers.mapping(writing, written -> hashing.hash().toString()));
+    }
+
+    /** Returns a body that nobody wants; so that its connection can be used again it is read, if it is short. */
+    static <T> BoundedBody<T> ignored(int limitBytes) {
+        return new BoundedBody<>(limitBytes, BodySubscribers.replacing(null));
+    }
+
+    @Override
+    public CompletionStage<T> getBody() {
+        return target.getBody();
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription given) {
+        source = given;
+        target.onSubscribe(given);
+    }
+
+    @Override
+    public void onNext(List<ByteBuffer> buffers) {
+        if (source == null) {
             return;
         }
-        source.request(1);
+        touch();
+        long sum = bytes;
+        for (ByteBuffer buffer : buffers) {
+            sum += buffer.remaining();
+        }
+        bytes = sum;
+        if (sum > limitBytes) {
+            fail(source, new TooLongException(limitBytes));
+            return;
+        }
+        try {
+            target.onNext(buffers);
+        } catch (SinkException e) {
+            fail(source, e);
+        }
+    }
+
+    private void fail(Flow.Subscription ending, Exception e) {
+        source = null;
+        ending.cancel();
+        target.onError(e);
     }
 
     @Override
     public void onError(Throwable error) {
-        end.completeExceptionally(error);
+        target.onError(error);
     }
 
     @Override
     public void onComplete() {
-        end.complete(End.WHOLE);
+        target.onComplete();
     }
 
-    /** Takes no more, and closes the connection if octets are still to come. */
-    synchronized void stop() {
-        if (!stopped) {
-            stopped = true;
-            if (subscription != null && !end.isDone()) {
-                subscription.cancel();
-            }
-        }
+    /** Notes that the far side is alive. */
+    void touch() {
+        lastNs = System.nanoTime();
     }
 
-    /** How many came to the sink. */
-    synchronized long octets() {
-        return octets;
+    /** Returns when something came last, by {@link System#nanoTime}. */
+    long lastNs() {
+        return lastNs;
+    }
+
+    /** Returns how many bytes came. */
+    long received() {
+        return bytes;
     }
 }

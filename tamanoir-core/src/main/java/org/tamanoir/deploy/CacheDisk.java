@@ -43,7 +43,7 @@ final class CacheDisk implements AutoCloseable {
         this.temporaryParent = temporaryParent;
     }
 
-    /** @param temporaryParent where a temporary folder is made when it is needed */
+    /** Opens the folder. @param temporaryParent where a temporary folder is made when it is needed */
     static CacheDisk open(Path root, Path temporaryParent) throws IOException {
         CacheDisk disk = new CacheDisk(new CacheFolder(root), temporaryParent);
         try {
@@ -95,7 +95,7 @@ final class CacheDisk implements AutoCloseable {
         return writable;
     }
 
-    /** The versions whose files are whole, the one used least recently first; the rest is removed. */
+    /** Returns the versions whose files are whole, the one used least recently first; the rest is removed. */
     List<Held> load() {
         List<Held> found = new ArrayList<>();
         for (ServiceId id : folder.versions()) {
@@ -110,7 +110,7 @@ final class CacheDisk implements AutoCloseable {
         found.forEach(held -> used.add(held.jar()));
         for (Path jar : writable ? folder.jars() : List.<Path>of()) {
             if (!used.contains(jar)) {
-                tryTo(() -> CacheFolder.deleteTree(jar));
+                tryTo(() -> SmallFile.remove(jar));
             }
         }
         found.sort(Comparator.comparing(held -> CacheFolder.lastUsed(held.jar())));
@@ -119,55 +119,37 @@ final class CacheDisk implements AutoCloseable {
 
     private @Nullable Held whole(ServiceId id) {
         try {
-            Manifest manifest = Manifest.decode(CacheFolder.read(folder.manifest(id), Manifest.MAX_OCTETS));
+            Manifest manifest = Manifest.decode(SmallFile.read(folder.manifest(id), Manifest.MAX_BYTES));
             Path jar = folder.jar(manifest.jarSha256());
             boolean whole =
-                    manifest.id().equals(id) && Files.isRegularFile(jar) && Files.size(jar) == manifest.jarOctets();
-            return whole ? new Held(id, manifest.jarSha256(), manifest.jarOctets(), folder) : null;
+                    manifest.id().equals(id) && Files.isRegularFile(jar) && Files.size(jar) == manifest.jarBytes();
+            return whole ? new Held(id, manifest.jarSha256(), manifest.jarBytes(), folder) : null;
         } catch (IOException | CodeRefusedException e) {
             return null;
         }
     }
 
-    /**
-     * Where a jar is to be downloaded to, its first part perhaps there already.
-     *
-     * @param downloads digests of the jars that are being downloaded
-     */
-    Path partial(String sha256, long jarOctets, Set<String> downloads) throws IOException {
-        trimPartials(downloads);
-        return writable && hasSpace(jarOctets)
-                ? folder.partial(sha256)
-                : temporary().partial(sha256);
+    /** Returns a file that does not exist, for the download of a jar. */
+    Path newDownload(long jarBytes) throws IOException {
+        return (writable && hasSpace(jarBytes) ? folder : temporary()).newFile();
     }
 
-    /** The same, where the cache's folder could not be written. */
-    Path temporaryPartial(String sha256, IOException why) throws IOException {
+    /** Returns another one, past the cache's folder, which could not be written. */
+    Path newDownloadElsewhere(IOException why) throws IOException {
         cannotWrite(why);
-        tryTo(() -> Files.deleteIfExists(folder.partial(sha256)));
-        return temporary().partial(sha256);
+        return temporary().newFile();
     }
 
-    private boolean hasSpace(long jarOctets) {
+    private boolean hasSpace(long jarBytes) {
         try {
-            long octets = Files.getFileStore(folder.root()).getUsableSpace();
-            if (octets >= jarOctets) {
+            long bytes = Files.getFileStore(folder.root()).getUsableSpace();
+            if (bytes >= jarBytes) {
                 return true;
             }
-            cannotWrite(new IOException("its disk has " + octets + " octets left for a jar of " + jarOctets));
+            cannotWrite(new IOException("its disk has " + bytes + " bytes left for a jar of " + jarBytes));
             return false;
         } catch (IOException e) {
             return true; // Writing will say.
-        }
-    }
-
-    private void trimPartials(Set<String> downloads) {
-        List<Path> idle = folder.partials().stream()
-                .filter(file -> !downloads.contains(file.getFileName().toString()))
-                .sorted(Comparator.comparing(CacheFolder::lastUsed))
-                .toList();
-        for (Path old : idle.subList(0, Math.max(0, idle.size() - CacheFolder.MAX_PARTIALS))) {
-            tryTo(() -> Files.deleteIfExists(old));
         }
     }
 
@@ -178,30 +160,29 @@ final class CacheDisk implements AutoCloseable {
      * @param known whether other versions have this jar
      * @throws IOException in one line, if it can be written neither in the cache's folder nor in a temporary one
      */
-    Held store(Manifest manifest, byte[] octets, byte @Nullable [] signature, Path jar, boolean known)
+    Held store(Manifest manifest, byte[] bytes, byte @Nullable [] signature, Path jar, boolean known)
             throws IOException {
         String sha256 = manifest.jarSha256();
         if (writable && jar.startsWith(folder.root())) {
-            Held held = new Held(manifest.id(), sha256, manifest.jarOctets(), folder);
+            Held held = new Held(manifest.id(), sha256, manifest.jarBytes(), folder);
             try {
-                store(held, octets, signature, jar);
+                store(held, bytes, signature, jar);
                 return held;
             } catch (IOException e) {
                 cannotWrite(e);
             }
         }
-        Held held = new Held(manifest.id(), sha256, manifest.jarOctets(), temporary());
-        store(held, octets, signature, Files.exists(jar) ? jar : folder.jar(sha256));
+        Held held = new Held(manifest.id(), sha256, manifest.jarBytes(), temporary());
+        store(held, bytes, signature, Files.exists(jar) ? jar : folder.jar(sha256));
         if (!known) {
             tryTo(() -> Files.deleteIfExists(folder.jar(sha256)));
-            tryTo(() -> Files.deleteIfExists(folder.partial(sha256)));
         }
         return held;
     }
 
-    private static void store(Held held, byte[] octets, byte @Nullable [] signature, Path jar) throws IOException {
+    private static void store(Held held, byte[] bytes, byte @Nullable [] signature, Path jar) throws IOException {
         held.folder().putJar(jar, held.sha256());
-        held.folder().putVersion(held.id(), octets, signature);
+        held.folder().putVersion(held.id(), bytes, signature);
     }
 
     void putNewest(ServiceId id) {
@@ -268,7 +249,7 @@ final class CacheDisk implements AutoCloseable {
         }
     }
 
-    /** A file's error with its kind, which the JDK puts into the class name. */
+    /** Returns a file's error with its kind, which the JDK puts into the class name. */
     static String oneLine(IOException e) {
         boolean isPlain = e.getClass() == FileSystemException.class || !(e instanceof FileSystemException);
         return isPlain ? "" + e.getMessage() : e.getClass().getSimpleName() + ": " + e.getMessage();
@@ -279,7 +260,7 @@ final class CacheDisk implements AutoCloseable {
     public void close() {
         try {
             if (temporary != null) {
-                CacheFolder.deleteTree(temporary.root());
+                SmallFile.remove(temporary.root());
             }
             if (lockFile != null) {
                 lockFile.close(); // With its lock.

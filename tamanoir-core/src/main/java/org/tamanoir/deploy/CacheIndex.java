@@ -1,5 +1,7 @@
 package org.tamanoir.deploy;
 
+import com.google.common.collect.HashMultiset;
+import com.google.common.collect.Multiset;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -8,7 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
 
@@ -23,7 +24,7 @@ final class CacheIndex {
      *
      * @param folder where its files are
      */
-    record Held(ServiceId id, String sha256, long octets, CacheFolder folder) {
+    record Held(ServiceId id, String sha256, long bytes, CacheFolder folder) {
         Path jar() {
             return folder.jar(sha256);
         }
@@ -36,18 +37,18 @@ final class CacheIndex {
     private final Map<Long, ServiceId> keys = new HashMap<>();
     private final Map<String, String> newest = new HashMap<>();
     private final Map<Long, String> nameKeys = new HashMap<>();
-    private final Map<ServiceId, Integer> pins = new HashMap<>();
-    /** Octets of each jar; the one used least recently comes first. */
+    private final Multiset<ServiceId> pins = HashMultiset.create();
+    /** Bytes of each jar; the one used least recently comes first. */
     private final Map<String, Long> jars = new LinkedHashMap<>(16, 0.75f, true);
 
-    private long octets;
+    private long bytes;
 
     void put(Held held) {
         versions.put(held.id, held);
         keys.put(held.id.key(), held.id);
         nameKeys.put(held.id.nameKey(), held.id.name());
-        if (jars.put(held.sha256, held.octets) == null) {
-            octets += held.octets;
+        if (jars.put(held.sha256, held.bytes) == null) {
+            bytes += held.bytes;
         }
     }
 
@@ -62,7 +63,7 @@ final class CacheIndex {
             return false;
         }
         jars.remove(held.sha256);
-        octets -= held.octets;
+        bytes -= held.bytes;
         return true;
     }
 
@@ -71,7 +72,7 @@ final class CacheIndex {
         return versions.get(id);
     }
 
-    /** What a key means, newest versions included. */
+    /** Returns what a key means, newest versions included. */
     @Nullable
     Held byKey(long key) {
         ServiceId id = keys.get(key);
@@ -83,7 +84,7 @@ final class CacheIndex {
         return id == null ? null : versions.get(id);
     }
 
-    /** The version of a key, or the versions of a bare name's key, the highest first. */
+    /** Returns the version of a key, or the versions of a bare name's key, the highest first. */
     List<Held> candidates(long key) {
         ServiceId id = keys.get(key);
         if (id != null) {
@@ -124,39 +125,37 @@ final class CacheIndex {
     }
 
     void pin(ServiceId id) {
-        pins.merge(id, 1, Integer::sum);
+        pins.add(id);
     }
 
     void unpin(ServiceId id) {
-        pins.computeIfPresent(id, (pinned, count) -> count > 1 ? count - 1 : null);
+        pins.remove(id);
     }
 
-    long octets() {
-        return octets;
+    long bytes() {
+        return bytes;
     }
 
     /**
-     * The versions that must go, least recently used first, before so many octets more are within the limit; null
-     * when what is pinned alone leaves too little room.
-     *
-     * @param kept digests of jars that stay too
+     * Returns the versions that must go, least recently used first, before so many bytes more are within the limit;
+     * null when what is pinned alone leaves too little room.
      */
     @Nullable
-    List<Held> toEvict(long moreOctets, long limitOctets, Set<String> kept) {
+    List<Held> toEvict(long moreBytes, long limitBytes) {
         List<Held> evicted = new ArrayList<>();
-        long octetsLeft = octets;
+        long bytesLeft = bytes;
         for (Map.Entry<String, Long> jar : jars.entrySet()) {
-            if (octetsLeft + moreOctets <= limitOctets) {
+            if (bytesLeft + moreBytes <= limitBytes) {
                 break;
             }
             List<Held> users = versions.values().stream()
                     .filter(held -> held.sha256.equals(jar.getKey()))
                     .toList();
-            if (!kept.contains(jar.getKey()) && users.stream().noneMatch(held -> pins.containsKey(held.id))) {
+            if (users.stream().noneMatch(held -> pins.contains(held.id))) {
                 evicted.addAll(users);
-                octetsLeft -= jar.getValue();
+                bytesLeft -= jar.getValue();
             }
         }
-        return octetsLeft + moreOctets <= limitOctets ? evicted : null;
+        return bytesLeft + moreBytes <= limitBytes ? evicted : null;
     }
 }

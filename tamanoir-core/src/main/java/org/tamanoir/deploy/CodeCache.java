@@ -1,11 +1,11 @@
 package org.tamanoir.deploy;
 
+import com.google.common.util.concurrent.Striped;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,9 +19,8 @@ import org.tamanoir.deploy.CacheIndex.Held;
  * <pre>
  * jars/&lt;sha256&gt;.jar
  * services/&lt;name&gt;/&lt;version&gt;/manifest.json, manifest.sig
- * partial/&lt;sha256&gt;                     a download that broke off, to be resumed
  * newest/&lt;name&gt;                        the highest version that a bare name has meant here
- * tmp/                                 files that are being written
+ * tmp/                                 downloads and files that are being written
  * lock                                 held by the process that uses the cache
  * </pre>
  *
@@ -36,24 +35,24 @@ public final class CodeCache implements AutoCloseable {
 
     private final CacheDisk disk;
     private final Path root;
-    private final long limitOctets;
+    private final long limitBytes;
     private final CacheIndex index = new CacheIndex();
-    /** Digests of the jars that are being downloaded. */
-    private final Set<String> downloads = new HashSet<>();
+    /** One for each jar that is being downloaded. */
+    private final Striped<Lock> downloads = Striped.lazyWeakLock(Integer.MAX_VALUE);
 
     /**
      * Opens or makes a cache.
      *
-     * @param limitOctets of all jars together
+     * @param limitBytes of all jars together
      * @throws IOException in one line, if the folder cannot be had at all or another process uses it
      */
-    public static CodeCache open(Path folder, long limitOctets) throws IOException {
-        return open(folder, limitOctets, Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+    public static CodeCache open(Path folder, long limitBytes) throws IOException {
+        return open(folder, limitBytes, Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
     }
 
-    /** The same. @param temporaryParent where the temporary folder of a cache that cannot be written is made */
-    static CodeCache open(Path folder, long limitOctets, Path temporaryParent) throws IOException {
-        CodeCache cache = new CodeCache(CacheDisk.open(folder, temporaryParent), limitOctets);
+    /** Does the same. @param temporaryParent where the temporary folder of a cache that cannot be written is made */
+    static CodeCache open(Path folder, long limitBytes, Path temporaryParent) throws IOException {
+        CodeCache cache = new CodeCache(CacheDisk.open(folder, temporaryParent), limitBytes);
         try {
             cache.load();
         } catch (IOException | RuntimeException e) {
@@ -63,10 +62,10 @@ public final class CodeCache implements AutoCloseable {
         return cache;
     }
 
-    private CodeCache(CacheDisk disk, long limitOctets) {
+    private CodeCache(CacheDisk disk, long limitBytes) {
         this.disk = disk;
         this.root = disk.folder().root();
-        this.limitOctets = limitOctets;
+        this.limitBytes = limitBytes;
     }
 
     private synchronized void load() throws IOException {
@@ -82,14 +81,14 @@ public final class CodeCache implements AutoCloseable {
         }
     }
 
-    /** Where it lies. */
+    /** Returns where it lies. */
     public Path folder() {
         return root;
     }
 
     /**
-     * The code for a key: that of {@code name:version}, or of a bare name, which means the newest version here that
-     * was ever the newest.
+     * Returns the code for a key: that of {@code name:version}, or of a bare name, which means the newest version here
+     * that was ever the newest.
      *
      * @return null when it is not here, or not whole any more: it is then removed
      * @throws CodeRefusedException if the policy does not let it run any more
@@ -105,6 +104,9 @@ public final class CodeCache implements AutoCloseable {
         ServicePackage found = read(held, trust);
         synchronized (this) {
             if (found == null) {
+                found = read(held, trust); // Under the lock: it may have been replaced just now.
+            }
+            if (found == null) {
                 dropDamaged(held);
             } else {
                 index.used(held);
@@ -114,17 +116,17 @@ public final class CodeCache implements AutoCloseable {
         return found;
     }
 
-    /** Null when its files are not what they were. */
+    /** Returns null when its files are not what they were. */
     private @Nullable ServicePackage read(Held held, TrustPolicy trust) throws CodeRefusedException {
         try {
-            byte[] octets = CacheFolder.read(held.folder().manifest(held.id()), Manifest.MAX_OCTETS);
+            byte[] bytes = SmallFile.read(held.folder().manifest(held.id()), Manifest.MAX_BYTES);
             Path file = held.folder().signature(held.id());
-            byte[] signature = Files.exists(file) ? CacheFolder.read(file, Signature.MAX_OCTETS) : null;
-            Manifest manifest = trust.verify(octets, signature);
+            byte[] signature = Files.exists(file) ? SmallFile.read(file, Signature.MAX_BYTES) : null;
+            Manifest manifest = trust.verify(bytes, signature);
             Path jar = held.jar();
             boolean same = manifest.id().equals(held.id())
                     && manifest.jarSha256().equals(held.sha256())
-                    && Files.size(jar) == held.octets()
+                    && Files.size(jar) == held.bytes()
                     && CacheFolder.sha256(jar).equals(held.sha256());
             String publisher =
                     signature == null ? null : Signature.decode(signature).keyId();
@@ -147,15 +149,15 @@ public final class CodeCache implements AutoCloseable {
         }
     }
 
-    /** All versions here, by name and version. */
+    /** Returns all versions here, by name and version. */
     public synchronized List<ServiceId> contents() {
         return index.contents();
     }
 
     /**
-     * The file behind a repository path ({@code services/..., keys/...}, without a slash before it) for serving it to
-     * other nodes; null when there is none, or the path is not one of a repository. Only versions that {@code served}
-     * names are given; a bare name's key means the newest of them.
+     * Returns the file behind a repository path ({@code services/..., keys/...}, without a slash before it) for serving
+     * it to other nodes; null when there is none, or the path is not one of a repository. Only versions that {@code
+     * served} names are given; a bare name's key means the newest of them.
      */
     public @Nullable Path file(String path, Predicate<ServiceId> served) {
         RepositoryPath parsed = RepositoryPath.parse(path);
@@ -177,7 +179,7 @@ public final class CodeCache implements AutoCloseable {
         return Files.isRegularFile(file) ? file : null;
     }
 
-    /** What a path can mean, best first. */
+    /** Returns what a path can mean, best first. */
     private synchronized List<Held> held(RepositoryPath path) {
         ServiceId id = path.id();
         if (id == null) {
@@ -209,40 +211,25 @@ public final class CodeCache implements AutoCloseable {
         disk.remove(held, index.remove(held.id()));
     }
 
-    /** The version that a bare name has meant here last; null if none. */
+    /** Returns the version that a bare name has meant here last; null if none. */
     synchronized @Nullable String newest(String name) {
         return index.newest(name);
     }
 
-    /**
-     * Waits until nobody else downloads this jar, and takes its download, which {@link #endDownload} gives back. Until
-     * then the jar is not evicted.
-     *
-     * @return false when the time was up
-     */
-    synchronized boolean beginDownload(String sha256, long deadlineNs) throws InterruptedException {
-        while (downloads.contains(sha256)) {
-            long leftMs = (deadlineNs - System.nanoTime()) / 1_000_000;
-            if (leftMs <= 0) {
-                return false;
-            }
-            wait(leftMs);
-        }
-        downloads.add(sha256);
-        return true;
+    /** Returns the lock that is held while a jar is downloaded: versions and keys that share it share the download. */
+    Lock download(String sha256) {
+        return downloads.get(sha256);
     }
 
-    synchronized void endDownload(String sha256) {
-        downloads.remove(sha256);
-        notifyAll();
-    }
-
-    /** A jar that is here, whole, under whatever name; null if there is none. */
+    /** Returns a jar that is here, whole, under whatever name; null if there is none. */
     @Nullable
     Path wholeJar(String sha256) {
         Held held;
         synchronized (this) {
             held = index.withJar(sha256);
+            if (held != null) {
+                index.used(held); // So that it goes last while it is taken for another version too.
+            }
         }
         try {
             Path jar = held == null ? null : held.jar();
@@ -253,30 +240,38 @@ public final class CodeCache implements AutoCloseable {
     }
 
     /**
-     * Where a jar is to be downloaded to, its first part perhaps there already. Makes room for it.
+     * Returns a file that does not exist, for the download of a jar. Makes room for it.
      *
      * @throws IOException in one line, if there is no room or it cannot be written
      */
-    synchronized Path partial(String sha256, long jarOctets) throws IOException {
-        makeRoom(jarOctets);
-        return disk.partial(sha256, jarOctets, downloads);
+    synchronized Path newDownload(long jarBytes) throws IOException {
+        makeRoom(jarBytes);
+        return disk.newDownload(jarBytes);
     }
 
-    /** The same, past the cache's folder, which could not be written. */
-    synchronized Path temporaryPartial(String sha256, IOException why) throws IOException {
-        return disk.temporaryPartial(sha256, why);
+    /**
+     * Returns another one, past the cache's folder.
+     *
+     * @param file that could not be written
+     * @throws LocalException {@code why}, if that one was past it already
+     */
+    synchronized Path newDownloadElsewhere(Path file, LocalException why) throws IOException, LocalException {
+        if (!file.startsWith(root)) {
+            throw why;
+        }
+        return disk.newDownloadElsewhere(why.reason());
     }
 
     /**
      * Takes verified code in.
      *
-     * @param jar one that {@link #partial}, {@link #temporaryPartial} or {@link #wholeJar} named, with the manifest's
-     *     digest
+     * @param jar one that {@link #newDownload}, {@link #newDownloadElsewhere} or {@link #wholeJar} named, with the
+     *     manifest's digest
      * @param newest whether the bare name means this version from now on
      * @throws IOException in one line, if there is no room, or it can be written neither here nor elsewhere
      */
     synchronized ServicePackage put(
-            Manifest manifest, byte[] octets, byte @Nullable [] signature, Path jar, boolean newest, String source)
+            Manifest manifest, byte[] bytes, byte @Nullable [] signature, Path jar, boolean newest, String source)
             throws IOException, CodeRefusedException {
         ServiceId id = manifest.id();
         String sha256 = manifest.jarSha256();
@@ -285,8 +280,8 @@ public final class CodeCache implements AutoCloseable {
             removeHeld(before);
         }
         boolean known = index.withJar(sha256) != null;
-        makeRoom(known ? 0 : manifest.jarOctets());
-        Held held = disk.store(manifest, octets, signature, jar, known);
+        makeRoom(known ? 0 : manifest.jarBytes());
+        Held held = disk.store(manifest, bytes, signature, jar, known);
         index.put(held);
         if (newest && !id.version().equals(index.newest(id.name()))) {
             index.setNewest(id.name(), id.version());
@@ -297,11 +292,11 @@ public final class CodeCache implements AutoCloseable {
         return new ServicePackage(manifest, publisher, held.jar(), source);
     }
 
-    private void makeRoom(long moreOctets) throws IOException {
-        List<Held> evicted = index.toEvict(moreOctets, limitOctets, downloads);
+    private void makeRoom(long moreBytes) throws IOException {
+        List<Held> evicted = index.toEvict(moreBytes, limitBytes);
         if (evicted == null) {
-            throw new IOException("code cache " + root + ": no room for " + moreOctets + " octets beside "
-                    + index.octets() + " of its limit of " + limitOctets
+            throw new IOException("code cache " + root + ": no room for " + moreBytes + " bytes beside "
+                    + index.bytes() + " of its limit of " + limitBytes
                     + "; what is loaded stays: raise the limit or undeploy services");
         }
         evicted.forEach(this::removeHeld);

@@ -1,194 +1,149 @@
 package org.tamanoir.deploy;
 
-import java.io.ByteArrayOutputStream;
 import java.net.ConnectException;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * GET requests whose sizes and waits hold against any server: time-outs count from the last octet and from the begin,
- * no redirect is followed, no octet is read past the limit.
+ * GET requests whose sizes and waits hold against any server: time-outs count from the last byte and from the begin,
+ * no redirect is followed, no byte is read past the limit.
  *
- * <p>Thread contract: any thread; calls block. The JDK's client has one thread for its connections, and workers that
- * end when they are idle.
+ * <p>Thread contract: any thread; calls block.
  */
 final class CodeClient implements AutoCloseable {
     /** Of an answer that is not wanted, so that its connection can be used again. */
-    private static final int IGNORED_OCTETS = 4096;
+    private static final int IGNORED_BYTES = 4096;
 
     /** Characters of a reason in a message. */
     private static final int MAX_REASON = 160;
 
-    private static final int WORKER_IDLE_SECONDS = 5;
-    private static final AtomicInteger WORKERS = new AtomicInteger();
-
-    static {
-        // Of the JDK's client: by default it keeps idle connections for 20 minutes (JDK 17), and any number of them.
-        System.getProperties().putIfAbsent("jdk.httpclient.keepalive.timeout", "30");
-        System.getProperties().putIfAbsent("jdk.httpclient.connectionPoolSize", "32");
-    }
-
-    private final HttpClient client;
+    private final HttpCalls calls;
     private final Duration connectTimeout;
     private final Duration idleTimeout;
-    private final ThreadPoolExecutor workers;
-    private final Set<CompletableFuture<?>> running = ConcurrentHashMap.newKeySet();
-    private volatile boolean closed;
 
     CodeClient(CodeFetcher.Settings settings) {
         this.connectTimeout = settings.connectTimeout();
         this.idleTimeout = settings.idleTimeout();
-        this.workers = new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, WORKER_IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                    Thread thread = new Thread(task, "code-fetch-" + WORKERS.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .connectTimeout(connectTimeout)
-                .executor(workers);
-        if (settings.tls() != null) {
-            builder.sslContext(settings.tls());
-        }
-        this.client = builder.build();
+        this.calls =
+                new HttpCalls("code-fetch", HttpCalls.client(settings.tls()).connectTimeout(connectTimeout));
     }
 
     /**
-     * A small file.
+     * Returns a small file.
      *
      * @return null when the source has none
-     * @throws CodeRefusedException {@link Refusal#MALFORMED} when it has more octets
+     * @throws CodeRefusedException {@link Refusal#MALFORMED} when it has more bytes
      */
-    byte @Nullable [] file(CodeSource source, String path, int maxOctets, long deadlineNs)
-            throws SourceException, CodeRefusedException, InterruptedException {
-        ByteArrayOutputStream file = new ByteArrayOutputStream();
-        BoundedBody.Sink sink = octets -> {
-            while (octets.hasRemaining()) {
-                file.write(octets.get());
-            }
-        };
-        Answer answer;
-        try {
-            answer = get(
-                    source.at(path),
-                    Map.of(),
-                    deadlineNs,
-                    head -> new Expected(maxOctets, head.statusCode() == 200 ? sink : null));
-        } catch (LocalException e) {
-            throw new IllegalStateException("memory takes all octets", e);
-        }
+    byte @Nullable [] file(CodeSource source, String path, int maxBytes, long deadlineNs)
+            throws SourceException, CodeRefusedException, LocalException, InterruptedException {
+        Answer<byte[]> answer = get(source.at(path), deadlineNs, BoundedBody.bytes(maxBytes));
         if (answer.status() == 404 || answer.status() == 410) {
             return null;
         }
         if (answer.status() != 200) {
             throw unexpected(answer.status(), path);
         }
-        if (answer.end() == BoundedBody.End.TOO_LONG) {
+        if (answer.body() == null) {
             throw new CodeRefusedException(
-                    Refusal.MALFORMED, path + " has more than " + maxOctets + " octets, the most that it may have");
+                    Refusal.MALFORMED, path + " has more than " + maxBytes + " bytes, the most that it may have");
         }
-        return file.toByteArray();
+        return answer.body();
     }
 
     static SourceException unexpected(int status, String path) {
         String why = status >= 300 && status < 400 ? ", a redirect, which is not followed" : "";
-        return new SourceException("answered " + status + why + " for " + path, false);
+        return new SourceException("answered " + status + why + " for " + path);
     }
 
-    /** What is wanted of an answer's body. @param sink null = nothing of it */
-    record Expected(long limitOctets, BoundedBody.@Nullable Sink sink) {}
+    /**
+     * An answer.
+     *
+     * @param body null where the status is not 200, or it was longer than it may be
+     */
+    record Answer<T>(int status, @Nullable T body) {}
 
-    /** What came. */
-    record Answer(int status, BoundedBody.End end) {}
-
-    /** Asks; the body goes where {@code choice} says when the head is there, on a thread of the client. */
-    Answer get(
-            URI uri, Map<String, String> headers, long deadlineNs, Function<HttpResponse.ResponseInfo, Expected> choice)
+    /** Asks for a file; the body of an answer with status 200 goes where {@code wanted} says, on threads of the client. */
+    <T> Answer<T> get(URI uri, long deadlineNs, BoundedBody<T> wanted)
             throws SourceException, LocalException, InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(uri).setHeader("User-Agent", "tamanoir");
-        headers.forEach(request::setHeader);
-        Exchange exchange = new Exchange(choice, System.nanoTime() + connectTimeout.toNanos());
-        CompletableFuture<HttpResponse<BoundedBody.End>> future = client.sendAsync(request.build(), exchange);
-        running.add(future);
+        HttpRequest request =
+                HttpRequest.newBuilder(uri).setHeader("User-Agent", "tamanoir").build();
+        Exchange<T> exchange = new Exchange<>(wanted);
+        Future<HttpResponse<T>> call;
         try {
-            if (closed) {
-                throw new SourceException("not asked: this node ends", false);
-            }
-            HttpResponse<BoundedBody.End> response = await(future, exchange, deadlineNs);
-            return new Answer(response.statusCode(), response.body());
+            call = calls.send(request, exchange, () -> {});
+        } catch (RejectedExecutionException e) {
+            throw new SourceException("not asked: this node ends");
+        }
+        try {
+            HttpResponse<T> response = await(call, exchange, deadlineNs);
+            return new Answer<>(response.statusCode(), response.body());
+        } catch (BoundedBody.TooLongException e) {
+            return new Answer<>(exchange.status, null);
         } finally {
-            future.cancel(true);
-            exchange.stop();
-            running.remove(future);
+            call.cancel(true);
         }
     }
 
-    private <T> T await(CompletableFuture<T> future, Exchange exchange, long deadlineNs)
-            throws SourceException, LocalException, InterruptedException {
+    private <T> HttpResponse<T> await(Future<HttpResponse<T>> call, Exchange<T> exchange, long deadlineNs)
+            throws SourceException, LocalException, BoundedBody.TooLongException, InterruptedException {
+        long firstNs = System.nanoTime() + connectTimeout.toNanos();
         for (; ; ) {
+            BoundedBody<T> body = exchange.body;
             long nowNs = System.nanoTime();
-            long idleLeftNs = exchange.lastProgressNs.get() + idleTimeout.toNanos() - nowNs;
+            long idleLeftNs = (body == null ? firstNs : body.lastNs()) + idleTimeout.toNanos() - nowNs;
             long leftNs = deadlineNs - nowNs;
             if (leftNs <= 0) {
-                throw new SourceException("did not end in its time, " + exchange.octets() + " octets came", true);
+                throw new SourceException(
+                        "did not end in its time, " + (body == null ? 0 : body.received()) + " bytes came");
             }
             if (idleLeftNs <= 0) {
                 throw new SourceException(
-                        exchange.isAnswered()
+                        body != null
                                 ? "sent nothing for " + seconds(idleTimeout)
-                                : "did not answer within " + seconds(connectTimeout.plus(idleTimeout)),
-                        true);
+                                : "did not answer within " + seconds(connectTimeout.plus(idleTimeout)));
             }
             try {
-                return future.get(Math.min(leftNs, idleLeftNs), TimeUnit.NANOSECONDS);
+                return call.get(Math.min(leftNs, idleLeftNs), TimeUnit.NANOSECONDS);
             } catch (TimeoutException e) {
                 continue;
-            } catch (CancellationException e) {
-                throw new SourceException("cancelled: this node ends", true);
             } catch (ExecutionException e) {
                 throw failure(e.getCause());
             }
         }
     }
 
-    private SourceException failure(@Nullable Throwable cause) throws LocalException {
+    private SourceException failure(@Nullable Throwable cause) throws LocalException, BoundedBody.TooLongException {
         for (Throwable at = cause; at != null; at = at.getCause()) {
-            if (at instanceof LocalException local) {
-                throw local;
+            if (at instanceof BoundedBody.SinkException local) {
+                throw new LocalException(local.reason());
+            }
+            if (at instanceof BoundedBody.TooLongException tooLong) {
+                throw tooLong;
             }
             if (at instanceof HttpConnectTimeoutException) {
-                return new SourceException("took no connection within " + seconds(connectTimeout), false);
+                return new SourceException("took no connection within " + seconds(connectTimeout));
             }
             if (at instanceof ConnectException) {
-                return new SourceException("cannot be reached" + reason(at), false);
+                return new SourceException("cannot be reached" + reason(at));
+            }
+            if (at instanceof InterruptedException) {
+                return new SourceException("cancelled: this node ends");
             }
             if (at instanceof SSLException) {
-                return new SourceException("TLS failed" + reason(at), false);
+                return new SourceException("TLS failed" + reason(at));
             }
         }
-        return new SourceException("connection broke" + (cause == null ? "" : reason(cause)), true);
+        return new SourceException("connection broke" + (cause == null ? "" : reason(cause)));
     }
 
     private static String reason(Throwable error) {
@@ -208,54 +163,29 @@ final class CodeClient implements AutoCloseable {
         return time.toMillis() % 1000 == 0 ? time.toSeconds() + " s" : time.toMillis() + " ms";
     }
 
-    /** Ends what runs; it fails. */
+    /** Ends the calls that run; they fail. */
     @Override
     public void close() {
-        closed = true;
-        running.forEach(future -> future.cancel(true));
-        workers.shutdown();
+        calls.close();
     }
 
-    /** One request. The caller waits, the client's threads bring the answer. */
-    private static final class Exchange implements HttpResponse.BodyHandler<BoundedBody.End> {
-        private final Function<HttpResponse.ResponseInfo, Expected> choice;
-        private final AtomicLong lastProgressNs;
-        private @Nullable BoundedBody body;
-        private boolean stopped;
+    /** What has come of one call: the client's threads write, the caller reads. */
+    private static final class Exchange<T> implements HttpResponse.BodyHandler<T> {
+        private final BoundedBody<T> wanted;
+        private volatile @Nullable BoundedBody<T> body;
+        private volatile int status;
 
-        Exchange(Function<HttpResponse.ResponseInfo, Expected> choice, long startNs) {
-            this.choice = choice;
-            this.lastProgressNs = new AtomicLong(startNs);
+        Exchange(BoundedBody<T> wanted) {
+            this.wanted = wanted;
         }
 
         @Override
-        public synchronized HttpResponse.BodySubscriber<BoundedBody.End> apply(HttpResponse.ResponseInfo head) {
-            lastProgressNs.set(System.nanoTime());
-            Expected expected = stopped ? new Expected(0, null) : choice.apply(head);
-            BoundedBody.Sink sink = expected.sink;
-            BoundedBody made = sink == null
-                    ? new BoundedBody(IGNORED_OCTETS, ByteBuffer::remaining, lastProgressNs)
-                    : new BoundedBody(expected.limitOctets, sink, lastProgressNs);
-            body = made;
-            if (stopped) {
-                made.stop();
-            }
-            return made;
-        }
-
-        synchronized void stop() {
-            stopped = true;
-            if (body != null) {
-                body.stop();
-            }
-        }
-
-        synchronized boolean isAnswered() {
-            return body != null;
-        }
-
-        synchronized long octets() {
-            return body == null ? 0 : body.octets();
+        public HttpResponse.BodySubscriber<T> apply(HttpResponse.ResponseInfo head) {
+            status = head.statusCode();
+            BoundedBody<T> taken = status == 200 ? wanted : BoundedBody.ignored(IGNORED_BYTES);
+            taken.touch();
+            body = taken;
+            return taken;
         }
     }
 }

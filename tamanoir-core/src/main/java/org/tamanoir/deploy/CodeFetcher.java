@@ -8,17 +8,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.ServiceKey;
 
 /**
  * Gets code: from the cache, else from repository mirrors in their order, else from the node that sent the stream;
  * verifies it before any of it is loaded, and puts it into the cache.
  *
- * <p>Every wait and size is bounded. A broken download is resumed from the next source that has the same jar. A
+ * <p>Every wait and size is bounded. A download that breaks off begins anew at the next source. A
  * source that failed is asked again no sooner than its back-off says, which doubles from {@code backOffMin} to
  * {@code backOffMax}; likewise for a key whose code was refused. A source that has no such service has not failed: it
  * is asked for this key again after {@code backOffMin}. What one source gives and may not run does not keep the next
- * one from being asked.
+ * one from being asked. A previous node gets a third of {@code totalTimeout}, half of that until its manifest and
+ * signature are there.
  *
  * <p>Thread contract: any thread; calls block. Two calls for one key at once are the caller's to avoid.
  */
@@ -29,9 +29,9 @@ public final class CodeFetcher implements AutoCloseable {
      * @param mirrors base addresses of repositories, http or https, in the order in which they are asked
      * @param connectTimeout to reach a source
      * @param idleTimeout how long a source may send nothing
-     * @param totalTimeout for all of one fetch
-     * @param maxJarOctets the largest jar
-     * @param maxUnpackedOctets the most that a jar may unpack to
+     * @param totalTimeout for all repositories that one fetch asks
+     * @param maxJarBytes the largest jar
+     * @param maxUnpackedBytes the most that a jar may unpack to
      * @param backOffMin after the first failure of a source
      * @param backOffMax at most
      * @param tls for https; null = the JDK's own
@@ -41,12 +41,12 @@ public final class CodeFetcher implements AutoCloseable {
             Duration connectTimeout,
             Duration idleTimeout,
             Duration totalTimeout,
-            long maxJarOctets,
-            long maxUnpackedOctets,
+            long maxJarBytes,
+            long maxUnpackedBytes,
             Duration backOffMin,
             Duration backOffMax,
             @Nullable SSLContext tls) {
-        /** 2 s, 5 s, 30 s; 64 MiB packed, 256 MiB unpacked; back-off from 1 s to 1 min. */
+        /** Returns the usual settings: 2 s, 5 s, 30 s; 64 MiB packed, 256 MiB unpacked; back-off from 1 s to 1 min. */
         public static Settings of(List<URI> mirrors) {
             return new Settings(
                     mirrors,
@@ -61,6 +61,11 @@ public final class CodeFetcher implements AutoCloseable {
         }
     }
 
+    /**
+     * A previous node gets this part of {@code totalTimeout}: 10 s of the default 30 s, half of it for manifest and
+     * signature. It is a stranger, who may have nothing and send that slowly.
+     */
+    private static final int PREVIOUS_NODE_SHARE = 3;
     /** Previous nodes are strangers: how many are remembered. */
     private static final int MAX_PREVIOUS_NODES = 1024;
     /** Answers that are remembered, of all sources together. */
@@ -82,7 +87,7 @@ public final class CodeFetcher implements AutoCloseable {
     private volatile @Nullable TrustPolicy refusedBy;
 
     /**
-     * A fetcher.
+     * Makes a fetcher.
      *
      * @param trust asked anew for each fetch
      * @throws IllegalArgumentException in one line, for a mirror that is no http or https address
@@ -104,7 +109,7 @@ public final class CodeFetcher implements AutoCloseable {
     }
 
     /**
-     * The code for a key, from wherever it can be had.
+     * Returns the code for a key, from wherever it can be had.
      *
      * @param key that of {@code name:version} or of a bare name
      * @param previousNode base address of the code server of the node that sent the stream; null = not to be asked
@@ -113,40 +118,75 @@ public final class CodeFetcher implements AutoCloseable {
      */
     public ServicePackage fetch(long key, @Nullable URI previousNode)
             throws CodeRefusedException, CodeUnavailableException {
-        TrustPolicy policy = policy();
-        Answers answers = new Answers(key);
-        try {
-            ServicePackage cached = cache.find(key, policy);
-            if (cached != null) {
-                return cached;
-            }
-        } catch (CodeRefusedException e) {
-            answers.refused("cache", e);
+        CodeSearch search = search(key);
+        ServicePackage code = search.configured();
+        if (code == null && previousNode != null) {
+            code = search.previousNode(previousNode);
         }
-        List<CodeSource> sources = new ArrayList<>(mirrors);
-        if (previousNode != null) {
-            try {
-                sources.add(CodeSource.of(CodeSource.PREVIOUS_NODE, previousNode));
-            } catch (IllegalArgumentException e) {
-                answers.failed("" + e.getMessage());
-            }
+        if (code == null) {
+            throw search.failure();
         }
-        sources.removeIf(source -> isPaused(source, key, answers));
-        return ask(new CodeRetrieval(client, cache, policy, settings, key, false), sources, answers);
+        return code;
+    }
+
+    /** Begins a search whose steps the caller takes. @param key as of {@link #fetch} */
+    public CodeSearch search(long key) {
+        return search(key, false);
+    }
+
+    private CodeSearch search(long key, boolean allowOlder) {
+        return new CodeSearch(this, new CodeRetrieval(client, cache, this::policy, settings, key, allowOlder));
     }
 
     /**
-     * What the repositories now mean by the key, past the cache: for an operator who wants the newest version. Asks
-     * them whether or not they failed just now.
+     * Returns what the repositories now mean by the key, past the cache: for an operator who wants the newest version.
+     * Asks them whether or not they failed just now.
      *
      * @param allowOlder whether it may be older than one that this node has had for the key
      */
     public ServicePackage update(long key, boolean allowOlder) throws CodeRefusedException, CodeUnavailableException {
-        CodeRetrieval retrieval = new CodeRetrieval(client, cache, policy(), settings, key, allowOlder);
-        return ask(retrieval, mirrors, new Answers(key));
+        CodeSearch search = search(key, allowOlder);
+        ServicePackage code = ask(search, mirrors);
+        if (code == null) {
+            throw search.failure();
+        }
+        return code;
     }
 
-    /** The policy in force. What another one refused may be asked for again. */
+    @Nullable
+    ServicePackage configured(CodeSearch search) {
+        long key = search.retrieval().key();
+        try {
+            ServicePackage cached = cache.find(key, policy());
+            if (cached != null) {
+                return cached;
+            }
+        } catch (CodeRefusedException e) {
+            search.refused("cache", e);
+        }
+        List<CodeSource> sources = new ArrayList<>(mirrors);
+        sources.removeIf(source -> isPaused(source, key, search));
+        return ask(search, sources);
+    }
+
+    @Nullable
+    ServicePackage previousNode(CodeSearch search, URI base) {
+        CodeSource source;
+        try {
+            source = CodeSource.of(CodeSource.PREVIOUS_NODE, base);
+        } catch (IllegalArgumentException e) {
+            search.failed("" + e.getMessage());
+            return null;
+        }
+        if (search.isEnded() || isPaused(source, search.retrieval().key(), search)) {
+            return null;
+        }
+        long nowNs = System.nanoTime();
+        long budgetNs = settings.totalTimeout().toNanos() / PREVIOUS_NODE_SHARE;
+        return ask(search, source, nowNs + budgetNs / 2, nowNs + budgetNs);
+    }
+
+    /** Returns the policy in force. What another one refused may be asked for again. */
     private TrustPolicy policy() {
         TrustPolicy policy = trust.get();
         if (policy != refusedBy) {
@@ -156,7 +196,7 @@ public final class CodeFetcher implements AutoCloseable {
         return policy;
     }
 
-    private boolean isPaused(CodeSource source, long key, Answers answers) {
+    private boolean isPaused(CodeSource source, long key, CodeSearch answers) {
         BackOff.Pause<String> failure = failures(source).pause(source);
         if (failure != null) {
             answers.failed(source + " " + failure.why() + "; it is asked again in " + ceilSeconds(failure) + " s");
@@ -184,30 +224,29 @@ public final class CodeFetcher implements AutoCloseable {
     }
 
     /** Asks one source after the other. Each gets an even share of the time that is left. */
-    private ServicePackage ask(CodeRetrieval retrieval, List<CodeSource> sources, Answers answers)
-            throws CodeRefusedException, CodeUnavailableException {
+    private @Nullable ServicePackage ask(CodeSearch search, List<CodeSource> sources) {
         long endNs = System.nanoTime() + settings.totalTimeout().toNanos();
         int left = sources.size();
         for (CodeSource source : sources) {
             long startNs = System.nanoTime();
-            ServicePackage code = ask(retrieval, source, startNs + (endNs - startNs) / left--, answers);
+            long deadlineNs = startNs + (endNs - startNs) / left--;
+            ServicePackage code = search.isEnded() ? null : ask(search, source, deadlineNs, deadlineNs);
             if (code != null) {
                 return code;
             }
         }
-        throw answers.failure();
+        return null;
     }
 
-    private @Nullable ServicePackage ask(CodeRetrieval retrieval, CodeSource source, long deadlineNs, Answers answers)
-            throws CodeRefusedException, CodeUnavailableException {
+    private @Nullable ServicePackage ask(CodeSearch search, CodeSource source, long signedDeadlineNs, long deadlineNs) {
         long startNs = System.nanoTime();
-        Question question = new Question(source, retrieval.key());
+        Question question = new Question(source, search.retrieval().key());
         try {
-            ServicePackage code = retrieval.from(source, deadlineNs);
+            ServicePackage code = search.retrieval().from(source, signedDeadlineNs, deadlineNs);
             failures(source).succeeded(source);
             if (code == null) {
                 absent.failed(question, "absent", startNs);
-                answers.absent(source);
+                search.absent(source);
             } else {
                 refused.succeeded(question);
             }
@@ -215,67 +254,33 @@ public final class CodeFetcher implements AutoCloseable {
         } catch (CodeRefusedException e) {
             failures(source).succeeded(source);
             refused.failed(question, e, startNs);
-            answers.refused(source.toString(), e);
+            search.refused(source.toString(), e);
         } catch (SourceException e) {
-            failures(source).failed(source, "" + e.getMessage(), startNs);
-            answers.failed(source + " " + e.getMessage());
+            if (e.wasAsked) {
+                failures(source).failed(source, "" + e.getMessage(), startNs);
+            }
+            search.failed(source + " " + e.getMessage());
         } catch (LocalException e) {
-            answers.failed("" + e.getMessage());
-            throw answers.failure();
+            search.end("" + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            answers.failed("interrupted while " + source + " was asked");
-            throw answers.failure();
+            search.end("interrupted while " + source + " was asked");
         }
         return null;
+    }
+
+    /**
+     * Opens what was fetched, now or earlier, as {@link LoadedService} says, within today's bound of what a jar unpacks to.
+     *
+     * @throws CodeRefusedException as {@link LoadedService#load}
+     */
+    public LoadedService load(ServicePackage code) throws CodeRefusedException {
+        return LoadedService.load(code, settings.maxUnpackedBytes());
     }
 
     /** Ends the fetches that run; they fail. */
     @Override
     public void close() {
         client.close();
-    }
-
-    /** What the sources answered, for the one line that is left when none gave the code. */
-    private static final class Answers {
-        private final long key;
-        private final List<String> lines = new ArrayList<>();
-        private @Nullable CodeRefusedException refusal;
-        private boolean unknown = true;
-
-        Answers(long key) {
-            this.key = key;
-        }
-
-        void absent(CodeSource source) {
-            lines.add(source + " has no such service");
-        }
-
-        void failed(String line) {
-            unknown = false;
-            lines.add(line);
-        }
-
-        void refused(String source, CodeRefusedException e) {
-            unknown = false;
-            if (refusal == null) {
-                refusal = e;
-                lines.add(0, source + ": " + e.getMessage());
-            } else {
-                lines.add(source + ": " + e.getMessage());
-            }
-        }
-
-        /** Throws the first refusal, if there is one. */
-        CodeUnavailableException failure() throws CodeRefusedException {
-            String line = "service key " + ServiceKey.toString(key) + ": "
-                    + (lines.isEmpty()
-                            ? "there is no repository, and no previous node to ask"
-                            : String.join("; ", lines));
-            if (refusal != null) {
-                throw new CodeRefusedException(refusal.refusal(), line);
-            }
-            return new CodeUnavailableException(line, unknown);
-        }
     }
 }

@@ -8,7 +8,7 @@ import java.util.Map;
 final class CodeHolders {
     private CodeHolders() {}
 
-    /** One line for each thread, by thread name. */
+    /** Returns one line for each thread, by thread name. */
     static List<String> of(ServiceClassLoader loader) {
         List<String> holders = new ArrayList<>();
         for (Map.Entry<Thread, StackTraceElement[]> entry :
@@ -35,6 +35,10 @@ final class CodeHolders {
         }
         if (thread.getClass().getClassLoader() == loader) {
             reasons.add("is an instance of " + OneLine.of(thread.getClass().getName()));
+        }
+        ClassLoader made = thread.getClass().getClassLoader();
+        if (made != null && made != CodeHolders.class.getClassLoader()) {
+            return reasons; // What a thread of another's making says of itself is that one's code.
         }
         if (thread.getContextClassLoader() == loader) {
             reasons.add("has the service's class loader as its context");

@@ -7,7 +7,7 @@ public final class CodeRefusedException extends Exception {
     private final Refusal refusal;
 
     /**
-     * A refusal.
+     * Makes a refusal.
      *
      * @param line which code, what is wrong with it, the value and the bound, the remedy; characters that would
      *     break the line are replaced
@@ -17,7 +17,7 @@ public final class CodeRefusedException extends Exception {
         this.refusal = refusal;
     }
 
-    /** Which kind of refusal. */
+    /** Returns which kind of refusal. */
     public Refusal refusal() {
         return refusal;
     }

@@ -1,8 +1,17 @@
 package org.tamanoir.deploy;
 
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.ServiceKey;
 
 /**
@@ -10,12 +19,14 @@ import org.tamanoir.anep.ServiceKey;
  * that is lied to: manifest, its name, its signature, its version, its size, and only then the jar, its digest, and
  * what it unpacks to.
  *
- * <p>Thread contract: one thread.
+ * <p>Thread contract: any thread; calls block, and several sources can be asked at once.
  */
 final class CodeRetrieval {
+    private static final Logger LOG = LoggerFactory.getLogger(CodeRetrieval.class);
+
     private final CodeClient client;
     private final CodeCache cache;
-    private final TrustPolicy trust;
+    private final Supplier<TrustPolicy> trust;
     private final CodeFetcher.Settings settings;
     private final long key;
     private final boolean allowOlder;
@@ -23,7 +34,7 @@ final class CodeRetrieval {
     CodeRetrieval(
             CodeClient client,
             CodeCache cache,
-            TrustPolicy trust,
+            Supplier<TrustPolicy> trust,
             CodeFetcher.Settings settings,
             long key,
             boolean allowOlder) {
@@ -39,15 +50,20 @@ final class CodeRetrieval {
         return key;
     }
 
-    /** Null when the source has no such service. */
+    /**
+     * Returns null when the source has no such service.
+     *
+     * @param signedDeadlineNs when manifest and signature must be there: until then nothing says that the source has
+     *     anything of worth
+     */
     @Nullable
-    ServicePackage from(CodeSource source, long deadlineNs)
+    ServicePackage from(CodeSource source, long signedDeadlineNs, long deadlineNs)
             throws SourceException, CodeRefusedException, LocalException, InterruptedException {
-        byte[] octets = client.file(source, RepositoryPath.ofKey(key), Manifest.MAX_OCTETS, deadlineNs);
-        if (octets == null) {
+        byte[] bytes = client.file(source, RepositoryPath.ofKey(key), Manifest.MAX_BYTES, signedDeadlineNs);
+        if (bytes == null) {
             return null;
         }
-        ServiceId id = Manifest.decode(octets).id();
+        ServiceId id = Manifest.decode(bytes).id();
         boolean bare = id.nameKey() == key;
         if (!bare && id.key() != key) {
             throw new CodeRefusedException(
@@ -57,11 +73,11 @@ final class CodeRetrieval {
                             + ServiceKey.toString(id.nameKey())
                             + "; the source is wrong or lies");
         }
-        byte[] signature = client.file(source, id.path() + "/manifest.sig", Signature.MAX_OCTETS, deadlineNs);
-        Manifest manifest = trust.verify(octets, signature);
+        byte[] signature = client.file(source, id.path() + "/manifest.sig", Signature.MAX_BYTES, signedDeadlineNs);
+        Manifest manifest = trust.get().verify(bytes, signature);
         checkVersion(id, bare);
         checkSize(manifest);
-        return takeIn(source, manifest, octets, signature, bare, deadlineNs);
+        return takeIn(source, manifest, bytes, signature, bare, deadlineNs);
     }
 
     private void checkVersion(ServiceId id, boolean bare) throws CodeRefusedException {
@@ -75,53 +91,96 @@ final class CodeRetrieval {
     }
 
     private void checkSize(Manifest manifest) throws CodeRefusedException {
-        if (manifest.jarOctets() > settings.maxJarOctets()) {
+        if (manifest.jarBytes() > settings.maxJarBytes()) {
             throw new CodeRefusedException(
                     Refusal.TOO_LARGE,
-                    manifest.id() + ": its jar has " + manifest.jarOctets() + " octets, the limit is "
-                            + settings.maxJarOctets() + "; make it smaller, or raise the limit");
+                    manifest.id() + ": its jar has " + manifest.jarBytes() + " bytes, the limit is "
+                            + settings.maxJarBytes() + "; make it smaller, or raise the limit");
         }
     }
 
     private ServicePackage takeIn(
             CodeSource source,
             Manifest manifest,
-            byte[] octets,
+            byte[] bytes,
             byte @Nullable [] signature,
             boolean bare,
             long deadlineNs)
             throws SourceException, CodeRefusedException, LocalException, InterruptedException {
-        String sha256 = manifest.jarSha256();
-        if (!cache.beginDownload(sha256, deadlineNs)) {
-            throw new SourceException("was not asked for the jar: another download of it did not end", true);
+        // Nobody waits for a previous node, which is a stranger: it may send slowly what a mirror would send at once.
+        Lock download = source.isPreviousNode() ? new ReentrantLock() : cache.download(manifest.jarSha256());
+        if (!download.tryLock(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+            throw new SourceException("was not asked for the jar: another download of it did not end", false);
         }
+        Path made = null;
         try {
-            Path jar = cache.wholeJar(sha256);
+            Path jar = cache.wholeJar(manifest.jarSha256());
             if (jar == null) {
-                jar = download(source, manifest, deadlineNs);
+                made = cache.newDownload(manifest.jarBytes());
+                jar = made;
+                try {
+                    download(source, manifest, made, deadlineNs);
+                } catch (LocalException e) {
+                    Path elsewhere = cache.newDownloadElsewhere(made, e);
+                    discard(made);
+                    made = elsewhere;
+                    jar = elsewhere;
+                    download(source, manifest, made, deadlineNs);
+                }
             }
-            ServiceJar.check(jar, settings.maxUnpackedOctets());
-            return cache.put(manifest, octets, signature, jar, bare, source.toString());
+            LoadedService.load(new ServicePackage(manifest, null, jar, source.toString()), settings.maxUnpackedBytes())
+                    .close();
+            trust.get().verify(bytes, signature); // The download took its time: it may be revoked since.
+            return cache.put(manifest, bytes, signature, jar, bare, source.toString());
         } catch (IOException e) {
             throw new LocalException(e);
         } finally {
-            cache.endDownload(sha256);
+            discard(made);
+            download.unlock();
         }
     }
 
-    private Path download(CodeSource source, Manifest manifest, long deadlineNs)
-            throws IOException, SourceException, CodeRefusedException, LocalException, InterruptedException {
-        Path file = cache.partial(manifest.jarSha256(), manifest.jarOctets());
-        try {
-            new JarDownload(client, source, manifest, file, deadlineNs).run();
-        } catch (LocalException e) {
-            Path other = cache.temporaryPartial(manifest.jarSha256(), e.reason());
-            if (other.equals(file)) {
-                throw e;
-            }
-            file = other;
-            new JarDownload(client, source, manifest, file, deadlineNs).run();
+    /** Brings the jar into a file that does not exist: whole and with the manifest's digest, or not at all. */
+    private void download(CodeSource source, Manifest manifest, Path file, long deadlineNs)
+            throws SourceException, CodeRefusedException, LocalException, InterruptedException {
+        String path = manifest.id().path() + "/" + manifest.id().jarName();
+        BoundedBody<String> body;
+        CodeClient.Answer<String> answer;
+        try (OutputStream jar = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
+            body = BoundedBody.file(manifest.jarBytes(), jar);
+            answer = client.get(source.at(path), deadlineNs, body);
+        } catch (IOException e) {
+            throw new LocalException(e);
         }
-        return file;
+        if (answer.status() == 404 || answer.status() == 410) {
+            throw new SourceException("has the manifest of " + manifest.id() + ", but not its jar");
+        }
+        if (answer.status() != 200) {
+            throw CodeClient.unexpected(answer.status(), path);
+        }
+        if (answer.body() == null || body.received() != manifest.jarBytes()) {
+            throw new CodeRefusedException(
+                    Refusal.WRONG_SIZE,
+                    manifest.id() + ": its manifest says " + manifest.jarBytes() + " bytes for the jar, "
+                            + (answer.body() == null ? "more" : body.received())
+                            + " came; get it from another source");
+        }
+        if (!answer.body().equals(manifest.jarSha256())) {
+            throw new CodeRefusedException(
+                    Refusal.WRONG_DIGEST,
+                    manifest.id() + ": the jar is not the one with SHA-256 " + manifest.jarSha256()
+                            + " that its manifest names; get it from another source, or publish a new version");
+        }
+    }
+
+    /** Removes what the cache did not take. */
+    private static void discard(@Nullable Path download) {
+        try {
+            if (download != null) {
+                Files.deleteIfExists(download);
+            }
+        } catch (IOException e) {
+            LOG.debug("{} is left until the cache is opened again: {}", download, e.toString());
+        }
     }
 }

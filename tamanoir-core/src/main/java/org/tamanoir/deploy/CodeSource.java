@@ -37,11 +37,16 @@ record CodeSource(String kind, URI base) {
         return new CodeSource(kind, URI.create(text.replaceAll("/+$", "")));
     }
 
+    /** Returns whether nobody configured it. */
+    boolean isPreviousNode() {
+        return kind.equals(PREVIOUS_NODE);
+    }
+
     URI at(String path) {
         return URI.create(base + "/" + path);
     }
 
-    /** As {@link ServicePackage#source} says it. */
+    /** Returns what {@link ServicePackage#source} says. */
     @Override
     public String toString() {
         return kind + " " + base;

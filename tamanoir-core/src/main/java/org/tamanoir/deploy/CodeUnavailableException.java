@@ -7,7 +7,7 @@ public final class CodeUnavailableException extends Exception {
     private final boolean unknown;
 
     /**
-     * A failure.
+     * Makes a failure.
      *
      * @param unknown whether every source answered that there is no such service
      */
@@ -16,7 +16,7 @@ public final class CodeUnavailableException extends Exception {
         this.unknown = unknown;
     }
 
-    /** Whether every source answered, and none has such a service. */
+    /** Returns whether every source answered, and none has such a service. */
     public boolean isUnknown() {
         return unknown;
     }

@@ -1,5 +1,7 @@
 package org.tamanoir.deploy;
 
+import com.google.common.hash.Hashing;
+import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.List;
@@ -12,8 +14,8 @@ import org.tamanoir.service.Service;
  * {@code org.tamanoir.service}, {@code org.tamanoir.anep} and the JDK; it sees nothing else of the node. Classes of
  * these two packages and of {@code java.*} are the node's even if the jar brings them.
  *
- * <p>The jar is read once, and kept in memory as it is, packed, until {@link #close}: what was verified is what
- * runs, whatever becomes of the file.
+ * <p>The jar is read once, and kept in memory, unpacked, until {@link #close}: what was verified is what runs,
+ * whatever becomes of the file.
  *
  * <p>Thread contract: any thread.
  */
@@ -34,10 +36,11 @@ public final class LoadedService implements AutoCloseable {
     /**
      * Opens the jar and finds the main class; runs none of its code, static initialisers included.
      *
-     * @throws CodeRefusedException {@link Refusal#NOT_A_SERVICE}, {@link Refusal#WRONG_DIGEST} or
-     *     {@link Refusal#MALFORMED}
+     * @param maxUnpackedBytes the most that all entries of the jar together may unpack to
+     * @throws CodeRefusedException {@link Refusal#NOT_A_SERVICE}, {@link Refusal#WRONG_DIGEST},
+     *     {@link Refusal#MALFORMED} or {@link Refusal#TOO_LARGE}
      */
-    public static LoadedService load(ServicePackage code) throws CodeRefusedException {
+    static LoadedService load(ServicePackage code, long maxUnpackedBytes) throws CodeRefusedException {
         Manifest manifest = code.manifest();
         String label = manifest.id().toString();
         if (!manifest.levels().contains(Manifest.JVM)) {
@@ -46,8 +49,7 @@ public final class LoadedService implements AutoCloseable {
                     "its levels " + manifest.levels() + " lack " + Manifest.JVM
                             + ", where every service says what other levels do");
         }
-        // What it unpacks to was bounded when it was fetched; each class takes what it really has.
-        JarImage jar = JarImage.of(verified(code), label, Integer.MAX_VALUE);
+        JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes);
         ServiceClassLoader loader = new ServiceClassLoader(label, jar);
         try {
             Class<?> type = Class.forName(manifest.mainClass(), false, loader);
@@ -73,9 +75,11 @@ public final class LoadedService implements AutoCloseable {
         Manifest manifest = code.manifest();
         String remedy = "; have it fetched again";
         try {
-            byte[] octets = JarImage.read(code.jar(), manifest.jarOctets());
-            if (octets != null && Sha256.hex(octets).equals(manifest.jarSha256())) {
-                return octets;
+            byte[] bytes = MoreFiles.asByteSource(code.jar())
+                    .slice(0, manifest.jarBytes() + 1)
+                    .read();
+            if (Hashing.sha256().hashBytes(bytes).toString().equals(manifest.jarSha256())) {
+                return bytes;
             }
         } catch (IOException e) {
             throw new CodeRefusedException(
@@ -83,11 +87,11 @@ public final class LoadedService implements AutoCloseable {
         }
         throw new CodeRefusedException(
                 Refusal.WRONG_DIGEST,
-                manifest.id() + ": its jar is not the one of " + manifest.jarOctets() + " octets with SHA-256 "
+                manifest.id() + ": its jar is not the one of " + manifest.jarBytes() + " bytes with SHA-256 "
                         + manifest.jarSha256() + " that the manifest names" + remedy);
     }
 
-    /** What it was loaded from. */
+    /** Returns what it was loaded from. */
     public ServicePackage code() {
         return code;
     }
@@ -117,7 +121,7 @@ public final class LoadedService implements AutoCloseable {
         }
     }
 
-    /** Ends: closes the jar and forgets the classes. Instances should have ended. */
+    /** Closes the jar and forgets the classes. Instances should have ended. */
     @Override
     public void close() {
         Live now = live;
@@ -127,7 +131,9 @@ public final class LoadedService implements AutoCloseable {
         }
     }
 
-    /** Whether, after {@link #close}, the classes have been unloaded; asks the collector at most once a call. */
+    /**
+     * Returns whether, after {@link #close}, the classes have been unloaded; asks the collector at most once a call.
+     */
     public boolean isUnloaded() {
         if (live == null && !classes.refersTo(null)) {
             System.gc();
@@ -136,9 +142,9 @@ public final class LoadedService implements AutoCloseable {
     }
 
     /**
-     * What keeps the classes in memory after {@link #close}, as far as it can be found: threads that run its code,
-     * are instances of its classes, have its class loader as their context, or hand uncaught exceptions to it; one
-     * line each.
+     * Returns what keeps the classes in memory after {@link #close}, as far as it can be found: threads that run its
+     * code, are instances of its classes, have its class loader as their context, or hand uncaught exceptions to it;
+     * one line each.
      *
      * <p>Not to be seen from outside are: shutdown hooks, what a thread that runs none of the service's code at the
      * moment was given to run, virtual threads, thread-local variables, and references from static fields of the

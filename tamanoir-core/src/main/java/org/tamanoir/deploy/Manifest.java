@@ -32,7 +32,7 @@ import org.tamanoir.anep.ServiceKey;
  * @param id which version of which service
  * @param mainClass the class that extends {@code Service}, as {@code Class.getName} says it; ASCII
  * @param jarSha256 64 hexadecimal digits in lower case
- * @param jarOctets size of the jar, at most {@value #MAX_JAR_OCTETS}: it is held in memory
+ * @param jarBytes size of the jar, at most {@value #MAX_JAR_BYTES}: it is held in memory
  * @param levels where it may be handled: {@code jvm}, which every service needs since its code says there what other
  *     levels do, and besides {@code kernel} and {@code nic}
  * @param limits what it needs at most, processors in thousandths; the node's own limits hold besides
@@ -42,14 +42,14 @@ public record Manifest(
         ServiceId id,
         String mainClass,
         String jarSha256,
-        long jarOctets,
+        long jarBytes,
         List<String> levels,
         ServiceLimits limits,
         String description) {
     /** The largest manifest that is read. */
-    public static final int MAX_OCTETS = 16 * 1024;
-    /** The largest jar that a manifest can name, in octets. */
-    public static final long MAX_JAR_OCTETS = 1L << 28;
+    public static final int MAX_BYTES = 16 * 1024;
+    /** The largest jar that a manifest can name, in bytes. */
+    public static final long MAX_JAR_BYTES = 1L << 28;
     /** The longest description, in characters. */
     public static final int MAX_DESCRIPTION = 500;
 
@@ -58,6 +58,7 @@ public record Manifest(
     static final String JVM = "jvm";
 
     private static final int MAX_MAIN_CLASS = 250;
+    private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
     private static final Set<String> LEVELS = Set.of(JVM, "kernel", "nic");
     private static final Pattern CLASS = Pattern.compile("[A-Za-z_$][A-Za-z0-9_$]*(\\.[A-Za-z_$][A-Za-z0-9_$]*)*");
 
@@ -72,12 +73,12 @@ public record Manifest(
                     + ": it must be the name of a Java class, at most " + MAX_MAIN_CLASS
                     + " letters, digits, underscores, dollars and dots");
         }
-        if (!Sha256.isHex(jarSha256)) {
+        if (!isSha256(jarSha256)) {
             throw new IllegalArgumentException(
                     "jarSha256 " + OneLine.quoted(jarSha256) + ": it must be 64 hexadecimal digits in lower case");
         }
-        if (jarOctets < 1 || jarOctets > MAX_JAR_OCTETS) {
-            throw new IllegalArgumentException("jarOctets " + jarOctets + ": must be 1 to " + MAX_JAR_OCTETS);
+        if (jarBytes < 1 || jarBytes > MAX_JAR_BYTES) {
+            throw new IllegalArgumentException("jarOctets " + jarBytes + ": must be 1 to " + MAX_JAR_BYTES);
         }
         levels = List.copyOf(levels);
         for (String level : levels) {
@@ -99,7 +100,12 @@ public record Manifest(
         }
     }
 
-    /** The file's octets; the same manifest always gives the same. */
+    /** Returns whether a text is 64 hexadecimal digits in lower case, as a jar's SHA-256 is written. */
+    static boolean isSha256(String text) {
+        return SHA256.matcher(text).matches();
+    }
+
+    /** Returns the file's bytes; the same manifest always gives the same. */
     public byte[] encode() {
         // Of all these texts only the description can hold characters that JSON wants escaped, and only two of them.
         String text = String.format(
@@ -124,15 +130,15 @@ public record Manifest(
                 ServiceKey.toString(id.key()),
                 mainClass,
                 jarSha256,
-                jarOctets,
+                jarBytes,
                 levels.stream().map(l -> '"' + l + '"').collect(Collectors.joining(", ")),
                 thousandths(limits.processors()),
-                limits.allocationOctetsPerSecond(),
+                limits.allocationBytesPerSecond(),
                 description.replace("\\", "\\\\").replace("\"", "\\\""));
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Exact, unlike {@code Double.toString}, which Java 19 changed. */
+    /** Returns a number exactly, unlike {@code Double.toString}, which Java 19 changed. */
     private static String thousandths(double number) {
         BigDecimal rounded = new BigDecimal(number).setScale(3, RoundingMode.HALF_EVEN);
         return rounded.signum() == 0 ? "0" : rounded.stripTrailingZeros().toPlainString();

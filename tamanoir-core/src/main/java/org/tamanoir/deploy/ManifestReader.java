@@ -28,9 +28,9 @@ final class ManifestReader {
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_DEPTH)
                     .maxNumberLength(MAX_NUMBER_CHARS)
-                    .maxStringLength(Manifest.MAX_OCTETS)
-                    .maxNameLength(Manifest.MAX_OCTETS)
-                    .maxDocumentLength(Manifest.MAX_OCTETS)
+                    .maxStringLength(Manifest.MAX_BYTES)
+                    .maxNameLength(Manifest.MAX_BYTES)
+                    .maxDocumentLength(Manifest.MAX_BYTES)
                     .build())
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             // Names in manifests of strangers are not worth remembering.
@@ -45,7 +45,7 @@ final class ManifestReader {
     private @Nullable String key;
     private @Nullable String mainClass;
     private @Nullable String jarSha256;
-    private @Nullable Long jarOctets;
+    private @Nullable Long jarBytes;
     private @Nullable List<String> levels;
     private @Nullable ServiceLimits limits;
     private @Nullable String description;
@@ -55,8 +55,8 @@ final class ManifestReader {
     }
 
     static Manifest read(byte[] json) throws CodeRefusedException {
-        if (json.length > Manifest.MAX_OCTETS) {
-            throw malformed(json.length + " octets: at most " + Manifest.MAX_OCTETS);
+        if (json.length > Manifest.MAX_BYTES) {
+            throw malformed(json.length + " bytes: at most " + Manifest.MAX_BYTES);
         }
         try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), text(json))) {
             return new ManifestReader(parser).manifest();
@@ -72,7 +72,7 @@ final class ManifestReader {
                 Refusal.MALFORMED, "manifest that cannot be read: " + what + "; publish the service again");
     }
 
-    /** Where it is; empty for the parser's own bounds, which name no place. */
+    /** Returns where it is; empty for the parser's own bounds, which name no place. */
     private static String line(JacksonException e) {
         TokenStreamLocation place = e.getLocation();
         return place == null ? "" : "line " + place.getLineNr() + ": ";
@@ -83,7 +83,7 @@ final class ManifestReader {
         return end < 0 ? message : message.substring(0, end);
     }
 
-    /** JSON is UTF-8; a parser that guessed would let other encodings pass. */
+    /** Decodes JSON as UTF-8; a parser that guessed would let other encodings pass. */
     private static String text(byte[] json) {
         try {
             return StandardCharsets.UTF_8
@@ -118,7 +118,7 @@ final class ManifestReader {
             case "key" -> key = string(field);
             case "mainClass" -> mainClass = string(field);
             case "jarSha256" -> jarSha256 = string(field);
-            case "jarOctets" -> jarOctets = whole(field);
+            case "jarOctets" -> jarBytes = whole(field);
             case "levels" -> levels = strings(field);
             case "limits" -> limits = limits(field);
             case "description" -> description = string(field);
@@ -149,7 +149,7 @@ final class ManifestReader {
                 id,
                 required("mainClass", mainClass),
                 required("jarSha256", jarSha256),
-                required("jarOctets", jarOctets),
+                required("jarOctets", jarBytes),
                 required("levels", levels),
                 required("limits", limits),
                 required("description", description));

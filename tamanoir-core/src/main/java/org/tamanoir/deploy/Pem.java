@@ -1,9 +1,7 @@
 package org.tamanoir.deploy;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Base64;
@@ -11,7 +9,7 @@ import java.util.Base64;
 /** PEM (RFC 7468): one block of Base64 between two lines of dashes, nothing around it. */
 final class Pem {
     /** The largest PEM file that is read. */
-    static final int MAX_OCTETS = 4096;
+    static final int MAX_BYTES = 4096;
 
     private static final int LINE_CHARS = 64;
 
@@ -23,13 +21,13 @@ final class Pem {
     }
 
     /**
-     * The octets of the block.
+     * Returns the bytes of the block.
      *
      * @throws IllegalArgumentException in one line, without any of the text, which may be secret
      */
     static byte[] decode(String label, String pem) {
         String text = pem.strip();
-        if (text.length() <= MAX_OCTETS && text.startsWith(begin(label)) && text.endsWith(end(label))) {
+        if (text.length() <= MAX_BYTES && text.startsWith(begin(label)) && text.endsWith(end(label))) {
             int from = begin(label).length();
             int to = text.length() - end(label).length();
             String base64 = from > to ? "-" : text.substring(from, to).replaceAll("\\s", "");
@@ -40,21 +38,19 @@ final class Pem {
             }
         }
         throw new IllegalArgumentException(
-                "no PEM text of at most " + MAX_OCTETS + " characters from " + begin(label) + " to " + end(label));
+                "no PEM text of at most " + MAX_BYTES + " characters from " + begin(label) + " to " + end(label));
     }
 
     /**
-     * The text of a file.
+     * Returns the text of a file.
      *
      * @throws IOException in one line
      */
     static String read(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file)) {
-            byte[] octets = in.readNBytes(MAX_OCTETS + 1);
-            if (octets.length > MAX_OCTETS) {
-                throw new IOException("key file " + file + ": more than " + MAX_OCTETS + " octets; name a PEM file");
-            }
-            return new String(octets, StandardCharsets.US_ASCII);
+        try {
+            return new String(SmallFile.read(file, MAX_BYTES), StandardCharsets.US_ASCII);
+        } catch (SmallFile.TooLargeException e) {
+            throw new IOException("key file " + file + ": more than " + MAX_BYTES + " bytes; name a PEM file", e);
         } catch (NoSuchFileException e) {
             throw new IOException("key file " + file + ": there is none; make one with keygen, or correct the path", e);
         }

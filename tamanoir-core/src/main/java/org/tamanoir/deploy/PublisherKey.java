@@ -1,5 +1,6 @@
 package org.tamanoir.deploy;
 
+import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -24,7 +25,7 @@ public final class PublisherKey {
 
     PublisherKey(PublicKey key) {
         this.key = key;
-        this.id = Sha256.hex(key.getEncoded()).substring(0, ID_DIGITS);
+        this.id = Hashing.sha256().hashBytes(key.getEncoded()).toString().substring(0, ID_DIGITS);
     }
 
     /**
@@ -63,7 +64,7 @@ public final class PublisherKey {
         return "no public key of kind Ed25519; make one with keygen, and name the file that ends in .pub";
     }
 
-    /** Which key: the first 16 hexadecimal digits of SHA-256 over its SubjectPublicKeyInfo. */
+    /** Returns which key: the first 16 hexadecimal digits of SHA-256 over its SubjectPublicKeyInfo. */
     public String id() {
         return id;
     }
@@ -81,12 +82,12 @@ public final class PublisherKey {
         return keyId;
     }
 
-    /** The PEM text. */
+    /** Returns the PEM text. */
     public String pem() {
         return Pem.encode(LABEL, key.getEncoded());
     }
 
-    /** Whether the signature is this key's over these octets. */
+    /** Returns whether the signature is this key's over these bytes. */
     public boolean verifies(byte[] message, Signature signature) {
         if (!signature.keyId().equals(id)) {
             return false;
@@ -95,9 +96,9 @@ public final class PublisherKey {
             java.security.Signature verifier = java.security.Signature.getInstance(ALGORITHM);
             verifier.initVerify(key);
             verifier.update(message);
-            return verifier.verify(signature.octets());
+            return verifier.verify(signature.bytes());
         } catch (SignatureException e) {
-            return false; // Octets that are no signature at all.
+            return false; // Bytes that are no signature at all.
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform from 15 on has Ed25519", e);
         }

@@ -4,7 +4,7 @@ package org.tamanoir.deploy;
 public enum Refusal {
     /** There is no signature, and the operator does not allow that. */
     UNSIGNED,
-    /** The signature does not fit the manifest's octets. */
+    /** The signature does not fit the manifest's bytes. */
     BAD_SIGNATURE,
     /** No publisher with this key is trusted. */
     UNTRUSTED_KEY,

@@ -29,7 +29,7 @@ record RepositoryPath(Kind kind, long key, @Nullable ServiceId id) {
     private static final int MAX_CHARACTERS = 2 * (ServiceId.MAX_NAME + ServiceId.MAX_VERSION) + 32;
     private static final Pattern KEY = Pattern.compile("keys/([0-9a-f]{16})");
 
-    /** Null when the text is no such path. */
+    /** Returns null when the text is no such path. */
     static @Nullable RepositoryPath parse(String text) {
         if (text.length() > MAX_CHARACTERS) {
             return null;
@@ -57,7 +57,7 @@ record RepositoryPath(Kind kind, long key, @Nullable ServiceId id) {
         return parts[3].equals(id.jarName()) ? new RepositoryPath(Kind.JAR, 0, id) : null;
     }
 
-    /** Where the manifest for a key lies. */
+    /** Returns where the manifest for a key lies. */
     static String ofKey(long key) {
         return "keys/" + ServiceKey.toString(key);
     }

@@ -39,16 +39,16 @@ final class ServiceClassLoader extends ClassLoader {
     }
 
     private final String label;
-    private volatile @Nullable JarImage jar;
+    private volatile @Nullable JarContents jar;
 
-    /** @param label {@code name:version}: stack traces show it */
-    ServiceClassLoader(String label, JarImage jar) {
+    /** Makes a loader of a jar's classes. @param label {@code name:version}: stack traces show it */
+    ServiceClassLoader(String label, JarContents jar) {
         super(label, ClassLoader.getPlatformClassLoader());
         this.label = label;
         this.jar = jar;
     }
 
-    /** Whether a class of this name is always the node's, though the jar may have one of its own. */
+    /** Returns whether a class of this name is always the node's, though the jar may have one of its own. */
     static boolean isOfNode(String className) {
         return className.startsWith("org.tamanoir.service.")
                 || className.startsWith("org.tamanoir.anep.")
@@ -60,7 +60,7 @@ final class ServiceClassLoader extends ClassLoader {
         jar = null;
     }
 
-    /** Whether this loader, not another of the same name, has defined the class. */
+    /** Returns whether this loader, not another of the same name, has defined the class. */
     boolean hasDefined(String className) {
         Class<?> type = findLoadedClass(className);
         return type != null && type.getClassLoader() == this;
@@ -87,15 +87,11 @@ final class ServiceClassLoader extends ClassLoader {
 
     @Override
     protected Class<?> findClass(String name) throws ClassNotFoundException {
-        try {
-            byte[] octets = octets(fileOf(name));
-            if (octets != null) {
-                return defineClass(name, octets, 0, octets.length);
-            }
-        } catch (IOException e) {
-            throw new ClassNotFoundException(name + ": " + e.getMessage(), e);
+        byte[] bytes = bytes(fileOf(name));
+        if (bytes == null) {
+            throw new ClassNotFoundException(name);
         }
-        throw new ClassNotFoundException(name);
+        return defineClass(name, bytes, 0, bytes.length);
     }
 
     private static String fileOf(String className) {
@@ -103,16 +99,13 @@ final class ServiceClassLoader extends ClassLoader {
     }
 
     private boolean has(String entry) {
-        JarImage open = jar;
-        return open != null && open.entries().containsKey(entry);
+        return bytes(entry) != null;
     }
 
-    private byte @Nullable [] octets(String entry) throws IOException {
-        JarImage open = jar;
-        return open == null ? null : open.unpack(entry);
+    private byte @Nullable [] bytes(String entry) {
+        JarContents open = jar;
+        return open == null ? null : open.entries().get(entry);
     }
-
-    // ---- resources --------------------------------------------------------------------------------------------------
 
     @Override
     public @Nullable URL getResource(String name) {
@@ -149,20 +142,20 @@ final class ServiceClassLoader extends ClassLoader {
         protected URLConnection openConnection(URL url) throws IOException {
             String path = url.getPath();
             String entry = path.substring(path.indexOf(SEPARATOR) + SEPARATOR.length());
-            byte[] octets = octets(URLDecoder.decode(entry.replace("+", "%2B"), StandardCharsets.UTF_8));
-            if (octets == null) {
+            byte[] bytes = bytes(URLDecoder.decode(entry.replace("+", "%2B"), StandardCharsets.UTF_8));
+            if (bytes == null) {
                 throw new FileNotFoundException(url + ": no such entry, or the service was closed");
             }
-            return new EntryConnection(url, octets);
+            return new EntryConnection(url, bytes);
         }
     }
 
     private static final class EntryConnection extends URLConnection {
-        private final byte[] octets;
+        private final byte[] bytes;
 
-        EntryConnection(URL url, byte[] octets) {
+        EntryConnection(URL url, byte[] bytes) {
             super(url);
-            this.octets = octets;
+            this.bytes = bytes;
         }
 
         @Override
@@ -170,12 +163,12 @@ final class ServiceClassLoader extends ClassLoader {
 
         @Override
         public long getContentLengthLong() {
-            return octets.length;
+            return bytes.length;
         }
 
         @Override
         public InputStream getInputStream() {
-            return new ByteArrayInputStream(octets);
+            return new ByteArrayInputStream(bytes);
         }
     }
 }

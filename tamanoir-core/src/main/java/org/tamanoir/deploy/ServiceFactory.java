@@ -12,8 +12,8 @@ public final class ServiceFactory {
     private ServiceFactory() {}
 
     /**
-     * A maker of instances of a class, which it does not initialise before the first. It throws what the constructor
-     * or a static initialiser throws.
+     * Returns a maker of instances of a class, which it does not initialise before the first. It throws what the
+     * constructor or a static initialiser throws.
      *
      * @throws IllegalArgumentException in one line, if it is no service or cannot be made
      * @throws LinkageError if a class is missing that its constructors name

@@ -12,7 +12,7 @@ import org.tamanoir.anep.ServiceKey;
  * @param version begins with a digit; digits, letters, dots, hyphens; at most {@value #MAX_VERSION} characters
  */
 public record ServiceId(String name, String version) {
-    /** The longest name, in characters: with a version and {@code .jar} it fits a file name of 255 octets. */
+    /** The longest name, in characters: with a version and {@code .jar} it fits a file name of 255 bytes. */
     public static final int MAX_NAME = 180;
     /** The longest version, in characters. */
     public static final int MAX_VERSION = 48;
@@ -61,27 +61,27 @@ public record ServiceId(String name, String version) {
         return name;
     }
 
-    /** The key of exactly this version: that of {@code name:version}. */
+    /** Returns the key of exactly this version: that of {@code name:version}. */
     public long key() {
         return ServiceKey.of(toString());
     }
 
-    /** The key that stands for the newest version: that of the bare name. */
+    /** Returns the key that stands for the newest version: that of the bare name. */
     public long nameKey() {
         return ServiceKey.of(name);
     }
 
-    /** Its folder in a repository, {@code services/<name>/<version>}. */
+    /** Returns its folder in a repository, {@code services/<name>/<version>}. */
     public String path() {
         return "services/" + name + "/" + version;
     }
 
-    /** The file name of its jar. */
+    /** Returns the file name of its jar. */
     public String jarName() {
         return name + "-" + version + ".jar";
     }
 
-    /** {@code name:version}. */
+    /** Returns {@code name:version}. */
     @Override
     public String toString() {
         return name + ":" + version;

@@ -4,26 +4,26 @@ package org.tamanoir.deploy;
  * What all instances of one service version together may use; 0 = no limit.
  *
  * @param processors processor seconds per second, 0.5 is half of one processor
- * @param allocationOctetsPerSecond octets allocated on the heap per second
+ * @param allocationBytesPerSecond bytes allocated on the heap per second
  */
-public record ServiceLimits(double processors, long allocationOctetsPerSecond) {
+public record ServiceLimits(double processors, long allocationBytesPerSecond) {
     /** No limits. */
     public static final ServiceLimits NONE = new ServiceLimits(0, 0);
 
     /** Checks that neither is negative. */
     public ServiceLimits {
-        if (!(processors >= 0 && processors <= 1024) || allocationOctetsPerSecond < 0) {
-            throw new IllegalArgumentException("limits of " + processors + " processors and "
-                    + allocationOctetsPerSecond + " octets a second: must be 0 to 1024, and 0 or more; 0 is no limit");
+        if (!(processors >= 0 && processors <= 1024) || allocationBytesPerSecond < 0) {
+            throw new IllegalArgumentException("limits of " + processors + " processors and " + allocationBytesPerSecond
+                    + " bytes a second: must be 0 to 1024, and 0 or more; 0 is no limit");
         }
         processors += 0.0; // -0.0, which equals no other zero, becomes 0.0
     }
 
-    /** The tighter of both in each respect. */
+    /** Returns the tighter of both in each respect. */
     public ServiceLimits and(ServiceLimits other) {
         return new ServiceLimits(
                 tighter(processors, other.processors),
-                tighter(allocationOctetsPerSecond, other.allocationOctetsPerSecond));
+                tighter(allocationBytesPerSecond, other.allocationBytesPerSecond));
     }
 
     private static double tighter(double a, double b) {

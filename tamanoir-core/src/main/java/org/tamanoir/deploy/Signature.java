@@ -8,17 +8,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A publisher's Ed25519 signature (RFC 8032) over a manifest's octets: the file {@code manifest.sig}, one line of
+ * A publisher's Ed25519 signature (RFC 8032) over a manifest's bytes: the file {@code manifest.sig}, one line of
  * text, {@code ed25519 <key id> <86 to 88 characters of Base64>}. Immutable.
  *
  * @param keyId 16 hexadecimal digits: {@link PublisherKey#id}
- * @param octets 64 octets
+ * @param bytes 64 bytes
  */
-public record Signature(String keyId, byte[] octets) {
+public record Signature(String keyId, byte[] bytes) {
     /** The largest signature file that is read. */
-    public static final int MAX_OCTETS = 512;
+    public static final int MAX_BYTES = 512;
 
-    private static final int SIGNATURE_OCTETS = 64;
+    private static final int SIGNATURE_BYTES = 64;
     private static final Pattern FILE =
             Pattern.compile("ed25519 (" + PublisherKey.ID.pattern() + ") ([A-Za-z0-9+/]{86})(==)?(\r?\n)?");
 
@@ -29,21 +29,21 @@ public record Signature(String keyId, byte[] octets) {
      */
     public Signature {
         PublisherKey.requireId(keyId);
-        if (octets.length != SIGNATURE_OCTETS) {
+        if (bytes.length != SIGNATURE_BYTES) {
             throw new IllegalArgumentException(
-                    "signature of " + octets.length + " octets: Ed25519 has " + SIGNATURE_OCTETS);
+                    "signature of " + bytes.length + " bytes: Ed25519 has " + SIGNATURE_BYTES);
         }
-        octets = octets.clone();
+        bytes = bytes.clone();
     }
 
     @Override
-    public byte[] octets() {
-        return octets.clone();
+    public byte[] bytes() {
+        return bytes.clone();
     }
 
-    /** The file's octets. */
+    /** Returns the file's bytes. */
     public byte[] encode() {
-        return ("ed25519 " + keyId + " " + Base64.getEncoder().encodeToString(octets) + "\n")
+        return ("ed25519 " + keyId + " " + Base64.getEncoder().encodeToString(bytes) + "\n")
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
@@ -53,12 +53,12 @@ public record Signature(String keyId, byte[] octets) {
      * @throws CodeRefusedException {@link Refusal#MALFORMED}
      */
     public static Signature decode(byte[] text) throws CodeRefusedException {
-        String line = text.length > MAX_OCTETS ? "" : new String(text, StandardCharsets.US_ASCII);
+        String line = text.length > MAX_BYTES ? "" : new String(text, StandardCharsets.US_ASCII);
         Matcher file = FILE.matcher(line);
         if (!file.matches()) {
             throw new CodeRefusedException(
                     Refusal.MALFORMED,
-                    "signature of " + text.length + " octets that cannot be read: one line is wanted, ed25519, "
+                    "signature of " + text.length + " bytes that cannot be read: one line is wanted, ed25519, "
                             + "16 hexadecimal digits of the key id, 88 characters of Base64; sign the manifest again");
         }
         return new Signature(file.group(1), Base64.getDecoder().decode(file.group(2)));
@@ -66,12 +66,12 @@ public record Signature(String keyId, byte[] octets) {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof Signature that && keyId.equals(that.keyId) && Arrays.equals(octets, that.octets);
+        return other instanceof Signature that && keyId.equals(that.keyId) && Arrays.equals(bytes, that.bytes);
     }
 
     @Override
     public int hashCode() {
-        return Arrays.hashCode(octets);
+        return Arrays.hashCode(bytes);
     }
 
     @Override

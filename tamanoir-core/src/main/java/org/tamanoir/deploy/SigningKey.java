@@ -31,7 +31,7 @@ public final class SigningKey {
         this.publisher = publisher;
     }
 
-    /** A new pair. */
+    /** Returns a new pair. */
     public static SigningKey generate() {
         try {
             KeyPair pair = KeyPairGenerator.getInstance(PublisherKey.ALGORITHM).generateKeyPair();
@@ -95,9 +95,9 @@ public final class SigningKey {
                 };
         Set<StandardOpenOption> options = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         try (FileChannel channel = FileChannel.open(file, options, attributes)) {
-            ByteBuffer octets = ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
-            while (octets.hasRemaining()) {
-                channel.write(octets);
+            ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
             }
             channel.force(true);
         } catch (FileAlreadyExistsException e) {
@@ -116,12 +116,12 @@ public final class SigningKey {
         return file.resolveSibling(file.getFileName() + ".pub");
     }
 
-    /** The public key. */
+    /** Returns the public key. */
     public PublisherKey publisher() {
         return publisher;
     }
 
-    /** Signs these octets. */
+    /** Signs these bytes. */
     public Signature sign(byte[] message) {
         try {
             java.security.Signature signer = java.security.Signature.getInstance(PublisherKey.ALGORITHM);

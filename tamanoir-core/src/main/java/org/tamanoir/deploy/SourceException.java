@@ -4,15 +4,15 @@ package org.tamanoir.deploy;
 final class SourceException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    private final boolean resumable;
+    /** True if the source had its chance: only then the failure is its own. */
+    final boolean wasAsked;
 
-    /** @param resumable whether the connection broke off, and what came until then is good */
-    SourceException(String answer, boolean resumable) {
-        super(answer);
-        this.resumable = resumable;
+    SourceException(String answer) {
+        this(answer, true);
     }
 
-    boolean isResumable() {
-        return resumable;
+    SourceException(String answer, boolean wasAsked) {
+        super(answer);
+        this.wasAsked = wasAsked;
     }
 }

@@ -1,5 +1,6 @@
 package org.tamanoir.deploy;
 
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -66,7 +67,7 @@ public final class TrustPolicy {
     private final boolean allowUnsigned;
 
     /**
-     * A policy.
+     * Makes a policy.
      *
      * @param publishers one key may stand there several times: its patterns add up
      * @param revokedKeys key ids that count no more, trusted or not
@@ -82,7 +83,7 @@ public final class TrustPolicy {
         this.allowUnsigned = allowUnsigned;
         this.revokedKeys.forEach(PublisherKey::requireId);
         for (String digest : this.revokedDigests) {
-            if (!Sha256.isHex(digest)) {
+            if (!Manifest.isSha256(digest)) {
                 throw new IllegalArgumentException(
                         "revoked digest " + OneLine.quoted(digest) + ": it must be 64 hexadecimal digits");
             }
@@ -95,37 +96,46 @@ public final class TrustPolicy {
         return Set.copyOf(lower);
     }
 
-    /** The same with this key id (16 digits) or jar digest (64 digits) revoked besides. */
+    /**
+     * Returns the same with this key id (16 digits) or jar digest (64 digits) revoked besides.
+     *
+     * @throws IllegalArgumentException in one line, if it is neither
+     */
     public TrustPolicy revoking(String keyIdOrDigest) {
-        String digits = keyIdOrDigest.toLowerCase(Locale.ROOT);
-        boolean isKey = PublisherKey.ID.matcher(digits).matches();
-        if (!isKey && !Sha256.isHex(digits)) {
-            throw new IllegalArgumentException("cannot revoke " + OneLine.quoted(keyIdOrDigest)
-                    + ": 16 hexadecimal digits of a key id or 64 of a jar's SHA-256 are wanted");
+        return revoking(List.of(keyIdOrDigest));
+    }
+
+    /** Returns the same with all of these revoked besides. */
+    public TrustPolicy revoking(Collection<String> keyIdsAndDigests) {
+        Set<String> keys = new HashSet<>(revokedKeys);
+        Set<String> digests = new HashSet<>(revokedDigests);
+        for (String each : keyIdsAndDigests) {
+            String digits = each.toLowerCase(Locale.ROOT);
+            if (PublisherKey.ID.matcher(digits).matches()) {
+                keys.add(digits);
+            } else if (Manifest.isSha256(digits)) {
+                digests.add(digits);
+            } else {
+                throw new IllegalArgumentException("cannot revoke " + OneLine.quoted(each)
+                        + ": 16 hexadecimal digits of a key id or 64 of a jar's SHA-256 are wanted");
+            }
         }
-        Set<String> more = new HashSet<>(isKey ? revokedKeys : revokedDigests);
-        more.add(digits);
-        return new TrustPolicy(publishers, isKey ? more : revokedKeys, isKey ? revokedDigests : more, allowUnsigned);
+        return new TrustPolicy(publishers, keys, digests, allowUnsigned);
     }
 
-    /** Who is trusted, as given. */
-    public List<Publisher> publishers() {
-        return publishers;
+    /** Returns how many key ids and digests are revoked. */
+    public int revocations() {
+        return revokedKeys.size() + revokedDigests.size();
     }
 
-    /** Key ids that count no more, in order. */
+    /** Returns the key ids that count no more, in order. */
     public Set<String> revokedKeys() {
         return new TreeSet<>(revokedKeys);
     }
 
-    /** SHA-256 of jars that do not run, in order. */
+    /** Returns the SHA-256 of jars that do not run, in order. */
     public Set<String> revokedDigests() {
         return new TreeSet<>(revokedDigests);
-    }
-
-    /** Whether code without a signature runs. */
-    public boolean allowsUnsigned() {
-        return allowUnsigned;
     }
 
     /**
@@ -136,24 +146,50 @@ public final class TrustPolicy {
      */
     public Manifest verify(byte[] manifest, byte @Nullable [] signature) throws CodeRefusedException {
         Manifest claimed = Manifest.decode(manifest);
-        if (signature != null) {
-            verify(claimed.id(), manifest, Signature.decode(signature));
-        } else if (!allowUnsigned) {
-            throw new CodeRefusedException(
-                    Refusal.UNSIGNED,
-                    claimed.id() + " has no signature: publish it signed, or allow unsigned code on this node");
+        Signature given = signature == null ? null : Signature.decode(signature);
+        List<Publisher> signers = signers(claimed.id(), given == null ? null : given.keyId());
+        if (given != null) {
+            signers = signers.stream()
+                    .filter(p -> p.key().verifies(manifest, given))
+                    .toList();
+            if (signers.isEmpty()) {
+                throw new CodeRefusedException(
+                        Refusal.BAD_SIGNATURE,
+                        claimed.id() + ": its manifest is not what key " + given.keyId()
+                                + " signed: manifest or signature was altered; get it from another source or publish "
+                                + "it again");
+            }
+            requireName(claimed.id(), given.keyId(), signers);
         }
-        if (revokedDigests.contains(claimed.jarSha256())) {
-            throw new CodeRefusedException(
-                    Refusal.REVOKED_DIGEST,
-                    claimed.id() + ": its jar " + claimed.jarSha256()
-                            + " is revoked on this node; publish a new version");
-        }
+        requireDigest(claimed);
         return claimed;
     }
 
-    private void verify(ServiceId id, byte[] manifest, Signature signature) throws CodeRefusedException {
-        String keyId = signature.keyId();
+    /**
+     * Looks again at code whose signature was verified earlier, perhaps under a policy that has changed since: what
+     * was revoked meanwhile is refused.
+     *
+     * @param publisherId key id of who signed it; null = unsigned
+     * @throws CodeRefusedException with the first reason found
+     */
+    public void verifyAgain(Manifest manifest, @Nullable String publisherId) throws CodeRefusedException {
+        List<Publisher> signers = signers(manifest.id(), publisherId);
+        if (publisherId != null) {
+            requireName(manifest.id(), publisherId, signers);
+        }
+        requireDigest(manifest);
+    }
+
+    /** Returns the publishers with this key id; empty for unsigned code that may run. */
+    private List<Publisher> signers(ServiceId id, @Nullable String keyId) throws CodeRefusedException {
+        if (keyId == null) {
+            if (!allowUnsigned) {
+                throw new CodeRefusedException(
+                        Refusal.UNSIGNED,
+                        id + " has no signature: publish it signed, or allow unsigned code on this node");
+            }
+            return List.of();
+        }
         if (revokedKeys.contains(keyId)) {
             throw new CodeRefusedException(
                     Refusal.REVOKED_KEY,
@@ -167,15 +203,10 @@ public final class TrustPolicy {
                     id + ": its key " + keyId + " is not trusted on this node; add the publisher's public key, "
                             + "with patterns that cover the name, if the code is to run");
         }
-        signers = signers.stream()
-                .filter(p -> p.key().verifies(manifest, signature))
-                .toList();
-        if (signers.isEmpty()) {
-            throw new CodeRefusedException(
-                    Refusal.BAD_SIGNATURE,
-                    id + ": its manifest is not what key " + keyId
-                            + " signed: manifest or signature was altered; get it from another source or publish it again");
-        }
+        return signers;
+    }
+
+    private static void requireName(ServiceId id, String keyId, List<Publisher> signers) throws CodeRefusedException {
         if (signers.stream().noneMatch(p -> p.mayPublish(id.name()))) {
             List<String> names =
                     signers.stream().flatMap(p -> p.names().stream()).toList();
@@ -183,6 +214,15 @@ public final class TrustPolicy {
                     Refusal.NOT_FOR_THIS_NAME,
                     id + ": its key " + keyId + " is trusted for " + names
                             + " only; add a pattern for the name, or publish it under another name");
+        }
+    }
+
+    private void requireDigest(Manifest manifest) throws CodeRefusedException {
+        if (revokedDigests.contains(manifest.jarSha256())) {
+            throw new CodeRefusedException(
+                    Refusal.REVOKED_DIGEST,
+                    manifest.id() + ": its jar " + manifest.jarSha256()
+                            + " is revoked on this node; publish a new version");
         }
     }
 }

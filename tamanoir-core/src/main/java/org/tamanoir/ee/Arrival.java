@@ -1,7 +1,12 @@
 package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.offload.HostAddresses;
+import org.tamanoir.offload.UpcallMetadata;
+import org.tamanoir.offload.UpcallPath;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSocket;
 
@@ -15,7 +20,7 @@ final class Arrival {
     private long high;
     private long low;
     private int port;
-    /** 0 unless it came up, and there is something to remember of that; else as {@link Ascent} says. */
+    /** 0 unless it came up, and there is something to remember of that; else as {@link UpcallMetadata} says. */
     private long ascent;
 
     private long toHigh;
@@ -35,17 +40,17 @@ final class Arrival {
         this.toLow = toLow;
     }
 
-    /** A copy. */
+    /** Returns a copy. */
     Arrival copy() {
         return new Arrival(socket, high, low, port, ascent, toHigh, toLow);
     }
 
     /**
-     * As of a message.
+     * Takes over the arrival of a message.
      *
      * @param up null while no levels are attached
      */
-    void set(UdpSocket socket, UdpBatch batch, int message, @Nullable UpPath up) {
+    void set(UdpSocket socket, UdpBatch batch, int message, @Nullable UpcallPath up) {
         this.socket = socket;
         high = batch.addressHigh(message);
         low = batch.addressLow(message);
@@ -60,11 +65,11 @@ final class Arrival {
         }
     }
 
-    /** As of the packet at which a queue stands. */
-    void set(PacketRing queued, ArrivalSockets sockets) {
+    /** Takes over the arrival of the packet at which a queue stands. */
+    void set(PacketRing queued, Sockets sockets) {
         int portAndSocket = queued.port();
         socket = sockets.socket(portAndSocket);
-        port = ArrivalSockets.port(portAndSocket);
+        port = Sockets.port(portAndSocket);
         high = queued.addressHigh();
         low = queued.addressLow();
         ascent = queued.ascent();
@@ -74,7 +79,7 @@ final class Arrival {
         }
     }
 
-    /** As another one. */
+    /** Takes over another arrival. */
     void set(Arrival other) {
         socket = other.socket;
         high = other.high;
@@ -101,30 +106,30 @@ final class Arrival {
         return port;
     }
 
-    /** What is to be remembered of how it came up, as in {@link Ascent}; 0 = nothing. */
+    /** Returns what is to be remembered of how the packet came up, as in {@link UpcallMetadata}; 0 = nothing. */
     long ascent() {
         return ascent;
     }
 
-    /** Whether it is addressed to another host. */
+    /** Returns whether the packet is addressed to another host. */
     boolean isInTransit() {
-        return Ascent.isInTransit(ascent);
+        return UpcallMetadata.isInTransit(ascent);
     }
 
-    /** Of the policy under which it came up; 0 = none. */
+    /** Returns the slot of the policy under which the packet came up; 0 = none. */
     int slot() {
-        return Ascent.slot(ascent);
+        return UpcallMetadata.slot(ascent);
     }
 
     int hopsLeft() {
-        return Ascent.hopsLeft(ascent);
+        return UpcallMetadata.hopsLeft(ascent);
     }
 
     int trafficClass() {
-        return Ascent.trafficClass(ascent);
+        return UpcallMetadata.trafficClass(ascent);
     }
 
-    /** Upper 64 bits of the address that it was sent to; only where there is an {@link #ascent}, as all of these. */
+    /** Returns the upper 64 bits of the address that the packet was sent to; only where there is an {@link #ascent}, as all of these. */
     long toHigh() {
         return toHigh;
     }
@@ -141,20 +146,46 @@ final class Arrival {
         return HostAddresses.isIpv4(toHigh, toLow);
     }
 
-    /** The sender. Allocates. */
+    /** Returns the sender. Allocates. */
     InetSocketAddress peer() {
-        return new InetSocketAddress(Forwarder.toAddress(high, low), port);
+        return new InetSocketAddress(Addresses.of(high, low), port);
     }
 
-    /** Where it was sent: of one in transit another host, else the socket's address. Allocates. */
+    /** Returns where the packet was sent: in transit another host, else the socket's address. Allocates. */
     InetSocketAddress local() {
-        return isInTransit()
-                ? new InetSocketAddress(Forwarder.toAddress(toHigh, toLow), toPort())
-                : socket.localAddress();
+        return isInTransit() ? new InetSocketAddress(Addresses.of(toHigh, toLow), toPort()) : socket.localAddress();
     }
 
-    /** Whether the next hop is the sender. */
-    boolean isFrom(Hop hop) {
+    /** Returns whether the next hop is the sender. */
+    boolean isFrom(RouteCacheEntry hop) {
         return hop.isUdp && hop.low == low && hop.high == high && hop.port() == port;
+    }
+
+    /**
+     * The sockets that packets in one service's queues came through: there they stand as an index beside the sender's port.
+     *
+     * <p>Thread contract: any thread.
+     */
+    static final class Sockets {
+        private final CopyOnWriteArrayList<UdpSocket> sockets = new CopyOnWriteArrayList<>();
+
+        /** Returns the number that stands for port and socket in a queue. */
+        int portAndSocket(Arrival arrival) {
+            UdpSocket through = arrival.socket();
+            int index = sockets.indexOf(through);
+            if (index < 0) {
+                sockets.addIfAbsent(through);
+                index = sockets.indexOf(through);
+            }
+            return index << 16 | arrival.port();
+        }
+
+        UdpSocket socket(int portAndSocket) {
+            return sockets.get(portAndSocket >>> 16);
+        }
+
+        static int port(int portAndSocket) {
+            return portAndSocket & 0xFFFF;
+        }
     }
 }

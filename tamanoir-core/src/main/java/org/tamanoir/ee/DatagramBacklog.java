@@ -1,11 +1,18 @@
 package org.tamanoir.ee;
 
+import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.qdisc.Classifier;
+import org.tamanoir.sched.LinkItem;
+import org.tamanoir.sched.LinkPort;
+import org.tamanoir.sched.LinkQueue;
+import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.ProgressWatch;
 
 /**
  * One thread's datagrams to the next hops of one link: those that have to wait are copied into memory of its own, and
@@ -16,20 +23,32 @@ import org.tamanoir.transport.IoLoop;
 final class DatagramBacklog {
     private final LinkPort port;
     private final Traffic traffic;
-    private final LinkQueue queue;
-    private final QueueMemory memory;
+    private final LinkQueue<Waiting> queue;
+    private final IoLoop loop;
+    private final PacketStore memory;
     /** Handed to the link and not taken back. */
     private long waiting;
-    /** When something came back last, by {@link System#nanoTime}. */
-    private long movedNs;
+    /** Packets that came back so far. */
+    private long returned;
+    /** Null until something is to follow when nothing comes back. */
+    private @Nullable ProgressWatch watch;
     /** Granted and handed to a departure, which may not have been flushed. */
-    private @Nullable LinkItem departing;
+    private @Nullable LinkItem<Waiting> departing;
+
+    /** A packet that waits, and its way once it may leave. */
+    private static final class Waiting extends PacketStore.Stored {
+        Egress.@Nullable Datagrams way;
+
+        @Nullable
+        RouteCacheEntry hop;
+    }
 
     DatagramBacklog(LinkPort port, IoLoop loop, BufferPool pool, Traffic traffic) {
+        this.loop = loop;
         this.port = port;
         this.traffic = traffic;
-        this.queue = new LinkQueue(loop::wakeup);
-        this.memory = new QueueMemory(pool);
+        this.queue = new LinkQueue<>(loop::wakeup, Waiting::new);
+        this.memory = new PacketStore(pool, this);
     }
 
     LinkPort port() {
@@ -43,45 +62,33 @@ final class DatagramBacklog {
      * @return null, or why it is dropped
      */
     @Nullable
-    DropReason add(Packet packet, int trafficClass, Departure way, Hop hop) {
+    DropReason add(Packet packet, int trafficClass, Egress.Datagrams way, RouteCacheEntry hop) {
         if (waiting > 0) {
             takeReturned(); // They are older.
         }
-        int octets = packet.length();
-        if (waiting == 0 && port.passes(trafficClass, octets)) {
-            return send(way, packet, hop);
+        int bytes = packet.length();
+        if (waiting == 0 && port.passes(trafficClass, bytes)) {
+            return way.add(packet, hop);
         }
-        port.settle();
-        if (!memory.reserve(octets, port.link().maxChunks())) {
-            return port.link().refused(port.config(), trafficClass, octets);
+        port.returnTokens();
+        if (!memory.reserve(bytes, port.link().maxChunks())) {
+            return port.link().refused(port.content(), trafficClass, bytes);
         }
-        LinkItem item = queue.newItem();
+        LinkItem<Waiting> item = queue.newItem();
         DropReason refusal =
-                port.link().enqueue(item, port.config(), trafficClass, octets, Classifier.streamHash(packet));
+                port.link().enqueue(item, port.content(), trafficClass, bytes, Classifier.streamHash(packet));
         if (refusal != null) {
             queue.recycle(item);
             return refusal;
         }
         // Nobody but this thread sends it, granted or not.
-        memory.put(item, packet.buffer(), packet.offset(), octets);
-        item.way = way;
-        item.high = hop.high;
-        item.low = hop.low;
-        item.port = hop.port();
-        if (waiting++ == 0) {
-            movedNs = System.nanoTime();
-        }
-        if (way instanceof QueuedDeparture connection) {
-            connection.expect(1);
-        }
+        Waiting stored = item.stored();
+        memory.put(stored, packet.buffer(), packet.offset(), bytes);
+        stored.way = way;
+        stored.hop = hop;
+        waiting++;
+        way.expect(1);
         return null;
-    }
-
-    private static @Nullable DropReason send(Departure way, Packet packet, Hop hop) {
-        if (way instanceof UdpDeparture datagrams) {
-            return datagrams.to(hop.high, hop.low, hop.port()).add(packet);
-        }
-        return way.add(packet);
     }
 
     /** Hands what the link has granted to its departures, in that order, and counts what was dropped. */
@@ -89,45 +96,47 @@ final class DatagramBacklog {
         if (!queue.hasReturned()) {
             return;
         }
-        movedNs = System.nanoTime();
-        LinkItem item = port.link().takeReturned(queue);
+        LinkItem<Waiting> item = port.link().takeReturned(queue);
         while (item != null) {
-            LinkItem next = item.behind;
+            LinkItem<Waiting> next = item.behind();
             waiting--;
-            if (item.way instanceof QueuedDeparture connection) {
-                connection.expect(-1);
-            }
-            DropReason reason = item.reason != null ? item.reason : send(item);
+            returned++;
+            DropReason reason = leave(item);
             if (reason != null) {
                 traffic.drop(reason);
             }
-            item.behind = departing;
+            item.putBehind(departing);
             departing = item;
             item = next;
         }
     }
 
-    private static @Nullable DropReason send(LinkItem item) {
-        QueueMemory.Chunk chunk = item.chunk;
-        Departure way = item.way;
-        if (chunk == null || way == null) {
-            throw new IllegalStateException("a packet that waited has memory and a way");
+    /** Hands a packet to its way, unless the link has dropped it; it is expected there no more. */
+    private @Nullable DropReason leave(LinkItem<Waiting> item) {
+        Waiting stored = item.stored();
+        Egress.Datagrams way = stored.way;
+        RouteCacheEntry hop = stored.hop;
+        if (way == null || hop == null) {
+            throw new IllegalStateException("a packet that waited has a way");
         }
-        if (way instanceof UdpDeparture datagrams) {
-            datagrams.to(item.high, item.low, item.port).add(chunk.buffer.nio(), item.offset, item.octets);
-            return null;
+        way.expect(-1);
+        if (item.reason() != null) {
+            return item.reason();
         }
-        QueuedDeparture connection = (QueuedDeparture) way;
-        return connection.add(chunk.buffer.nio(), item.offset, item.octets);
+        PacketStore.Chunk chunk = stored.required();
+        chunk.buffer.check(this, chunk.generation);
+        return way.add(chunk.buffer.nio(), stored.offset, item.bytes(), hop);
     }
 
     /** Departures have been flushed: the memory of what they sent is free. */
     void flushed() {
-        LinkItem item = departing;
+        LinkItem<Waiting> item = departing;
         departing = null;
         while (item != null) {
-            LinkItem next = item.behind;
-            memory.release(item);
+            LinkItem<Waiting> next = item.behind();
+            item.stored().way = null;
+            item.stored().hop = null;
+            memory.release(item.stored());
             queue.recycle(item);
             item = next;
         }
@@ -141,19 +150,24 @@ final class DatagramBacklog {
         }
     }
 
-    /** Packets that wait for the link. */
+    /** Returns how many packets wait for the link. */
     long held() {
         return waiting;
     }
 
-    /** Whether the link has granted something, or it was dropped, since it was taken last. */
+    /** Returns whether the link has granted something, or it was dropped, since it was taken last. */
     boolean hasReturned() {
         return queue.hasReturned();
     }
 
-    /** How long nothing was granted while something waits, in nanoseconds; 0 while nothing waits. */
-    long stillForNs(long nowNs) {
-        return waiting == 0 ? 0 : nowNs - movedNs;
+    /** Has {@code starved} follow, once, when something waits and nothing is granted for this long. */
+    void watch(Duration time, Consumer<LinkPort> starved) {
+        ProgressWatch watching = watch;
+        if (watching == null) {
+            watching = new ProgressWatch(loop, time, () -> waiting > 0, () -> returned, () -> starved.accept(port));
+            watch = watching;
+        }
+        watching.watch();
     }
 
     /** Drops what waits. */

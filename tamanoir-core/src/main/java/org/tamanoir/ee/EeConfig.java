@@ -4,7 +4,9 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.catalog.UdpBounds;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
@@ -17,10 +19,10 @@ import org.tamanoir.transport.TransportKind;
  * @param typeId Tamanoir's Type ID, 1–65,535
  * @param transport which implementation of sockets
  * @param unknownService what becomes of packets for a service that the node does not have
- * @param maxStreams TCP connections at once; more are closed at once
+ * @param maxStreams TCP connections and their further services at once; more are closed at once
  * @param hopBudget active hops that this node gives a packet that comes without, 1–65,535
- * @param inboxOctets capacity of the queue to a service's thread; a power of two from 256 Ki
- * @param firstPacketTimeout from accept to the first whole header, and from a packet's first octet to its last
+ * @param inboxBytes capacity of the queue to a service's thread; a power of two from 256 Ki
+ * @param firstPacketTimeout from accept to the first whole header, and from a packet's first byte to its last
  * @param connectTimeout to reach a TCP next hop, retries included
  * @param stallTimeout how long a next hop may take nothing before its stream is closed
  * @param lingerTimeout how long a stream whose sender has ended waits for silent replies
@@ -29,7 +31,9 @@ import org.tamanoir.transport.TransportKind;
  *     show, and the JDK's authorities to believe
  * @param deployTimeout how long packets wait for a service's code
  * @param makeTimeout how long a service's constructor may take
- * @param holdOctets UDP packets that wait for a service at once, 64 Ki to 1 Gi
+ * @param holdBytes UDP packets that wait for a service at once, 64 Ki to 1 Gi
+ * @param udpBounds what one datagram may cause
+ * @param streamLimits what one sender may take
  */
 public record EeConfig(
         List<InetSocketAddress> tcp,
@@ -39,7 +43,7 @@ public record EeConfig(
         FailurePolicy unknownService,
         int maxStreams,
         int hopBudget,
-        int inboxOctets,
+        int inboxBytes,
         Duration firstPacketTimeout,
         Duration connectTimeout,
         Duration stallTimeout,
@@ -48,10 +52,12 @@ public record EeConfig(
         @Nullable TlsFiles tlsFiles,
         Duration deployTimeout,
         Duration makeTimeout,
-        int holdOctets) {
+        int holdBytes,
+        UdpBounds udpBounds,
+        StreamLimits streamLimits) {
     private static final Duration DEFAULT_DEPLOY_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration DEFAULT_MAKE_TIMEOUT = Duration.ofSeconds(5);
-    private static final int DEFAULT_HOLD_OCTETS = 4 << 20;
+    private static final int DEFAULT_HOLD_BYTES = 4 << 20;
 
     public EeConfig {
         tcp = List.copyOf(tcp);
@@ -60,14 +66,18 @@ public record EeConfig(
         requireInside("Type ID", typeId, 1, 0xFFFF);
         requireInside("streams at once", maxStreams, 1, 1 << 20);
         requireInside("hop budget", hopBudget, 1, 0xFFFF);
-        requireInside("octets held", holdOctets, 1 << 16, 1 << 30);
-        requireInside("inbox octets", inboxOctets, PacketRing.MIN_OCTETS, 1 << 30);
-        if (Integer.bitCount(inboxOctets) != 1) {
-            throw new IllegalArgumentException("inbox octets " + inboxOctets + ": must be a power of two");
+        requireInside("bytes held", holdBytes, 1 << 16, 1 << 30);
+        requireInside("inbox bytes", inboxBytes, PacketRing.MIN_BYTES, 1 << 30);
+        if (Integer.bitCount(inboxBytes) != 1) {
+            throw new IllegalArgumentException("inbox bytes " + inboxBytes + ": must be a power of two");
         }
     }
 
-    /** With 60 s for a service's code, 5 s for its constructor and 4 MiB of UDP packets that wait. */
+    /**
+     * Makes a configuration without TLS, with 60 s for a service's code, 5 s for its constructor, 4 MiB of UDP packets
+     * that wait, and the usual bounds of what {@linkplain UdpBounds#DEFAULT a datagram} and
+     * {@linkplain StreamLimits#DEFAULT usual limits} of a sender.
+     */
     public EeConfig(
             List<InetSocketAddress> tcp,
             List<InetSocketAddress> udp,
@@ -76,43 +86,7 @@ public record EeConfig(
             FailurePolicy unknownService,
             int maxStreams,
             int hopBudget,
-            int inboxOctets,
-            Duration firstPacketTimeout,
-            Duration connectTimeout,
-            Duration stallTimeout,
-            Duration lingerTimeout,
-            List<InetSocketAddress> tls,
-            @Nullable TlsFiles tlsFiles) {
-        this(
-                tcp,
-                udp,
-                typeId,
-                transport,
-                unknownService,
-                maxStreams,
-                hopBudget,
-                inboxOctets,
-                firstPacketTimeout,
-                connectTimeout,
-                stallTimeout,
-                lingerTimeout,
-                tls,
-                tlsFiles,
-                DEFAULT_DEPLOY_TIMEOUT,
-                DEFAULT_MAKE_TIMEOUT,
-                DEFAULT_HOLD_OCTETS);
-    }
-
-    /** The same without TLS. */
-    public EeConfig(
-            List<InetSocketAddress> tcp,
-            List<InetSocketAddress> udp,
-            int typeId,
-            TransportKind transport,
-            FailurePolicy unknownService,
-            int maxStreams,
-            int hopBudget,
-            int inboxOctets,
+            int inboxBytes,
             Duration firstPacketTimeout,
             Duration connectTimeout,
             Duration stallTimeout,
@@ -125,13 +99,18 @@ public record EeConfig(
                 unknownService,
                 maxStreams,
                 hopBudget,
-                inboxOctets,
+                inboxBytes,
                 firstPacketTimeout,
                 connectTimeout,
                 stallTimeout,
                 lingerTimeout,
                 List.of(),
-                null);
+                null,
+                DEFAULT_DEPLOY_TIMEOUT,
+                DEFAULT_MAKE_TIMEOUT,
+                DEFAULT_HOLD_BYTES,
+                UdpBounds.DEFAULT,
+                StreamLimits.DEFAULT);
     }
 
     private static void requireInside(String what, int value, int min, int max) {
@@ -140,7 +119,7 @@ public record EeConfig(
         }
     }
 
-    /** The defaults, with nothing to listen on. */
+    /** Returns the defaults, with nothing to listen on. */
     public static EeConfig defaults() {
         return new EeConfig(
                 List.of(),
@@ -157,24 +136,34 @@ public record EeConfig(
                 Duration.ofSeconds(30));
     }
 
-    /** The same with these addresses to listen on. */
+    /** Returns the same with these addresses to listen on. */
     public EeConfig listening(List<InetSocketAddress> tcp, List<InetSocketAddress> udp) {
-        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
     }
 
-    /** The same with these addresses to accept TLS on, and these files. */
+    /** Returns the same with these bounds of what one datagram may cause. */
+    public EeConfig bounding(UdpBounds udpBounds) {
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
+    }
+
+    /** Returns the same with these addresses to accept TLS on, and these files. */
     public EeConfig withTls(List<InetSocketAddress> tls, @Nullable TlsFiles tlsFiles) {
-        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
     }
 
-    /** The same with these bounds for services that are brought in. */
-    public EeConfig deploying(Duration deployTimeout, Duration makeTimeout, int holdOctets) {
-        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdOctets);
+    /** Returns the same with these bounds for services that are brought in. */
+    public EeConfig deploying(Duration deployTimeout, Duration makeTimeout, int holdBytes) {
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
     }
 
-    /** The same with this bound for streams that wait for a service's code. */
+    /** Returns the same with these limits of what one sender may take. */
+    public EeConfig limiting(StreamLimits streamLimits) {
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
+    }
+
+    /** Returns the same with this bound for streams that wait for a service's code. */
     public EeConfig waitingForCode(Duration deployTimeout) {
-        return deploying(deployTimeout, makeTimeout, holdOctets);
+        return deploying(deployTimeout, makeTimeout, holdBytes);
     }
 
     private EeConfig with(
@@ -184,7 +173,9 @@ public record EeConfig(
             @Nullable TlsFiles tlsFiles,
             Duration deployTimeout,
             Duration makeTimeout,
-            int holdOctets) {
+            int holdBytes,
+            UdpBounds udpBounds,
+            StreamLimits streamLimits) {
         return new EeConfig(
                 tcp,
                 udp,
@@ -193,7 +184,7 @@ public record EeConfig(
                 unknownService,
                 maxStreams,
                 hopBudget,
-                inboxOctets,
+                inboxBytes,
                 firstPacketTimeout,
                 connectTimeout,
                 stallTimeout,
@@ -202,6 +193,8 @@ public record EeConfig(
                 tlsFiles,
                 deployTimeout,
                 makeTimeout,
-                holdOctets);
+                holdBytes,
+                udpBounds,
+                streamLimits);
     }
 }

@@ -1,30 +1,50 @@
 package org.tamanoir.ee;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.admission.Places;
+import org.tamanoir.admission.StreamCounts;
+import org.tamanoir.admission.StreamPlaces;
+import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceFetches;
+import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.offload.Levels;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.sched.QosStatus;
+import org.tamanoir.sched.QualityOfService;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.supervision.CoreThreads;
+import org.tamanoir.supervision.FailureLog;
+import org.tamanoir.supervision.Incident;
+import org.tamanoir.supervision.Incidents;
+import org.tamanoir.supervision.InstanceFactory;
+import org.tamanoir.supervision.Watchdog;
+import org.tamanoir.tls.TlsClient;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.traffic.StreamRecord;
+import org.tamanoir.traffic.Tap;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BackgroundThread;
 import org.tamanoir.transport.BufferPool;
-import org.tamanoir.transport.IoLoop;
-import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.Transport;
+import org.tamanoir.transport.UdpEgressSockets;
+import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
-import org.tamanoir.transport.UdpSockets;
 
 /**
  * Accepts ANEP streams over TCP and UDP, runs them through services and sends them on. One thread receives what is
@@ -34,46 +54,68 @@ import org.tamanoir.transport.UdpSockets;
  */
 public final class ExecutionEnvironment implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
-    /** Large buffers in use at once: 64 MiB. */
-    private static final int MAX_LARGE_BUFFERS = 256;
-
     private final EeConfig config;
-    private final TransportKind kind;
-    private final ServiceCatalog services;
-    private final Forwarder forwarder;
-    private final BufferPool pool = new BufferPool(MAX_LARGE_BUFFERS);
-    private final FailureLog failures = new FailureLog();
-    private final Tap tap = new Tap();
-    private final Traffic receptionTraffic = new Traffic(tap, "reception");
-    private final Instances instances = new Instances(this);
-    private final QualityOfService qos = new QualityOfService();
-
-    private volatile Consumer<StreamRecord> streamLog = record -> {};
-    private final Incidents incidents = new Incidents(failures);
+    final NodeContext context;
+    final Instances instances;
+    final UdpServices udp;
+    private final ServiceFetches missing;
+    private final InstanceFactory maker;
+    final TcpStreams streams;
+    private final Traffic receptionTraffic;
     private volatile Duration stuckTimeout = Duration.ofSeconds(30);
-    private @Nullable Watchdog watchdog;
-    private volatile NodeOs levels = NodeOs.NONE;
-    private volatile @Nullable UpPath upPath;
-    private final MissingServices missing;
-    private final InstanceMaker maker;
-    private final UdpServices udp;
+    private @Nullable Watchdog<Instance> watchdog;
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
     private final List<InetSocketAddress> tlsAddresses = new ArrayList<>();
-    private @Nullable TlsContext tls;
-    private final List<UdpSocket> udpSockets = new ArrayList<>();
-    private final Map<Class<?>, UdpSocket> egressSockets = new HashMap<>();
-    private @Nullable Reception reception;
-    private boolean stopping;
+    private @Nullable Acceptor reception;
 
-    /** An environment that is not started. */
+    /** Makes an environment that is not started. */
     public ExecutionEnvironment(EeConfig config, RoutingTable routes, ServiceCatalog services) {
+        this(config, routes, services, new BufferPool(), Platform.SYSTEM, Transport.of(config.transport()));
+    }
+
+    /**
+     * Makes the same with this memory for packets, on this machine and network.
+     *
+     * @param pool becomes the environment's
+     */
+    public ExecutionEnvironment(
+            EeConfig config,
+            RoutingTable routes,
+            ServiceCatalog services,
+            BufferPool pool,
+            Platform platform,
+            Transport transport) {
         this.config = config;
-        this.services = services;
-        this.kind = UdpSockets.resolve(config.transport());
-        this.forwarder = new Forwarder(routes);
-        this.missing = new MissingServices(config.deployTimeout());
-        this.maker = new InstanceMaker(config.makeTimeout());
-        this.udp = new UdpServices(this, maker, missing);
+        CoreThreads threads = new CoreThreads(platform);
+        FailureLog failures = new FailureLog();
+        this.context = new NodeContext(
+                config,
+                platform,
+                transport,
+                pool,
+                services,
+                new NextHopResolver(routes),
+                new QualityOfService(
+                        () -> new QosTimerThread(threads),
+                        platform::nanoTime,
+                        platform::processorNs,
+                        BufferPool.MEDIUM_BYTES,
+                        config.stallTimeout()),
+                new Tap(),
+                threads,
+                failures,
+                new Incidents(failures),
+                new Levels(),
+                new UdpEgressSockets(transport),
+                new TlsClient());
+        this.receptionTraffic = new Traffic(context.tap(), "reception");
+        this.instances = new Instances(services, platform);
+        this.missing = new ServiceFetches(config.deployTimeout(), platform);
+        this.maker = new InstanceFactory(config.makeTimeout(), threads);
+        int inMemory = Places.inMemory(pool, Runtime.getRuntime().maxMemory());
+        Places places = new Places(config.maxStreams(), inMemory, config.streamLimits());
+        this.streams = new TcpStreams(context, instances, places, missing, maker);
+        this.udp = new UdpServices(context, instances, maker, missing);
     }
 
     /** Asks this source for services that the catalog lacks. Before {@link #start}. */
@@ -87,12 +129,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * Before {@link #start}.
      */
     public void levels(NodeOs levels) {
-        this.levels = levels;
+        context.levels().use(levels);
     }
 
-    /** The levels below the JVM. */
+    /** Returns the levels below the JVM. */
     public NodeOs levels() {
-        return levels;
+        return context.levels().os();
     }
 
     /**
@@ -101,21 +143,37 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @param codeServer null = none; an unspecified address stands for the one that packets come from
      */
     public void advertise(@Nullable InetSocketAddress codeServer) {
-        forwarder.advertise(codeServer);
+        context.forwarder().advertise(codeServer);
     }
 
     /** Tells of each TCP stream that ends, on its thread; must not block. Before {@link #start}. */
     public void onStreamEnd(Consumer<StreamRecord> log) {
-        streamLog = log;
+        streams.log(log);
     }
 
     /** Tells of services that are quarantined, throttled or stuck, on any thread; must not block. */
     public void onIncident(Consumer<Incident> log) {
-        incidents.to(log);
+        context.incidents().to(log);
     }
 
     /**
-     * How long an instance may stay in its service's code without getting anywhere before it is interrupted and then
+     * Calls this when a thread is lost that the node cannot do without, with its name and what ended it: the node does
+     * not do its work any more, and the best is to end the process. Called on that thread; it may find no memory left.
+     */
+    public void onCoreThreadLoss(BiConsumer<String, Throwable> told) {
+        context.threads().onLoss(told);
+    }
+
+    /**
+     * Returns what is wrong with the threads that the node cannot do without, a line for each: it has ended, or has not
+     * come round for 10 s. Empty while all do their work.
+     */
+    public List<String> coreProblems() {
+        return context.threads().problems();
+    }
+
+    /**
+     * Sets how long an instance may stay in its service's code without getting anywhere before it is interrupted and then
      * given up; 30 s unless this is called. Before {@link #start}.
      */
     public void stuckAfter(Duration timeout) {
@@ -125,7 +183,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         stuckTimeout = timeout;
     }
 
-    /** A thread that is not started, for work beside the streams, which they are to feel as little as can be. */
+    /** Makes a thread that is not started, for work beside the streams, which they are to feel as little as can be. */
     public Thread background(String name, Runnable task) {
         return new BackgroundThread(name, task);
     }
@@ -137,22 +195,22 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @throws IllegalArgumentException with all {@link QosConfig#problems}, each in a line, and nothing is changed
      */
     public void qos(QosConfig config) {
-        qos.change(config);
+        context.qualityOfService().change(config);
     }
 
-    /** How traffic is scheduled now. */
+    /** Returns how traffic is scheduled now. */
     public QosConfig qos() {
-        return qos.now().config();
+        return context.qualityOfService().now().config();
     }
 
-    /** What scheduling has done; without points while it is off. */
+    /** Returns what scheduling has done; without points while it is off. */
     public QosStatus qosStatus() {
-        return qos.status();
+        return context.qualityOfService().status();
     }
 
     /** Looks into the packet path. */
     public Tap tap() {
-        return tap;
+        return context.tap();
     }
 
     /**
@@ -171,18 +229,13 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * none yet. Returns at once; the placement tells what came of it. After {@link #start}.
      */
     public void place(ServiceDefinition definition) {
-        UdpSocket socket;
-        synchronized (this) {
-            socket = udpSockets.isEmpty() ? null : udpSockets.get(0);
-        }
-        if (socket == null) {
+        List<UdpSocket> sockets = context.egress().receiving();
+        if (sockets.isEmpty()) {
             definition.placement().failed(definition.label(), "the node receives no UDP packets");
         } else {
-            udp.place(definition, socket);
+            udp.place(definition, sockets.get(0));
         }
     }
-
-    // ---- life ------------------------------------------------------------------------------------------------------
 
     /**
      * Opens the sockets and begins to accept.
@@ -190,81 +243,69 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @throws IOException in one line, if an address cannot be had; nothing is left open then
      */
     public void start() throws IOException {
-        Reception started = new Reception(this, receptionTraffic);
+        if (maxStreams() < config.maxStreams()) {
+            LOG.info(
+                    "{} streams at once, not {} (limits.max-streams): the JVM has no memory for more;"
+                            + " raise -Xmx or -XX:MaxDirectMemorySize",
+                    maxStreams(),
+                    config.maxStreams());
+        }
+        Acceptor started = new Acceptor(context, streams, udp, receptionTraffic);
         started.start();
-        Watchdog guard = new Watchdog(this, stuckTimeout);
+        Watchdog<Instance> guard = new Watchdog<>(instances, context.incidents(), context.threads(), stuckTimeout);
         synchronized (this) {
             reception = started;
             watchdog = guard;
         }
+        udp.sharedPorts(started::adopt);
         instances.watchedBy(guard);
         guard.start();
         try {
             for (InetSocketAddress address : config.udp()) {
-                UdpSocket socket = UdpSockets.bind(kind, address);
-                synchronized (this) {
-                    udpSockets.add(socket);
-                }
-                forwarder.own(StreamInfo.Transport.UDP, socket.localAddress());
+                UdpSocket socket = context.egress().bind(address);
+                context.forwarder().own(StreamInfo.Transport.UDP, socket.localAddress());
             }
             for (InetSocketAddress address : config.tcp()) {
                 InetSocketAddress bound = started.listen(address, null);
                 synchronized (this) {
                     tcpAddresses.add(bound);
                 }
-                forwarder.own(StreamInfo.Transport.TCP, bound);
+                context.forwarder().own(StreamInfo.Transport.TCP, bound);
             }
             startTls(started);
             attachLevels(started);
             // What levels send up comes from now on.
-            udpSockets.forEach(socket -> started.adopt(new UdpPort(socket)));
-        } catch (IOException e) {
+            context.egress().receiving().forEach(socket -> started.adopt(new UdpPort(socket)));
+        } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
         }
     }
 
-    private static void quietly(Runnable step) {
-        try {
-            step.run();
-        } catch (RuntimeException e) {
-            LOG.error("the levels below the JVM fail", e);
-        }
-    }
-
-    private void attachLevels(Reception started) {
-        if (levels == NodeOs.NONE) {
+    private void attachLevels(Acceptor started) {
+        if (context.levels().isNone()) {
             return;
         }
-        try {
-            String obstacle = started.acceptInTransit();
-            if (!obstacle.isEmpty()) {
-                LOG.warn("no level looks at TCP: {}", obstacle);
-            }
-            List<InetSocketAddress> tcp = obstacle.isEmpty() ? tcpAddresses() : List.of();
-            upPath = UpPath.attach(levels, udpSockets, tcp, config.typeId());
-        } catch (IOException | LevelException e) {
-            LOG.warn("no level below the JVM: {}", e.getMessage());
-        } catch (RuntimeException e) {
-            LOG.error("no level below the JVM: by a fault of theirs", e);
+        String obstacle = started.acceptInTransit();
+        if (!obstacle.isEmpty()) {
+            LOG.warn("no level looks at TCP: {}", obstacle);
         }
+        List<InetSocketAddress> tcp = obstacle.isEmpty() ? tcpAddresses() : List.of();
+        context.levels().attach(context.egress().receiving(), tcp, config.typeId());
     }
 
-    private void startTls(Reception started) throws IOException {
+    private void startTls(Acceptor started) throws IOException {
         if (config.tlsFiles() != null) {
-            TlsContext context = TlsContext.of(config.tlsFiles());
-            synchronized (this) {
-                tls = context;
-            }
+            context.tls().use(config.tlsFiles());
         }
         for (InetSocketAddress address : config.tls()) {
-            TlsContext context = TlsContext.of(config.tlsFiles() == null ? TlsFiles.NONE : config.tlsFiles())
+            TlsContext server = TlsContext.of(config.tlsFiles() == null ? TlsFiles.NONE : config.tlsFiles())
                     .requireCertificate("TLS on " + address.getHostString() + ":" + address.getPort());
-            InetSocketAddress bound = started.listen(address, context);
+            InetSocketAddress bound = started.listen(address, server);
             synchronized (this) {
                 tlsAddresses.add(bound);
             }
-            forwarder.own(StreamInfo.Transport.TCP, bound);
+            context.forwarder().own(StreamInfo.Transport.TCP, bound);
         }
     }
 
@@ -275,64 +316,51 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @return streams that had to be cut
      */
     public int stop(Duration deadline) {
-        Reception stopped;
+        Acceptor stopped;
         synchronized (this) {
             stopped = reception;
             reception = null;
-            stopping = true;
         }
-        instances.close();
+        udp.sharedPorts(null);
+        context.egress().stop();
+        streams.close();
         if (stopped == null) {
-            qos.close();
+            context.qualityOfService().close();
             return 0;
         }
-        quietly(levels::release);
+        context.levels().release();
         stopped.closeListeners();
         udp.close();
-        instances.all().forEach(instance -> {
-            if (instance instanceof UdpService udp) {
-                udp.endInput();
-            }
-        });
+        instances.all().forEach(Instance::nodeStops);
         instances.awaitEnd(deadline);
-        List<ServiceInstance> left = instances.all();
-        left.forEach(ServiceInstance::cut);
+        List<Instance> left = instances.all();
+        left.forEach(each -> each.thread.cut());
         instances.awaitEnd(Instances.CUT_PATIENCE);
         instances.watchedBy(null);
-        Watchdog guard;
+        Watchdog<Instance> guard;
         synchronized (this) {
             guard = watchdog;
             watchdog = null;
         }
-        for (ServiceInstance instance : instances.all()) {
-            LOG.warn(
-                    "{}: its service does not return; left behind",
-                    instance.thread().getName());
+        for (Instance instance : instances.all()) {
+            LOG.warn("{}: its service does not return; left behind", instance.thread.name());
             if (guard != null) {
                 guard.giveUp(instance);
             }
         }
-        try {
-            stopped.stop();
-            if (guard != null) {
-                guard.stop();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        stopped.stop();
+        if (guard != null) {
+            guard.stop();
         }
-        quietly(levels::close);
-        synchronized (this) {
-            udpSockets.forEach(UdpSocket::close);
-            egressSockets.values().forEach(UdpSocket::close);
-        }
-        UpPath up = upPath;
-        if (up != null) {
-            up.close();
-        }
-        qos.close();
+        context.levels().close();
+        context.egress().close();
+        context.levels().closePath();
+        context.qualityOfService().close();
         maker.close();
-        pool.close();
-        return (int) left.stream().filter(TcpStream.class::isInstance).count();
+        context.pool().close();
+        return (int) left.stream()
+                .filter(each -> each.isStream() && each.trunk() == each)
+                .count();
     }
 
     /** {@link #stop} at once. */
@@ -341,29 +369,29 @@ public final class ExecutionEnvironment implements AutoCloseable {
         stop(Duration.ZERO);
     }
 
-    // ---- what an operator sees ------------------------------------------------------------------------------------
-
-    /** Where TCP streams are accepted, with the real ports. */
+    /** Returns where TCP streams are accepted, with the real ports. */
     public synchronized List<InetSocketAddress> tcpAddresses() {
         return List.copyOf(tcpAddresses);
     }
 
-    /** Where TCP streams are accepted inside TLS, with the real ports. */
+    /** Returns where TCP streams are accepted inside TLS, with the real ports. */
     public synchronized List<InetSocketAddress> tlsAddresses() {
         return List.copyOf(tlsAddresses);
     }
 
-    /** Where UDP packets are received, with the real ports. */
-    public synchronized List<InetSocketAddress> udpAddresses() {
-        return udpSockets.stream().map(UdpSocket::localAddress).toList();
+    /** Returns where UDP packets are received, with the real ports. */
+    public List<InetSocketAddress> udpAddresses() {
+        return context.egress().receiving().stream()
+                .map(UdpSocket::localAddress)
+                .toList();
     }
 
-    /** One line: which sockets are in use, and why if not the native ones. */
+    /** Returns one line: which sockets are in use, and why if not the native ones. */
     public String transport() {
-        return UdpSockets.explain(config.transport());
+        return context.transport().explain();
     }
 
-    /** All that has crossed the node since its start. */
+    /** Returns all that has crossed the node since its start. */
     public TrafficSnapshot traffic() {
         Traffic.Sum sum = new Traffic.Sum();
         instances.addTo(sum);
@@ -372,141 +400,35 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return sum.ofNode();
     }
 
-    /** What crossed the instances of one service since the node's start, those that ended included. */
+    /** Returns what crossed the instances of one service since the node's start, those that ended included. */
     public TrafficSnapshot traffic(ServiceDefinition definition) {
         Traffic.Sum sum = new Traffic.Sum();
         instances.addTo(sum, definition);
         return sum.ofInstance();
     }
 
-    /** TCP streams and UDP packets that wait for a service's code now. */
+    /** Returns how many TCP streams and UDP packets wait for a service's code now. */
     public long waitingForCode() {
         return missing.waitingStreams() + udp.packetsWaiting();
     }
 
     /** Instances of services that run now. */
     public List<InstanceStatus> instances() {
-        return instances.all().stream().map(ServiceInstance::status).toList();
+        return instances.all().stream().map(each -> each.thread.status()).toList();
     }
 
-    /** TCP streams now, since the start, and refused for want of room. */
+    /** Counts TCP streams: now, since the start, and refused for want of room. */
     public StreamCounts streams() {
-        return instances.streams();
+        return streams.places().connections();
     }
 
-    /** TCP streams that it takes at once. */
+    /** Returns how many TCP streams, and further services of their connections, the node takes at once. */
     public int maxStreams() {
-        return config.maxStreams();
+        return streams.places().limit();
     }
 
-    // ---- for the threads of this environment ----------------------------------------------------------------------
-
-    EeConfig config() {
-        return config;
-    }
-
-    /** How datagrams come up from levels; null while none are attached. */
-    @Nullable
-    UpPath upPath() {
-        return upPath;
-    }
-
-    /** What connections to TLS next hops begin with; null, and a line in the log, when there can be none. */
-    synchronized @Nullable TlsContext tls() {
-        if (tls == null) {
-            try {
-                tls = TlsContext.of(TlsFiles.NONE);
-            } catch (IOException e) {
-                LOG.warn("no TLS next hop can be reached: {}", e.getMessage());
-            }
-        }
-        return tls;
-    }
-
-    Instances running() {
-        return instances;
-    }
-
-    ServiceCatalog services() {
-        return services;
-    }
-
-    Forwarder forwarder() {
-        return forwarder;
-    }
-
-    BufferPool pool() {
-        return pool;
-    }
-
-    FailureLog failures() {
-        return failures;
-    }
-
-    Incidents incidents() {
-        return incidents;
-    }
-
-    QualityOfService qualityOfService() {
-        return qos;
-    }
-
-    MissingServices missing() {
-        return missing;
-    }
-
-    InstanceMaker maker() {
-        return maker;
-    }
-
-    UdpServices udp() {
-        return udp;
-    }
-
-    IoLoop newLoop() {
-        return new IoLoop(kind, pool);
-    }
-
-    synchronized @Nullable Reception reception() {
-        return reception;
-    }
-
-    /** What packets for a service meet first: while it is in quarantine, none of its code. */
-    static ServiceDefinition entrance(ServiceDefinition definition) {
-        return definition.life().isQuarantined() ? Transit.DEFINITION : definition;
-    }
-
-    /** A TCP stream has ended. Its thread. */
-    void streamEnded(StreamRecord record) {
-        try {
-            streamLog.accept(record);
-        } catch (RuntimeException e) {
-            LOG.error("the log of streams failed", e);
-        }
-    }
-
-    /**
-     * The socket that datagrams to {@code address} leave through: one that the node receives on, so that answers
-     * find it, where it can reach that address; else one of its own. Null when none is to be had.
-     */
-    synchronized @Nullable UdpSocket udpSocketTowards(InetAddress address) {
-        for (UdpSocket socket : udpSockets) {
-            InetAddress local = socket.localAddress().getAddress();
-            if (local.getClass() == address.getClass()
-                    && (local.isAnyLocalAddress() || local.isLoopbackAddress() == address.isLoopbackAddress())) {
-                return socket;
-            }
-        }
-        UdpSocket known = egressSockets.get(address.getClass());
-        if (known == null && !stopping) {
-            try {
-                byte[] any = new byte[address.getAddress().length];
-                known = UdpSockets.bind(kind, new InetSocketAddress(InetAddress.getByAddress(any), 0));
-                egressSockets.put(address.getClass(), known);
-            } catch (IOException e) {
-                LOG.warn("no UDP socket towards {}: {}", address, e.getMessage());
-            }
-        }
-        return known;
+    /** Returns the room for TCP streams, and who got none. */
+    public StreamPlaces places() {
+        return streams.places().status();
     }
 }

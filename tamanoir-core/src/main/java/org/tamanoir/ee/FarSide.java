@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread contract: the service's thread.
  */
-final class FarSide implements QueuedDeparture.FarPackets {
+final class FarSide implements QueuedEgress.FarPackets {
     private final UdpService service;
     private @Nullable InetSocketAddress address;
     private @Nullable InetSocketAddress local;
@@ -19,13 +19,13 @@ final class FarSide implements QueuedDeparture.FarPackets {
         this.service = service;
     }
 
-    /** The next hop that sent the packet in hand; null when a datagram brought it. */
+    /** Returns the next hop that sent the packet in hand; null when a datagram brought it. */
     @Nullable
     InetSocketAddress address() {
         return address;
     }
 
-    /** This node's end of that connection. */
+    /** Returns this node's end of that connection. */
     @Nullable
     InetSocketAddress local() {
         return local;
@@ -33,10 +33,10 @@ final class FarSide implements QueuedDeparture.FarPackets {
 
     /** Takes what has come. */
     void take() {
-        List<Departure> connections = service.departures.connections();
-        service.inTransit(false);
+        List<QueuedEgress> connections = service.connections.all();
+        service.path.dispatcher.inTransit(false);
         for (int i = 0; i < connections.size(); i++) { // On their way packets may open and close connections.
-            QueuedDeparture from = (QueuedDeparture) connections.get(i);
+            QueuedEgress from = connections.get(i);
             address = from.address();
             local = from.localAddress();
             from.takeFarPackets(this);
@@ -47,12 +47,12 @@ final class FarSide implements QueuedDeparture.FarPackets {
 
     @Override
     public void take(ByteBuffer memory, int offset, int length) {
-        service.refresh();
-        service.handleFarPacket(memory, offset, length);
+        service.path.refresh();
+        service.path.handleFarPacket(memory, offset, length);
     }
 
     @Override
     public void leaveMemory() {
-        service.departures.flush();
+        service.nextHops.flush();
     }
 }

@@ -4,194 +4,127 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.anep.DropReason;
-import org.tamanoir.service.Service;
-import org.tamanoir.service.StreamInfo;
-import org.tamanoir.transport.TcpConnection;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.Transit;
+import org.tamanoir.platform.Platform;
+import org.tamanoir.supervision.Watchdog;
+import org.tamanoir.traffic.Traffic;
 
 /**
- * The instances of services that run on a node: begins them, knows them while they run, waits for their end, and keeps
+ * The instances of services that run on a node: knows them while they run, waits for their end, and keeps
  * the counts of those that have ended.
  *
  * <p>Thread contract: any thread.
  */
-final class Instances {
-    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+public final class Instances implements Watchdog.Fleet<Instance> {
+    private static final Logger LOG = LoggerFactory.getLogger(Instances.class);
     /** How long threads may take to notice that they are cut; a service that does not return takes longer. */
     static final Duration CUT_PATIENCE = Duration.ofSeconds(3);
 
-    private final ExecutionEnvironment environment;
-    private final Set<ServiceInstance> running = new LinkedHashSet<>();
+    private final ServiceCatalog services;
+    private final Platform platform;
+    /** Instances, and what frees their places. */
+    private final Map<Instance, Runnable> running = new LinkedHashMap<>();
     /** Instances given up whose threads still run. */
-    private final Set<ServiceInstance> leftBehind = new LinkedHashSet<>();
+    private final Set<Instance> leftBehind = new LinkedHashSet<>();
 
     private final Traffic.Sum endedTraffic = new Traffic.Sum();
     /** Of services that exist, since the sums of those that are gone are of no use to anybody. */
     private final Map<ServiceDefinition, Traffic.Sum> endedByService = new WeakHashMap<>();
 
-    private @Nullable Watchdog watchdog;
-    private int streams;
-    private long streamsRefused;
-    private long streamsTotal;
-    private boolean closed;
+    /** Threads that wait for an end. */
+    private final Set<Thread> awaiting = new LinkedHashSet<>();
 
-    Instances(ExecutionEnvironment environment) {
-        this.environment = environment;
+    private @Nullable Watchdog<Instance> watchdog;
+
+    Instances(ServiceCatalog services, Platform platform) {
+        this.services = services;
+        this.platform = platform;
     }
 
     /** Wakes this watchdog when there is something to watch; null: there is none. */
-    synchronized void watchedBy(@Nullable Watchdog watchdog) {
+    synchronized void watchedBy(@Nullable Watchdog<Instance> watchdog) {
         this.watchdog = watchdog;
     }
 
-    // ---- begin -----------------------------------------------------------------------------------------------------
-
-    /** Counts a connection in; false when there are too many. */
-    synchronized boolean admit() {
-        if (closed || streams >= environment.config().maxStreams()) {
-            streamsRefused++;
-            return false;
-        }
-        streams++;
-        streamsTotal++;
-        return true;
-    }
-
-    /** Counts a connection out. */
-    synchronized void leave() {
-        streams--;
-    }
-
-    /** Admits no connection any more. */
-    synchronized void close() {
-        closed = true;
-    }
-
     /**
-     * Moves a connection onto a thread of its own, which runs this service. The reception's thread.
+     * Takes note of an instance, unless its service was replaced or taken away since it was found: who takes it away
+     * finds every instance that was begun before.
      *
-     * @param key what its first packet names the service by
-     * @param reception counts what the connection brought if it gets no thread
-     * @return false when the service has been replaced or taken away since it was found
+     * @param key that the service was found by
+     * @param atEnd frees the place that the instance has
      */
-    boolean openStream(
-            TcpConnection connection, ServiceDefinition definition, long key, Service service, Traffic reception) {
-        TcpStream stream;
-        try {
-            StreamInfo info =
-                    new StreamInfo(StreamInfo.Transport.TCP, connection.remoteAddress(), connection.localAddress());
-            stream = new TcpStream(environment, definition, service, connection, info);
-        } catch (RuntimeException | Error e) {
-            environment.failures().failed(definition.name(), "its start", e, "stream closed");
-            TcpInput.drop(
-                    connection,
-                    reception,
-                    DropReason.NO_INSTANCE,
-                    environment.config().typeId());
-            connection.reset();
-            leave();
-            return true;
-        }
-        if (definition != Transit.DEFINITION) {
-            stream.keys().begin(key);
-        }
-        if (!registerIfCurrent(stream, key)) {
-            stream.loop.own();
-            stream.loop.close();
+    synchronized boolean registerIfCurrent(Instance instance, long key, Runnable atEnd) {
+        ServiceDefinition definition = instance.thread.definition();
+        if (definition != Transit.DEFINITION && services.find(key) != definition) {
             return false;
         }
-        connection.leave(() -> startOrEnd(stream));
-        return true;
-    }
-
-    /** Who takes a service away finds every instance that was begun before. */
-    private synchronized boolean registerIfCurrent(ServiceInstance instance, long key) {
-        ServiceDefinition definition = instance.definition();
-        if (definition != Transit.DEFINITION && environment.services().find(key) != definition) {
-            return false;
-        }
-        register(instance);
-        return true;
-    }
-
-    /** A second service for a stream; null when it cannot be started, or was taken away since it was found. */
-    @Nullable
-    TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition, long key, Service service) {
         try {
-            TcpBranch branch = new TcpBranch(environment, definition, service, trunk);
-            if (!registerIfCurrent(branch, key)) {
-                branch.loop.own();
-                branch.loop.close();
-                branch.free(trunk.traffic);
-                return null;
-            }
-            return startOrEnd(branch) ? branch : null;
+            register(instance, atEnd);
         } catch (RuntimeException | Error e) {
-            environment.failures().failed(definition.name(), "its start", e, "packet dropped");
-            return null;
+            running.remove(instance); // Its place is the caller's.
+            throw e;
         }
+        return true;
     }
 
     /** Starts an instance; false when there is no thread for it. */
-    boolean begin(ServiceInstance instance) {
-        register(instance);
+    boolean begin(Instance instance, Runnable atEnd) {
+        register(instance, atEnd);
         return startOrEnd(instance);
     }
 
-    private boolean startOrEnd(ServiceInstance instance) {
+    boolean startOrEnd(Instance instance) {
         try {
-            instance.start();
+            instance.thread.start();
             return true;
-        } catch (OutOfMemoryError e) {
+        } catch (OutOfMemoryError | IllegalStateException e) {
             // No thread is to be had: the instance ends on this one, without having run.
-            LOG.warn("{}: no thread to be had: {}", instance.thread().getName(), e.getMessage());
-            instance.cut();
-            instance.run(instance.service());
+            LOG.warn("{}: no thread to be had: {}", instance.thread.name(), e.getMessage());
+            instance.thread.cut();
+            instance.run();
             return false;
         }
     }
 
-    private synchronized void register(ServiceInstance instance) {
-        running.add(instance);
+    private synchronized void register(Instance instance, Runnable atEnd) {
+        instance.thread.atEnd(() -> ended(instance));
+        running.put(instance, atEnd);
         if (running.size() == 1 && watchdog != null) {
             watchdog.wake();
         }
     }
 
-    // ---- while they run --------------------------------------------------------------------------------------------
-
-    /** Those that run now. */
-    synchronized List<ServiceInstance> all() {
-        return List.copyOf(running);
+    /** Returns the instances that run now. */
+    synchronized List<Instance> all() {
+        return List.copyOf(running.keySet());
     }
 
     /** Instances that run, and those given up that still do. */
-    synchronized List<ServiceInstance> watched() {
-        leftBehind.removeIf(instance -> !instance.isAlive());
-        List<ServiceInstance> all = new ArrayList<>(running);
+    @Override
+    public synchronized List<Instance> watched() {
+        leftBehind.removeIf(instance -> !instance.supervision().isAlive());
+        List<Instance> all = new ArrayList<>(running.keySet());
         all.addAll(leftBehind);
         return all;
-    }
-
-    /** TCP streams now, since the start, and refused for want of room. */
-    synchronized StreamCounts streams() {
-        return new StreamCounts(streams, streamsTotal, streamsRefused);
     }
 
     /** Adds what crossed all instances, those that ended included. */
     synchronized void addTo(Traffic.Sum sum) {
         sum.add(endedTraffic);
-        running.forEach(instance -> instance.traffic.addTo(sum));
+        running.keySet().forEach(instance -> instance.thread.traffic.addTo(sum));
     }
 
     /** Adds what crossed the instances of one service. */
@@ -200,57 +133,63 @@ final class Instances {
         if (ended != null) {
             sum.add(ended);
         }
-        for (ServiceInstance instance : running) {
-            if (instance.definition().equals(definition)) {
-                instance.traffic.addTo(sum);
+        for (Instance instance : running.keySet()) {
+            if (instance.thread.definition().equals(definition)) {
+                instance.thread.traffic.addTo(sum);
             }
         }
     }
 
-    // ---- end -------------------------------------------------------------------------------------------------------
-
-    /** An instance does not return from its service's code. False when it has. */
-    boolean abandon(ServiceInstance instance, DropReason reason) {
-        if (!instance.abandon(reason)) {
-            return false;
+    /** Gives up an instance that does not return from its service's code; false when it has returned. */
+    @Override
+    public boolean abandon(Instance instance, DropReason reason) {
+        boolean abandoned = true;
+        try {
+            abandoned = instance.abandon(reason);
+        } finally {
+            if (abandoned) { // Or as far as that went: it is not looked at again.
+                synchronized (this) {
+                    leftBehind.add(instance);
+                }
+                ended(instance);
+            }
         }
-        synchronized (this) {
-            leftBehind.add(instance);
-        }
-        ended(instance);
-        return true;
+        return abandoned;
     }
 
-    /** An instance has ended; its counts stay. */
-    synchronized void ended(ServiceInstance instance) {
-        if (running.remove(instance)) {
-            instance.traffic.addTo(endedTraffic);
-            instance.traffic.addTo(
-                    endedByService.computeIfAbsent(instance.definition(), definition -> new Traffic.Sum()));
-            if (instance instanceof TcpStream) {
-                streams--;
-            } else if (instance instanceof UdpService service) {
-                environment.udp().ended(service);
-            }
-            notifyAll();
+    /** Returns whether the instance has not ended, as far as is known. */
+    @Override
+    public synchronized boolean isRunning(Instance instance) {
+        return running.containsKey(instance);
+    }
+
+    /** Takes an instance out that has ended; its counts stay. */
+    synchronized void ended(Instance instance) {
+        Runnable atEnd = running.remove(instance);
+        if (atEnd != null) {
+            instance.thread.traffic.addTo(endedTraffic);
+            instance.thread.traffic.addTo(
+                    endedByService.computeIfAbsent(instance.thread.definition(), definition -> new Traffic.Sum()));
+            atEnd.run();
+            awaiting.forEach(platform::unpark);
         }
     }
 
     /** Cuts the TCP streams that run a service until the deadline; returns how many. */
-    synchronized int retire(ServiceDefinition definition, Duration deadline) {
-        awaitEnd(instance -> instance.definition() == definition, deadline);
-        Set<TcpStream> cut = new HashSet<>();
-        for (ServiceInstance instance : running) {
-            TcpStream stream = instance instanceof TcpStream trunk
-                    ? trunk
-                    : instance instanceof TcpBranch branch ? branch.trunk() : null;
-            if (stream != null && instance.definition() == definition && cut.add(stream)) {
-                LOG.info("{}: cut: its service is taken away", stream.thread().getName());
-                stream.cut();
+    int retire(ServiceDefinition definition, Duration deadline) {
+        awaitEnd(instance -> instance.thread.definition() == definition, deadline);
+        Set<Instance> cut = new HashSet<>();
+        for (Instance instance : all()) {
+            Instance stream = instance.trunk();
+            if (instance.isStream() && instance.thread.definition() == definition && cut.add(stream)) {
+                LOG.info("{}: cut: its service is taken away", stream.thread.name());
+                stream.thread.cut();
             }
         }
-        awaitEnd(instance -> instance.definition() == definition, CUT_PATIENCE);
-        running.stream().filter(instance -> instance.definition() == definition).forEach(ServiceInstance::cut);
+        awaitEnd(instance -> instance.thread.definition() == definition, CUT_PATIENCE);
+        all().stream()
+                .filter(instance -> instance.thread.definition() == definition)
+                .forEach(each -> each.thread.cut());
         return cut.size();
     }
 
@@ -259,38 +198,32 @@ final class Instances {
         awaitEnd(instance -> true, time);
     }
 
-    private synchronized void awaitEnd(Predicate<ServiceInstance> which, Duration time) {
-        long deadlineNs = System.nanoTime() + time.toNanos();
-        boolean interrupted = false;
-        while (!interrupted && running.stream().anyMatch(which)) {
-            long left = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
-            if (left <= 0) {
-                break;
-            }
-            try {
-                wait(left);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
+    private void awaitEnd(Predicate<Instance> which, Duration time) {
+        Thread self = Thread.currentThread();
+        long deadlineNs = platform.nanoTime() + time.toNanos();
+        long leftNs;
+        while (isAnyRunning(which, self) && (leftNs = deadlineNs - platform.nanoTime()) > 0 && !self.isInterrupted()) {
+            platform.park(this, leftNs);
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        synchronized (this) {
+            awaiting.remove(self);
         }
     }
 
+    /** Returns whether one runs; then this thread is told of the next that ends. */
+    private synchronized boolean isAnyRunning(Predicate<Instance> which, Thread asker) {
+        awaiting.add(asker);
+        return running.keySet().stream().anyMatch(which);
+    }
+
     /** Waits, bounded, until the threads of these instances have ended. */
-    static void join(Collection<? extends ServiceInstance> ending) {
-        long deadline = System.nanoTime() + CUT_PATIENCE.toNanos();
-        for (ServiceInstance instance : ending) {
-            if (instance.isAbandoned()) {
-                continue;
-            }
-            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-            try {
-                instance.thread().join(Math.max(1, left));
-            } catch (InterruptedException e) {
-                return;
+    void join(Collection<? extends Instance> ending) {
+        long deadlineNs = platform.nanoTime() + CUT_PATIENCE.toNanos();
+        for (Instance instance : ending) {
+            if (!instance.thread.isAbandoned()) {
+                platform.join(instance.supervision().thread(), deadlineNs - platform.nanoTime());
             }
         }
+        boolean ignored = Thread.interrupted(); // By a service, perhaps: what is to be closed yet would close at once.
     }
 }

@@ -7,9 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -19,7 +18,6 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: the service's thread.
  */
 final class OwnPorts {
-    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** A batch of this many messages was cut short by its size, or nearly: more may wait already. */
     private static final int FULL_MESSAGES = 16;
     /** Batches taken from the ports after the end was asked for: what waits there, but no flood without end. */
@@ -27,6 +25,7 @@ final class OwnPorts {
 
     private final UdpService service;
     private final PacketRing inbox;
+    private final UdpIntake intake;
     private final List<Reading> ports = new ArrayList<>();
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
     /** Passed to this thread, which has not taken them over yet: it may be in its service's code. */
@@ -38,7 +37,8 @@ final class OwnPorts {
     private int lastBatches;
     private boolean paused;
 
-    OwnPorts(UdpService service, PacketRing inbox) {
+    OwnPorts(UdpService service, PacketRing inbox, UdpIntake intake) {
+        this.intake = intake;
         this.service = service;
         this.inbox = inbox;
     }
@@ -67,7 +67,7 @@ final class OwnPorts {
                 adopt(port);
             }
         });
-        return (comes && !service.isAbandoned()) || !coming.remove(port);
+        return (comes && !service.thread.isAbandoned()) || !coming.remove(port);
     }
 
     private void adopt(UdpPort port) {
@@ -87,9 +87,9 @@ final class OwnPorts {
         reading.port.watch(service.loop, () -> reading.readable = true);
     }
 
-    /** While the service pauses its ports are not watched: what waits in them would keep the loop awake. */
+    /** Watches the ports, but not while the service pauses: what waits in them would keep the loop awake. */
     void watch() {
-        if (service.isPaused() == paused) {
+        if (service.thread.isPaused() == paused) {
             return;
         }
         paused = !paused;
@@ -120,7 +120,7 @@ final class OwnPorts {
                 for (int more = 1; more < BATCHES_BETWEEN_TURNS && reading.readable && isBehind(reading); more++) {
                     read(reading, ending);
                 }
-                if (reading.port.isShared() && service.environment().reception() != null) {
+                if (reading.port.isShared() && !intake.isStopping()) {
                     ports.remove(i--);
                     giveUp(reading.port);
                 }
@@ -129,7 +129,7 @@ final class OwnPorts {
         return worked;
     }
 
-    /** Whether packets wait for turns, and more for being put behind them or dropped. */
+    /** Returns whether packets wait for turns, and more for being put behind them or dropped. */
     private boolean isBehind(Reading reading) {
         return service.isWaitingForTurns() && !reading.port.isShared() && !paused;
     }
@@ -147,7 +147,7 @@ final class OwnPorts {
         try {
             messages = socket.receive(reading.batch);
         } catch (IOException e) {
-            LOG.warn("UDP {}: {}", socket.localAddress(), e.getMessage());
+            reading.port.backOff(service.loop, () -> reading.readable = true, e);
             messages = 0;
         }
         // Level-triggered: where more waits, the next run of the loop says so again.
@@ -155,7 +155,7 @@ final class OwnPorts {
         if (messages == 0) {
             return false;
         }
-        service.tellLost(socket);
+        service.inHand.tellLost(socket);
         service.handle(socket, reading.batch, messages);
         return true;
     }
@@ -163,13 +163,10 @@ final class OwnPorts {
     /** Lets the reception read the port, unless the node stops. */
     private void giveUp(UdpPort port) {
         port.release();
-        Reception reception = service.environment().reception();
-        if (reception != null) {
-            reception.adopt(port);
-        }
+        intake.readShared(port);
     }
 
-    /** A packet for another service came through this socket. */
+    /** Takes note that a packet for another service came through this socket. */
     void share(UdpSocket socket) {
         for (Reading reading : ports) {
             if (reading.port.socket() == socket) {
@@ -181,7 +178,7 @@ final class OwnPorts {
     /** Leaves the ports to others. */
     void close() {
         ports.forEach(reading -> {
-            if (service.isAbandoned()) {
+            if (service.thread.isAbandoned()) {
                 reading.port.release();
             } else {
                 giveUp(reading.port);
@@ -192,16 +189,13 @@ final class OwnPorts {
 
     /** Takes the ports from an instance that was given up. Another thread, while the service's is in its code. */
     void forsake() {
-        Reception reception = service.environment().reception();
         for (Reading reading : ports) {
             reading.port.forsake();
-            if (reception != null) {
-                reception.adopt(new UdpPort(reading.port.socket()));
-            }
+            intake.readShared(new UdpPort(reading.port.socket()));
         }
         for (UdpPort port : coming) {
-            if (coming.remove(port) && reception != null) {
-                reception.adopt(port);
+            if (coming.remove(port)) {
+                intake.readShared(port);
             }
         }
     }

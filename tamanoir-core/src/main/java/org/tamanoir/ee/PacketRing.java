@@ -3,23 +3,24 @@ package org.tamanoir.ee;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.transport.Buffer;
 
 /**
- * The bounded queue of packets in front of a service's thread: a ring of octets, in which each packet lies in one
+ * The bounded queue of packets in front of a service's thread: a ring of bytes, in which each packet lies in one
  * piece and is processed and sent from where it lies.
  *
  * <pre>
  *       +----------------+----------------+
- *     0 | u | length     | port           |   length in octets of the packet; -1 = the rest of the ring is empty
+ *     0 | u | length     | port           |   length in bytes of the packet; -1 = the rest of the ring is empty
  *       +----------------+----------------+
- *     8 | address of the sender           |   16 octets, IPv4 as ::ffff:a.b.c.d
+ *     8 | address of the sender           |   16 bytes, IPv4 as ::ffff:a.b.c.d
  *       +---------------------------------+
- *    24 | if u: how it came up            |   8 octets, see Ascent
+ *    24 | if u: how it came up            |   8 bytes, see UpcallMetadata
  *       +---------------------------------+
- *    32 | if u: where it was sent         |   16 octets
+ *    32 | if u: where it was sent         |   16 bytes
  *       +---------------------------------+
- * 24/48 | the packet, padded to 8 octets  |
+ * 24/48 | the packet, padded to 8 bytes  |
  *       +---------------------------------+
  * </pre>
  *
@@ -27,10 +28,10 @@ import org.tamanoir.transport.Buffer;
  */
 final class PacketRing {
     /** So that the largest packet fits whatever the position. */
-    static final int MIN_OCTETS = 1 << 18;
+    static final int MIN_BYTES = 1 << 18;
 
-    private static final int RECORD_HEADER_OCTETS = 24;
-    private static final int ASCENT_OCTETS = 24;
+    private static final int RECORD_HEADER_BYTES = 24;
+    private static final int ASCENT_BYTES = 24;
     /** The bit u. */
     private static final int ASCENDED = 1 << 30;
 
@@ -58,17 +59,26 @@ final class PacketRing {
     private boolean closed;
 
     /**
-     * @param memory of a power of two octets, at least {@link #MIN_OCTETS}; it stays the caller's
+     * @param memory of a power of two bytes, at least {@link #MIN_BYTES}; it stays the caller's
      */
     PacketRing(Buffer memory) {
-        int octets = memory.capacity();
-        if (octets < MIN_OCTETS || Integer.bitCount(octets) != 1) {
-            throw new IllegalArgumentException("inbox of " + octets + " octets: must be a power of two from "
-                    + MIN_OCTETS + " on, for any packet to fit");
+        this(memory, MIN_BYTES);
+    }
+
+    /**
+     * Makes a ring that may be too small for some packets.
+     *
+     * @param leastBytes a power of two
+     */
+    PacketRing(Buffer memory, int leastBytes) {
+        int bytes = memory.capacity();
+        if (bytes < leastBytes || Integer.bitCount(bytes) != 1) {
+            throw new IllegalArgumentException(
+                    "ring of " + bytes + " bytes: must be a power of two from " + leastBytes + " on");
         }
         this.memory = memory;
         ring = memory.nio();
-        mask = octets - 1;
+        mask = bytes - 1;
     }
 
     /**
@@ -102,16 +112,16 @@ final class PacketRing {
         if (closed) {
             return false;
         }
-        int header = ascent == 0 ? RECORD_HEADER_OCTETS : RECORD_HEADER_OCTETS + ASCENT_OCTETS;
-        int octets = header + (length + 7 & ~7);
+        int header = ascent == 0 ? RECORD_HEADER_BYTES : RECORD_HEADER_BYTES + ASCENT_BYTES;
+        int bytes = header + (length + 7 & ~7);
         long end = tail;
         int index = (int) end & mask;
         int untilWrap = mask + 1 - index;
-        long needed = octets <= untilWrap ? octets : (long) untilWrap + octets;
+        long needed = bytes <= untilWrap ? bytes : (long) untilWrap + bytes;
         if (end + needed - (long) HEAD.getAcquire(this) > mask + 1) {
             return false;
         }
-        if (octets > untilWrap) {
+        if (bytes > untilWrap) {
             ring.putInt(index, WRAP);
             end += untilWrap;
             index = 0;
@@ -124,7 +134,7 @@ final class PacketRing {
             ring.putLong(index + 24, ascent).putLong(index + 32, toHigh).putLong(index + 40, toLow);
         }
         ring.put(index + header, buffer, offset, length);
-        TAIL.setRelease(this, end + octets);
+        TAIL.setRelease(this, end + bytes);
         return true;
     }
 
@@ -133,27 +143,27 @@ final class PacketRing {
         closed = true;
     }
 
-    /** Whether it takes no more. Any thread. */
+    /** Returns whether it takes no more. Any thread. */
     synchronized boolean isClosed() {
         return closed;
     }
 
-    /** How far it is filled now, for {@link #isPast}. Any thread. */
+    /** Returns how far the ring is filled now, for {@link #isPast}. Any thread. */
     long mark() {
         return (long) TAIL.getAcquire(this);
     }
 
-    /** Whether every packet that was in when the mark was made has been moved over. The consumer. */
+    /** Returns whether every packet that was in when the mark was made has been moved over. The consumer. */
     boolean isPast(long mark) {
         return reading >= mark;
     }
 
-    /** Whether nothing waits. The consumer, or a guess for others. */
+    /** Returns whether nothing waits. The consumer, or a guess for others. */
     boolean isEmpty() {
         return reading == (long) TAIL.getAcquire(this);
     }
 
-    /** Whether the room of everything that was put in has been given back. Any thread. */
+    /** Returns whether the room of everything that was put in has been given back. Any thread. */
     boolean isReleased() {
         return (long) HEAD.getAcquire(this) == (long) TAIL.getAcquire(this);
     }
@@ -168,7 +178,13 @@ final class PacketRing {
             reading += mask + 1 - record;
             record = 0;
         }
-        reading += offset() - record + (length() + 7 & ~7);
+        int length = length();
+        long next = reading + offset() - record + (length + 7 & ~7);
+        if (length < 0 || next > (long) TAIL.getAcquire(this)) {
+            throw new IllegalStateException("the queue is damaged at " + reading + ": a packet of " + length
+                    + " bytes in " + ((long) TAIL.getAcquire(this) - reading));
+        }
+        reading = next;
         return true;
     }
 
@@ -177,17 +193,17 @@ final class PacketRing {
         HEAD.setRelease(this, reading);
     }
 
-    /** The memory that packets lie in. */
+    /** Returns the memory that packets lie in. */
     Buffer memory() {
         return memory;
     }
 
-    /** Index of the packet's first octet. */
+    /** Returns the index of the packet's first byte. */
     int offset() {
-        return record + (hasAscended() ? RECORD_HEADER_OCTETS + ASCENT_OCTETS : RECORD_HEADER_OCTETS);
+        return record + (hasAscended() ? RECORD_HEADER_BYTES + ASCENT_BYTES : RECORD_HEADER_BYTES);
     }
 
-    /** Octets of the packet. */
+    /** Returns the packet's length in bytes. */
     int length() {
         return ring.getInt(record) & ~ASCENDED;
     }
@@ -208,12 +224,12 @@ final class PacketRing {
         return ring.getLong(record + 16);
     }
 
-    /** What is to be remembered of how it came up, as in {@link Ascent}; 0 = nothing. */
+    /** Returns what is to be remembered of how the packet came up, as in {@link UpcallMetadata}; 0 = nothing. */
     long ascent() {
         return hasAscended() ? ring.getLong(record + 24) : 0;
     }
 
-    /** Upper 64 bits of the address that it was sent to; only where there is an {@link #ascent}. */
+    /** Returns the upper 64 bits of the address that the packet was sent to; only where there is an {@link #ascent}. */
     long toHigh() {
         return ring.getLong(record + 32);
     }

@@ -7,16 +7,21 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceFetches;
+import org.tamanoir.offload.UpcallCompletions;
+import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.traffic.Tap;
+import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -26,25 +31,26 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: the reception's thread, but for what is said to be any thread's.
  */
 final class SharedPorts {
-    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     /** Batches taken from a port when the node stops: what waits there, but no flood without end. */
     private static final int LAST_BATCHES = 64;
 
-    private final ExecutionEnvironment environment;
+    private final NodeContext context;
+    private final UdpServices udp;
     private final IoLoop loop;
     private final Traffic traffic;
-    private final Settling settling = new Settling();
+    private final UpcallCompletions completions = new UpcallCompletions();
     private final Packet packet;
     private @Nullable Arrival arrival;
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
     private final Set<UdpPort> ports = new LinkedHashSet<>();
     private boolean closed;
 
-    SharedPorts(ExecutionEnvironment environment, IoLoop loop, Traffic traffic) {
-        this.environment = environment;
+    SharedPorts(NodeContext context, UdpServices udp, IoLoop loop, Traffic traffic) {
+        this.context = context;
+        this.udp = udp;
         this.loop = loop;
         this.traffic = traffic;
-        this.packet = new Packet(environment.config().typeId(), PacketSpace.HEAP);
+        this.packet = new Packet(context.config().typeId(), PacketSpace.HEAP);
     }
 
     /** Reads a port from now on. Any thread. */
@@ -66,10 +72,10 @@ final class SharedPorts {
         try {
             messages = socket.receive(batch);
         } catch (IOException e) {
-            LOG.warn("UDP {}: {}", socket.localAddress(), e.getMessage());
+            port.backOff(loop, () -> read(port), e);
             return false;
         }
-        UpPath up = environment.upPath();
+        UpcallPath up = context.levels().path();
         if (up != null) {
             up.tellLost(socket);
         }
@@ -78,7 +84,7 @@ final class SharedPorts {
         UdpService only = null;
         for (int message = 0; message < messages; message++) {
             from.set(socket, batch, message, up);
-            int segment = Math.max(1, batch.segmentOctets(message));
+            int segment = Math.max(1, batch.segmentBytes(message));
             int start = batch.start(message);
             int end = batch.end(message);
             do {
@@ -89,7 +95,7 @@ final class SharedPorts {
                 start += segment;
             } while (start < end);
         }
-        settling.settle(environment.levels());
+        completions.report(context.levels().os());
         if (only != null && !port.isShared() && !closed) {
             ports.remove(port);
             port.release();
@@ -109,12 +115,13 @@ final class SharedPorts {
         port.release();
     }
 
-    private @Nullable UdpService deliver(UdpPort port, Arrival from, ByteBuffer octets, int offset, int length) {
-        Tap tap = environment.tap();
+    private @Nullable UdpService deliver(UdpPort port, Arrival from, ByteBuffer bytes, int offset, int length) {
+        Tap tap = context.tap();
         if (tap.watchesArrivals()) {
-            tap.arrived(StreamInfo.Transport.UDP, from.peer(), from.local(), octets, offset, length);
+            tap.arrived(StreamInfo.Transport.UDP, from.peer(), from.local(), bytes, offset, length);
         }
-        DropReason fault = packet.parse(octets, offset, length);
+        ParseFault malformed = packet.parse(bytes, offset, length);
+        DropReason fault = malformed == null ? null : DropReason.of(malformed);
         long key = fault == null ? packet.serviceKey() : ServiceKey.NONE;
         traffic.in(packet.length());
         if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
@@ -122,16 +129,23 @@ final class SharedPorts {
         }
         UdpService service = null;
         if (fault == null) {
-            service = environment.udp().running(key);
-            fault = service == null ? null : service.offer(packet, from);
-            if (service == null || fault == DropReason.SHUTDOWN) {
+            try {
+                service = udp.running(key);
+                fault = service == null ? null : service.offer(packet, from);
+                if (service == null || fault == DropReason.SHUTDOWN) {
+                    service = null;
+                    fault = udp.deliver(key, packet, from);
+                }
+            } catch (Throwable e) {
+                // The rest of the batch is other senders'.
+                context.threads().survived("UDP " + port.socket().localAddress(), 1, e);
                 service = null;
-                fault = environment.udp().deliver(key, packet, from);
+                fault = DropReason.NO_INSTANCE;
             }
             if (fault != null
-                    && MissingServices.isRefusal(fault)
-                    && environment.config().unknownService() == FailurePolicy.PASS) {
-                fault = environment.udp().deliver(ServiceKey.NONE, packet, from);
+                    && ServiceFetches.isRefusal(fault)
+                    && context.config().unknownService() == FailurePolicy.PASS) {
+                fault = udp.deliver(ServiceKey.NONE, packet, from);
             }
             if (service != null || fault == null) {
                 port.usedBy(key);
@@ -139,7 +153,7 @@ final class SharedPorts {
         }
         if (fault != null) {
             traffic.drop(fault, tap.watchesDrops() ? from.peer() : null, key, packet.length());
-            settling.add(from.slot());
+            completions.add(from.slot());
         } else {
             if (packet.hasTrailer() || packet.hasRepeatedOption()) {
                 traffic.anomaly();

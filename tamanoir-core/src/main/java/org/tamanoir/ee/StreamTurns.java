@@ -1,81 +1,133 @@
 package org.tamanoir.ee;
 
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.qdisc.Classifier;
-import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.sched.CpuGrant;
+import org.tamanoir.sched.QosSnapshot;
+import org.tamanoir.sched.TurnGate;
+import org.tamanoir.sched.TurnOwner;
+import org.tamanoir.sched.WaitingGrants;
+import org.tamanoir.supervision.ThreadUse;
 
 /**
- * The turns of a TCP stream: its thread waits for each with the packet in hand, so that the order of the stream is
- * kept, and reads nothing meanwhile. It lives as long as one configuration.
+ * The turns of a TCP stream: it waits for each with the packet in hand, so that the order of the stream is kept, and reads
+ * nothing meanwhile. Each turn is asked for under the configuration that holds then.
  *
  * <p>Thread contract: as {@link TurnGate}.
  */
-final class StreamTurns extends TurnGate {
+final class StreamTurns extends TurnGate implements Wait {
     private final StreamInstance instance;
-    private final TurnScheduler scheduler;
-    private final QosConfig config;
-    private final Classifier classifier;
-    private final TurnOwner owner;
-    private final Turn turn;
+    private volatile Asking asking;
     /** Class of the turn that the thread has. */
     private int heldClass;
-    /** The thread waits for its turn with a packet in hand. */
-    private boolean awaiting;
+    /** Of the packet that asked last. */
+    private int bytes;
 
-    StreamTurns(StreamInstance instance, TurnScheduler scheduler, QosConfig config, Classifier classifier) {
+    /** What the thread asks for under one configuration. */
+    private record Asking(WaitingGrants grants, Classifier classifier, TurnOwner owner, CpuGrant turn) {
+        static Asking of(StreamInstance instance, WaitingGrants grants, Classifier classifier) {
+            TurnOwner owner = new TurnOwner(
+                    instance.loop::wakeup,
+                    ThreadUse.of(instance.thread.supervision().thread()));
+            return new Asking(grants, classifier, owner, new CpuGrant(grants, owner));
+        }
+
+        void end() {
+            turn.release();
+            grants.scheduler().forfeit(owner);
+        }
+    }
+
+    StreamTurns(StreamInstance instance, WaitingGrants grants, Classifier classifier) {
         this.instance = instance;
-        this.scheduler = scheduler;
-        this.config = config;
-        this.classifier = classifier;
-        this.owner = new TurnOwner(instance.loop::wakeup, instance.thread());
-        this.turn = new Turn(scheduler, owner);
+        this.asking = Asking.of(instance, grants, classifier);
     }
 
     @Override
-    boolean take(Packet packet) {
-        int wanted = classifier.classOf(packet);
+    public boolean take(Packet packet) {
+        Asking now = asking;
+        int wanted = now.classifier.classOf(packet);
+        if (now.turn.isGranted() && wanted == heldClass && now.turn.continueQuantum()) {
+            now.turn.serves(packet.length());
+            return true;
+        }
+        return takeAnew(packet);
+    }
+
+    /** Asks for the next turn; what was processed in the one before leaves first. */
+    private boolean takeAnew(Packet packet) {
+        QosSnapshot now = instance.context.qualityOfService().now();
+        WaitingGrants grants = now.turns();
+        Classifier classifier = now.classifier();
+        if (grants == null || classifier == null) {
+            asking.end();
+            return true;
+        }
+        Asking before = asking;
+        if (before.grants != grants) {
+            before.end();
+            asking = Asking.of(instance, grants, classifier);
+        }
+        return ask(asking, packet);
+    }
+
+    private boolean ask(Asking now, Packet packet) {
+        CpuGrant turn = now.turn;
+        int wanted = now.classifier.classOf(packet);
         boolean granted;
         if (turn.isGranted() && wanted == heldClass) {
-            granted = turn.mayGoOn() || goOn();
+            instance.nextHops.flush();
+            granted = turn.goOn();
         } else {
             turn.release();
             heldClass = wanted;
-            granted = turn.request(config, wanted);
+            granted = turn.request(wanted);
         }
-        if (!granted && !await()) {
-            if (instance.aborted() == DropReason.STARVED) {
-                scheduler.dropped(config, wanted, DropReason.STARVED, 1, packet.length());
-            }
-            return false;
+        bytes = packet.length();
+        if (granted) {
+            use(turn);
+        } else {
+            instance.waits.park(this, instance.stall());
         }
+        return granted;
+    }
+
+    private void use(CpuGrant turn) {
         turn.begin();
-        turn.serves(packet.length());
-        return true;
-    }
-
-    /** What it has processed in its quantum leaves before the next one. */
-    private boolean goOn() {
-        instance.departures.flush();
-        return turn.goOn();
-    }
-
-    private boolean await() {
-        awaiting = true;
-        try {
-            return instance.awaitTurn(turn);
-        } finally {
-            awaiting = false;
-        }
+        turn.serves(bytes);
     }
 
     @Override
-    boolean mayRest() {
-        if (awaiting) {
+    public boolean advance() {
+        if (!asking.turn.isGranted()) {
+            return false;
+        }
+        use(asking.turn);
+        instance.path.processGranted();
+        return true;
+    }
+
+    @Override
+    public void end(boolean isLate) {
+        asking.turn.release(); // Whatever ended the wait, nobody takes the turn that was asked for.
+        if (isLate) {
+            asking.grants.dropped(heldClass, DropReason.STARVED, 1, bytes);
+            instance.abort(
+                    DropReason.STARVED,
+                    "its class got no turn for " + instance.stall().toMillis() + " ms");
+        }
+        instance.path.dropInHand(instance.endReason());
+    }
+
+    @Override
+    public boolean mayRest() {
+        CpuGrant turn = asking.turn;
+        if (instance.waits.isParkedFor(this)) {
             return !turn.isGranted(); // What was granted a moment ago is for the packet in hand.
         }
         if (turn.isGranted()) {
-            if (turn.wasUsed()) {
+            if (turn.takeUsed()) {
                 return false;
             }
             turn.release();
@@ -84,13 +136,12 @@ final class StreamTurns extends TurnGate {
     }
 
     @Override
-    void end() {
-        turn.release();
-        scheduler.forfeit(owner);
+    public void end() {
+        asking.end();
     }
 
     @Override
-    void forfeit() {
-        scheduler.forfeit(owner);
+    public void forfeit() {
+        asking.grants.scheduler().forfeit(asking.owner);
     }
 }

@@ -1,9 +1,13 @@
 package org.tamanoir.ee;
 
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.sched.LinkItem;
+import org.tamanoir.sched.LinkPort;
+import org.tamanoir.sched.OrderedLinkQueue;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.TcpConnection;
 
 /**
@@ -16,88 +20,97 @@ import org.tamanoir.transport.TcpConnection;
 final class TcpBacklog {
     private final TcpConnection connection;
     private final LinkPort port;
-    private final StreamInstance stream;
-    private final OrderedLinkQueue queue;
-    private final QueueMemory memory;
+    private final NextHops.Parking parking;
+    private final Traffic traffic;
+    private final OrderedLinkQueue<PacketStore.Stored> queue;
+    private final PacketStore memory;
     /** Handed to the link and not taken back. */
     private long waiting;
     /** Granted, linked, not written yet. */
-    private @Nullable LinkItem granted;
+    private @Nullable LinkItem<PacketStore.Stored> granted;
 
-    private @Nullable LinkItem lastGranted;
+    private @Nullable LinkItem<PacketStore.Stored> lastGranted;
     private long grantedPackets;
     /** Written, linked, not known to have left. */
-    private @Nullable LinkItem leaving;
+    private @Nullable LinkItem<PacketStore.Stored> leaving;
 
     private long leavingPackets;
-    private long leavingOctets;
-    /** When something was granted or has left last, by {@link System#nanoTime}. */
-    private long movedNs;
+    private long leavingBytes;
+    /** Packets that were granted so far, and again when they had left. */
+    private long moved;
 
-    private long pendingOctets;
-
-    TcpBacklog(TcpConnection connection, LinkPort port, StreamInstance stream) {
+    TcpBacklog(
+            TcpConnection connection,
+            LinkPort port,
+            NextHops.Parking parking,
+            Object owner,
+            Traffic traffic,
+            IoLoop loop,
+            NodeContext context) {
         this.connection = connection;
         this.port = port;
-        this.stream = stream;
-        this.queue = new OrderedLinkQueue(stream.loop::wakeup);
-        this.memory = new QueueMemory(stream.environment().pool());
+        this.parking = parking;
+        this.traffic = traffic;
+        this.queue = new OrderedLinkQueue<>(loop::wakeup, PacketStore.Stored::new);
+        this.memory = new PacketStore(context.pool(), owner);
     }
 
     LinkPort port() {
         return port;
     }
 
-    /** Whether a packet may be written at once without overtaking another. */
+    /** Returns whether a packet may be written at once without overtaking another. */
     boolean isEmpty() {
         return waiting == 0 && grantedPackets == 0;
     }
 
-    /** Packets that have not left. */
+    /** Returns how many packets have not left. */
     long held() {
         return waiting + grantedPackets + leavingPackets;
     }
 
-    /**
-     * Has a packet wait for the link; waits for room itself.
-     *
-     * @return null, or why the stream cannot go on
-     */
-    @Nullable
-    DropReason add(Packet packet, int trafficClass) {
-        int octets = packet.length();
-        port.settle();
-        if (!offer(packet, trafficClass, octets)) {
-            BooleanSupplier offered = () -> offer(packet, trafficClass, octets);
-            return stream.awaitLink(offered, 1);
+    /** Has a packet wait for the link, or first, with its stream, for room. */
+    void add(Packet packet, int trafficClass) {
+        port.returnTokens();
+        if (!offer(packet, trafficClass, packet.length())) {
+            parking.park(packet, new Addition(packet, trafficClass));
         }
-        return null;
     }
 
-    /** Waits until nothing waits and nothing is leaving; false when the stream cannot go on. */
-    boolean awaitLeft() {
-        return held() == 0 || stream.awaitLink(() -> held() == 0, 1) == null;
+    /** A packet that waits for room. */
+    private final class Addition implements NextHops.Departure {
+        private final Packet packet;
+        private final int trafficClass;
+
+        Addition(Packet packet, int trafficClass) {
+            this.packet = packet;
+            this.trafficClass = trafficClass;
+        }
+
+        @Override
+        public @Nullable DropReason again() {
+            if (!offer(packet, trafficClass, packet.length())) {
+                parking.park(packet, this);
+            }
+            return null;
+        }
     }
 
-    private boolean offer(Packet packet, int trafficClass, int octets) {
-        if (!memory.reserve(octets, port.link().streamChunks())) {
+    private boolean offer(Packet packet, int trafficClass, int bytes) {
+        if (!memory.reserve(bytes, port.link().streamChunks())) {
             return false;
         }
-        LinkItem item = queue.newItem();
-        boolean wasIdle = held() == 0;
-        if (!port.link().offer(queue, item, port.config(), trafficClass, octets)) {
+        LinkItem<PacketStore.Stored> item = queue.newItem();
+        if (!port.link().offer(queue, item, port.content(), trafficClass, bytes)) {
             queue.recycle(item);
             return false;
         }
-        memory.put(item, packet.buffer(), packet.offset(), octets);
+        memory.put(item.stored(), packet.buffer(), packet.offset(), bytes);
         waiting++;
-        if (wasIdle) {
-            movedNs = System.nanoTime();
-        }
         return true;
     }
 
-    /** Whether the link has granted something, and what was written before has left. */
+    /** Returns whether the link has granted something, and what was written before has left. */
     boolean mayWrite() {
         takeGranted();
         return granted != null && leaving == null;
@@ -105,17 +118,17 @@ final class TcpBacklog {
 
     /** Writes what the link has granted. */
     void write() {
-        LinkItem first = granted;
+        LinkItem<PacketStore.Stored> first = granted;
         if (first != null) {
             leaving = first;
             leavingPackets = grantedPackets;
-            leavingOctets = 0;
+            leavingBytes = 0;
             granted = null;
             lastGranted = null;
             grantedPackets = 0;
             writeAll(first);
             connection.flush();
-            settle();
+            countOut();
         }
     }
 
@@ -123,80 +136,60 @@ final class TcpBacklog {
         if (!queue.hasReturned()) {
             return;
         }
-        LinkItem item = port.link().takeReturned(queue);
+        LinkItem<PacketStore.Stored> item = port.link().takeReturned(queue);
         if (granted == null) {
             granted = item;
         } else if (lastGranted != null) {
-            lastGranted.behind = item;
+            lastGranted.putBehind(item);
         }
         while (item != null) {
             waiting--;
             grantedPackets++;
+            moved++;
             lastGranted = item;
-            item = item.behind;
+            item = item.behind();
         }
-        movedNs = System.nanoTime();
     }
 
-    /** Packets that lie back to back leave as one slice. */
-    private void writeAll(LinkItem first) {
-        LinkItem item = first;
+    /** Writes packets, those that lie back to back as one slice. */
+    private void writeAll(LinkItem<PacketStore.Stored> first) {
+        LinkItem<PacketStore.Stored> item = first;
         while (item != null) {
-            QueueMemory.Chunk chunk = chunkOf(item);
-            int start = item.offset;
+            PacketStore.Chunk chunk = item.stored().required();
+            int start = item.stored().offset;
             int end = start;
-            while (item != null && item.chunk == chunk && item.offset == end) {
-                end += item.octets;
-                item = item.behind;
+            while (item != null && item.stored().chunk == chunk && item.stored().offset == end) {
+                end += item.bytes();
+                item = item.behind();
             }
-            leavingOctets += end - start;
-            connection.write(chunk.buffer, start, end);
+            leavingBytes += end - start;
+            connection.write(chunk.buffer, chunk.generation, start, end);
         }
-    }
-
-    private static QueueMemory.Chunk chunkOf(LinkItem item) {
-        QueueMemory.Chunk chunk = item.chunk;
-        if (chunk == null) {
-            throw new IllegalStateException("a packet that waited has memory");
-        }
-        return chunk;
     }
 
     /** Counts out what has left. */
-    void settle() {
+    void countOut() {
         if (leaving != null && connection.failure() == null && connection.isDrained()) {
-            stream.traffic.out(leavingPackets, leavingOctets);
+            traffic.out(leavingPackets, leavingBytes);
+            moved += leavingPackets;
             leavingPackets = 0;
-            movedNs = System.nanoTime();
-            LinkItem item = leaving;
+            LinkItem<PacketStore.Stored> item = leaving;
             leaving = null;
             while (item != null) {
-                LinkItem next = item.behind;
-                memory.release(item);
+                LinkItem<PacketStore.Stored> next = item.behind();
+                memory.release(item.stored());
                 queue.recycle(item);
                 item = next;
             }
         }
     }
 
-    /**
-     * How long nothing was granted, nor taken by the next hop, while packets wait for the one or the other.
-     *
-     * @return nanoseconds; 0 while nothing waits
-     */
-    long stillForNs(long nowNs) {
-        if (held() == 0) {
-            return 0;
-        }
-        long pending = connection.pendingOctets();
-        if (pending != pendingOctets) {
-            pendingOctets = pending;
-            movedNs = nowNs;
-        }
-        return nowNs - movedNs;
+    /** Returns a number that grows when packets are granted, and when they have left. */
+    long moved() {
+        return moved;
     }
 
-    /** Whether packets are still for want of the link's grant, not of the next hop's taking them. */
+    /** Returns whether packets are still for want of the link's grant, not of the next hop's taking them. */
     boolean isStarved() {
         return leavingPackets == 0;
     }

@@ -1,16 +1,18 @@
 package org.tamanoir.ee;
 
-import java.time.Duration;
 import java.util.Arrays;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.NoMemoryException;
+import org.tamanoir.transport.ProgressWatch;
+import org.tamanoir.transport.ScratchBuffers;
 
 /**
  * A second service of a TCP stream, on its own thread: packets come through a bounded ring from the thread that
@@ -19,152 +21,242 @@ import org.tamanoir.transport.BufferPool;
  *
  * <p>Thread contract: the service's thread, but for what is said to be the stream's.
  */
-final class TcpBranch extends StreamInstance {
-    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, StreamWays.WayBack {
     /** Packets handled before next hops are flushed and the ring's room is given back. */
     private static final int BATCH_PACKETS = 512;
 
     /** Keys by which packets of one stream name one service. */
     private static final int MAX_KEYS = 8;
 
+    final StreamInstance instance;
+    final ServiceThread thread;
+    final PacketPath path;
+    private final Waits waits;
+    private final ScratchBuffers memory;
+    private final NextHops nextHops;
     private final TcpStream trunk;
     private long[] keys = new long[0];
-    private final Buffer inboxMemory;
-    private final Buffer answersMemory;
-    private final PacketRing inbox;
-    private final PacketRing answers;
+    private final GrowingRing inbox;
+    private final GrowingRing answers;
+    /** Of the packet in hand. */
+    private Buffer arrivals;
+
+    /** Packets of the ring have been handled, and some may not have left. */
+    private boolean isBatchOpen;
+    /** One of them waits, or has waited, and more may follow it. */
+    private boolean isMidBatch;
+
+    private int batchPackets;
+
+    /** No reply came for the linger time after the end. */
+    private boolean hasLingered;
+
     private boolean freed;
     private volatile boolean inputEnded;
     private volatile boolean ended;
     private boolean over;
     private boolean abandoned;
 
-    TcpBranch(ExecutionEnvironment environment, ServiceDefinition definition, Service service, TcpStream trunk) {
-        super(
-                environment,
-                definition,
-                service,
-                trunk.stream(),
-                "tcp " + definition.name() + " " + trunk.stream().peer());
+    /**
+     * Makes a branch.
+     *
+     * @throws NoMemoryException if there is none for its rings
+     */
+    static TcpBranch of(NodeContext context, ServiceDefinition definition, Service service, TcpStream trunk) {
+        BufferPool pool = context.pool();
+        GrowingRing inbox = new GrowingRing(
+                pool, trunk.instance.memory.owner(), context.config().inboxBytes());
+        GrowingRing answers = null;
+        try {
+            answers = new GrowingRing(pool, trunk.instance.memory.owner(), PacketRing.MIN_BYTES);
+            return new TcpBranch(context, definition, service, trunk, inbox, answers);
+        } catch (RuntimeException | Error e) {
+            inbox.free();
+            if (answers != null) {
+                answers.free();
+            }
+            throw e;
+        }
+    }
+
+    private TcpBranch(
+            NodeContext context,
+            ServiceDefinition definition,
+            Service service,
+            TcpStream trunk,
+            GrowingRing inbox,
+            GrowingRing answers) {
+        StreamInfo stream = trunk.thread.stream();
+        String name = "tcp " + definition.name() + " " + stream.peer();
+        this.instance = new StreamInstance(context, definition, service, stream, name, this, this, this);
+        this.thread = instance.thread;
+        this.path = instance.path;
+        this.waits = instance.waits;
+        this.memory = instance.memory;
+        this.nextHops = instance.nextHops;
         this.trunk = trunk;
-        int octets = environment.config().inboxOctets();
-        this.inboxMemory = environment.pool().take(octets, octets);
-        this.answersMemory = environment.pool().take(BufferPool.LARGE_OCTETS, PacketRing.MIN_OCTETS);
-        this.inbox = new PacketRing(inboxMemory);
-        this.answers = new PacketRing(answersMemory);
-        memory.arrivals(inboxMemory);
+        this.inbox = inbox;
+        this.answers = answers;
+        this.arrivals = inbox.memory();
+        memory.arrivals(arrivals);
     }
 
     @Override
-    public void run(Service service) {
-        loop.own();
-        try {
-            initialise();
-            while (!isCut() && aborted() == null) {
-                refresh();
-                boolean worked = !isPaused() && runDueTasks();
-                worked |= handleBatch();
-                relayReplies();
-                watchLinks();
-                publish();
-                if (!worked) {
-                    if (inputEnded && inbox.isEmpty()) {
-                        break;
-                    }
-                    rest();
+    public void serve() {
+        thread.initialise();
+        boolean goesOn = true;
+        while (goesOn && !instance.isOver()) {
+            boolean worked = waits.resume() && handleBatch();
+            attend();
+            path.publish(waits.isParked() ? 1 : 0);
+            if (!worked) {
+                goesOn = !isAllHandled() && !instance.isOver();
+                if (goesOn && !waits.resumed() && !(isBatchOpen && !waits.isParked() && instance.isDrained())) {
+                    thread.rest();
                 }
             }
-            if (aborted() == null && !isCut()) {
-                finishInput();
-            }
-        } catch (Abandoned e) {
-            LOG.info("{}: {}", thread().getName(), e.getMessage());
-        } catch (Throwable e) {
-            LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
-            abort(DropReason.SERVICE_FAILURE, "a fault of the node");
-        } finally {
-            finish();
+        }
+        if (!instance.isOver()) {
+            finishInput();
         }
     }
 
+    private boolean isAllHandled() {
+        return inputEnded && !isBatchOpen && !waits.isParked() && inbox.isEmpty();
+    }
+
+    /** Handles packets of the ring, once those before have left; false when there was nothing to do. */
     private boolean handleBatch() {
-        int packets = 0;
-        while (packets < BATCH_PACKETS && !isPaused() && aborted() == null && inbox.next()) {
-            packets++;
-            refresh();
-            handleTaken(inbox.memory().nio(), inbox.offset(), inbox.length());
+        boolean worked = isMidBatch;
+        if (!isMidBatch) {
+            if (isBatchOpen && !endBatch()) {
+                return false;
+            }
+            path.refresh();
+            worked = !thread.isPaused() && thread.runDueTasks();
+            isBatchOpen |= worked; // What tasks have sent lies in the memory of the batch.
+            batchPackets = 0;
         }
-        drain();
-        if (packets > 0) {
+        isMidBatch = false;
+        while (batchPackets < BATCH_PACKETS
+                && !thread.isPaused()
+                && !instance.isOver()
+                && !waits.isParked()
+                && !memory.isFull()
+                && inbox.next()) {
+            batchPackets++;
+            path.refresh();
+            isBatchOpen = true;
+            Buffer buffer = inbox.memory();
+            if (buffer != arrivals) {
+                arrivals = buffer;
+                memory.arrivals(buffer);
+            }
+            path.handleTaken(buffer.nio(), inbox.offset(), inbox.length());
+        }
+        isMidBatch = waits.isParked();
+        nextHops.flush();
+        return batchPackets > 0 || worked;
+    }
+
+    /** Gives the ring's room back, if all that was handled has left; returns whether it has. */
+    private boolean endBatch() {
+        nextHops.flush();
+        boolean left = advance();
+        if (left) {
+            isBatchOpen = false;
             memory.recycle();
             inbox.release();
-            trunk.loop.wakeup();
+            trunk.instance.loop.wakeup();
         }
-        return packets > 0;
+        return left;
     }
 
     private void finishInput() {
-        endOfStream();
-        drain();
-        if (awaitLink(() -> departures.held() == 0, 0) != null) {
+        thread.endOfStream();
+        nextHops.flush();
+        waits.until(() -> advance() && nextHops.held() == 0);
+        if (instance.isOver()) {
             return;
         }
-        shutdownDepartures();
-        Duration linger = environment().config().lingerTimeout();
-        long seen;
-        do {
-            seen = repliesSeen();
-            long before = seen;
-            await(
-                    () -> {
-                        relayReplies();
-                        return repliesEnded() || repliesSeen() != before;
-                    },
-                    linger);
-        } while (!repliesEnded() && repliesSeen() != seen && !isCut());
-        awaitOutputEnds(() -> true);
+        instance.ways.shutdown();
+        // Where answers wait for the trunk the sender is late, which the trunk bounds, and not the next hop.
+        ProgressWatch linger = new ProgressWatch(
+                instance.loop,
+                instance.context.config().lingerTimeout(),
+                answers::isReleased,
+                instance.ways::repliesSeen,
+                () -> hasLingered = true);
+        waits.await(() -> {
+            instance.ways.relayReplies(this);
+            linger.watch();
+            return hasLingered || instance.ways.repliesEnded();
+        });
+        instance.awaitOutputEnds(() -> true);
     }
 
-    private void finish() {
-        openGate();
-        DropReason reason = endReason();
-        flushBack();
-        await(answers::isReleased, environment().config().lingerTimeout());
+    @Override
+    public void attend() {
+        instance.ways.relayReplies(this);
+        flush();
+        instance.watchWaits();
+    }
+
+    @Override
+    public boolean advance() {
+        return instance.ways.advance();
+    }
+
+    @Override
+    public synchronized void dropRest(DropReason reason) {
+        dropInbox(reason);
+    }
+
+    @Override
+    public void end() {
+        leaveRings();
+        trunk.instance.loop.execute(() -> trunk.ended(this));
+    }
+
+    @Override
+    public void leave() {
+        DropReason reason = instance.endReason();
+        flush();
+        waits.await(answers::isReleased); // The trunk bounds that: it cuts its branches when it ends.
         synchronized (this) {
             dropInbox(reason);
             inbox.release();
         }
-        closeService();
-        closeDepartures(reason, trunk.isSenderCut());
+        thread.closeService();
+        instance.closeDepartures(instance.isBroken() || trunk.isSenderCut(), reason);
         memory.recycle();
-        synchronized (this) {
-            over = true;
-            if (abandoned) {
-                free(traffic);
-            }
+        path.publish(0);
+    }
+
+    /** Its thread uses the rings no more. */
+    private synchronized void leaveRings() {
+        over = true;
+        if (abandoned) {
+            free(instance.traffic);
+            path.publish(0);
         }
-        publish();
-        trunk.loop.execute(() -> trunk.ended(this));
-        loop.close();
-        environment().running().ended(this);
     }
 
     /** Takes no more; what has come is dropped. Inside the lock. */
     private void dropInbox(DropReason reason) {
         ended = true;
-        while (inbox.next()) {
-            traffic.taken();
-            drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
-        }
+        inbox.dropAll((memory, offset, length) -> {
+            instance.traffic.taken();
+            path.drops().drop(reason, memory, offset, length);
+        });
     }
 
-    // ---- the stream's side -----------------------------------------------------------------------------------------
-
-    TcpStream trunk() {
-        return trunk;
+    @Override
+    public Instance trunk() {
+        return trunk.trunk();
     }
 
-    /** Whether packets that name this key are the branch's. The stream's thread. */
+    /** Returns whether packets that name this key are the branch's. The stream's thread. */
     boolean hasKey(long key) {
         for (long known : keys) {
             if (known == key) {
@@ -174,7 +266,7 @@ final class TcpBranch extends StreamInstance {
         return false;
     }
 
-    /** The stream's thread. */
+    /** Takes packets that name this key too. The stream's thread. */
     void addKey(long key) {
         if (!hasKey(key) && keys.length < MAX_KEYS) {
             keys = Arrays.copyOf(keys, keys.length + 1);
@@ -185,18 +277,18 @@ final class TcpBranch extends StreamInstance {
     /** Puts a packet into the ring; false when it is full. The stream's thread. */
     boolean offer(Packet packet) {
         synchronized (this) {
-            if (ended || !inbox.offer(packet.buffer(), packet.offset(), packet.length(), 0, 0, 0)) {
+            if (ended || !inbox.offer(packet.buffer(), packet.offset(), packet.length())) {
                 return false;
             }
         }
-        loop.wakeup();
+        instance.loop.wakeup();
         return true;
     }
 
-    /** No more packets come. The stream's thread. */
+    /** Takes note that no more packets come. The stream's thread. */
     void endInput() {
         inputEnded = true;
-        loop.wakeup();
+        instance.loop.wakeup();
     }
 
     /** Frees the rings once it is over; answers still in them are dropped and counted here. */
@@ -204,135 +296,148 @@ final class TcpBranch extends StreamInstance {
         if (!freed) {
             freed = true;
             dropAnswers(counts);
-            environment().pool().give(inboxMemory);
-            environment().pool().give(answersMemory);
+            inbox.free();
+            answers.free();
         }
     }
 
-    /** The stream ends. A service that does not return still uses the rings: they are freed when it does. */
+    /** Counts what is left when the stream ends. A service that does not return still uses the rings: they are freed when it does. */
     synchronized void abandon(Traffic counts) {
         abandoned = true;
         if (over) {
             free(counts);
-        } else if (isAbandoned()) {
+        } else if (thread.isAbandoned()) {
             dropAnswers(counts);
         }
     }
 
     private void dropAnswers(Traffic counts) {
-        while (answers.next()) {
+        answers.dropAll((memory, offset, length) -> {
             counts.taken();
             counts.drop(DropReason.PEER_GONE);
-        }
+        });
     }
 
     @Override
-    void leaveBehind(DropReason reason) {
+    public void leaveBehind(DropReason reason) {
         synchronized (this) {
             dropInbox(reason);
         }
-        String why = "service " + definition().label() + " does not return";
-        trunk.loop.execute(() -> trunk.abort(reason, why));
+        String why = "service " + thread.definition().label() + " does not return";
+        trunk.instance.loop.execute(() -> trunk.instance.abort(reason, why));
     }
 
-    /** Whether it takes no more. Any thread. */
+    /** Returns whether it takes no more. Any thread. */
     boolean isEnded() {
         return ended;
     }
 
-    /** Takes the branch's answers to the sender, as far as that one takes them. The stream's thread. */
-    void takeAnswers(TcpStream stream) {
-        if (answers.isReleased() || !stream.canSendBack()) {
-            return;
-        }
-        answers.release();
+    /**
+     * Takes the branch's answers to the sender, as far as that one takes them. The stream's thread.
+     *
+     * @return whether there were any
+     */
+    boolean takeAnswers(TcpWayBack back) {
         boolean any = false;
-        while (answers.next()) {
+        // A second time when they go on in a larger ring; what comes meanwhile wakes the stream anew.
+        for (int round = 0; round < 2 && !answers.isReleased() && back.clear(); round++) {
             any = true;
-            stream.traffic.taken();
-            stream.sendBack(answersMemory, answers.offset(), answers.length());
+            answers.release();
+            while (answers.next()) {
+                trunk.instance.traffic.taken();
+                back.add(answers.memory(), answers.offset(), answers.length());
+            }
+            back.flush();
         }
         if (any) {
-            stream.flushBack();
-            if (stream.canSendBack()) {
-                answers.release();
+            instance.loop.wakeup();
+        }
+        return any;
+    }
+
+    /** Returns whether it has packets that have not left. A guess of the stream's thread. */
+    boolean isBusy() {
+        return !inbox.isReleased() || !answers.isReleased() || instance.traffic.heldLast() > 0;
+    }
+
+    /** Returns whether a packet that was refused does not fit for want of memory. The stream's thread. */
+    boolean isStarved() {
+        return inbox.isStarved();
+    }
+
+    @Override
+    public void reply(Packet packet) {
+        Answer answer = new Answer(packet);
+        if (!answer.advance()) {
+            waits.park(answer);
+        }
+    }
+
+    /** An answer that waits for room in the ring, for as long as the trunk has patience with the sender. */
+    private final class Answer implements Wait {
+        private final Packet packet;
+
+        Answer(Packet packet) {
+            this.packet = packet;
+        }
+
+        @Override
+        public boolean advance() {
+            boolean left = add(memory.holderOf(packet), packet.offset(), packet.length());
+            if (!left && answers.isStarved()) {
+                path.drop(DropReason.NO_MEMORY, packet);
+                return true;
             }
+            return left;
         }
-        loop.wakeup();
-    }
 
-    // ---- answers ---------------------------------------------------------------------------------------------------
-
-    @Override
-    void reply(Packet packet) {
-        Buffer buffer = memory.holderOf(packet);
-        flushBack();
-        Duration stall = environment().config().stallTimeout();
-        if (!await(() -> sendBack(buffer, packet.offset(), packet.length()), stall)) {
-            drop(DropReason.PEER_GONE, packet);
+        @Override
+        public void end(boolean isLate) {
+            path.drop(DropReason.PEER_GONE, packet);
         }
     }
 
     @Override
-    boolean canSendBack() {
-        return !isCut();
+    public boolean clear() {
+        return !thread.isCut();
     }
 
     @Override
-    boolean sendBack(Buffer buffer, int offset, int octets) {
-        if (!answers.offer(buffer.nio(), offset, octets, 0, 0, 0)) {
+    public boolean add(Buffer buffer, int offset, int bytes) {
+        if (!answers.offer(buffer.nio(), offset, bytes)) {
             return false;
         }
-        traffic.handed();
+        instance.traffic.handed();
         return true;
     }
 
     @Override
-    void flushBack() {
-        trunk.loop.wakeup();
+    public void flush() {
+        trunk.instance.loop.wakeup();
     }
 
     @Override
-    long heldBack() {
+    public long heldBack() {
         return 0;
     }
 
     @Override
-    void handOver(@Nullable ServiceDefinition other, Packet packet) {
-        drop(DropReason.UNKNOWN_SERVICE, packet);
+    public boolean adopts(long key) {
+        return true;
     }
 
     @Override
-    void abort(DropReason reason, String why) {
-        super.abort(reason, why);
-        trunk.loop.execute(() -> trunk.abort(reason, why));
+    public void handOver(@Nullable ServiceDefinition other, Packet packet) {
+        path.drop(DropReason.UNKNOWN_SERVICE, packet);
     }
 
     @Override
-    void hold(BooleanSupplier there, Duration bound) {
-        departures.flush();
-        flushBack();
-        publish(1);
-        await(
-                () -> {
-                    settled(); // What links have granted meanwhile leaves.
-                    return there.getAsBoolean() || aborted() != null;
-                },
-                bound);
+    public @Nullable DropReason forwardInTransit(Packet packet) {
+        return instance.forwardInTransit(packet);
     }
 
     @Override
-    void serveWayBack() {
-        relayReplies();
-    }
-
-    @Override
-    void excuseSender() {
-        // The stream's thread reads.
-    }
-
-    @Override
-    void holdInput() {
-        // The ring holds: when it is full, the stream's thread waits.
+    public void aborted(DropReason reason, String why) {
+        trunk.instance.loop.execute(() -> trunk.instance.abort(reason, why));
     }
 }

@@ -1,33 +1,48 @@
 package org.tamanoir.ee;
 
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.Origin;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceFetches;
+import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.service.Service;
+import org.tamanoir.supervision.InstanceFactory;
+import org.tamanoir.traffic.Traffic;
 
 /**
  * The further services of a TCP stream: finds the {@link TcpBranch} for a packet, or has its service's code fetched and
- * its instance made while the stream waits.
+ * its instance made while the packet waits, and the stream with it.
  *
  * <p>Thread contract: the stream's thread.
  */
 final class TcpBranches {
+    /** How long a refusal stands: packets that come meanwhile do not ask again, which takes a lock. */
+    private static final long REFUSAL_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final TcpStream trunk;
-    private final ExecutionEnvironment environment;
+    private final TcpStream.Node node;
+    private final NodeContext context;
     private final List<TcpBranch> branches = new ArrayList<>();
     /** What crossed branches that have ended. */
     private final Traffic.Sum ended = new Traffic.Sum();
 
-    TcpBranches(TcpStream trunk) {
+    private int firstToAnswer;
+    /** No place was to be had when one was asked for last. */
+    private boolean refused;
+
+    private long refusedNs;
+
+    TcpBranches(TcpStream trunk, TcpStream.Node node, NodeContext context) {
         this.trunk = trunk;
-        this.environment = trunk.environment();
+        this.node = node;
+        this.context = context;
     }
 
     /**
@@ -40,94 +55,174 @@ final class TcpBranches {
         TcpBranch branch = branchOf(key);
         if (branch != null) {
             handOver(branch, packet);
-            return;
-        }
-        ServiceSource.Answer answer = other == null ? fetch(key, packet) : ServiceSource.Answer.of(other);
-        ServiceDefinition definition = answer.service();
-        if (definition == null) {
-            DropReason reason = answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal();
-            if (MissingServices.isRefusal(reason)) {
-                trunk.unknownService(reason);
-            } else {
-                trunk.drop(reason, packet);
-            }
-            return;
-        }
-        if (definition.life().isQuarantined()) {
-            trunk.quarantined(definition);
-            return;
-        }
-        branch = branch(definition, key);
-        ServiceDefinition now = environment.services().find(key);
-        if (branch == null && now != null && now != definition && !trunk.isCut() && trunk.aborted() == null) {
-            handOver(now, packet); // Replaced while its instance was made.
-        } else if (branch == null) {
-            trunk.drop(trunk.isCut() ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE, packet);
+        } else if (other != null) {
+            handOver(other, key, packet);
         } else {
+            fetch(key, packet);
+        }
+    }
+
+    private void handOver(ServiceDefinition definition, long key, Packet packet) {
+        if (definition.health().isQuarantined()) {
+            trunk.path.policies.handleQuarantined(definition);
+            return;
+        }
+        TcpBranch branch = running(definition, key);
+        if (branch != null) {
             handOver(branch, packet);
+        } else if (admit()) {
+            make(definition, key, packet);
+        } else {
+            trunk.path.policies.handleWithoutService(DropReason.STREAM_LIMIT, "for which it gets no place");
         }
     }
 
     private void handOver(TcpBranch branch, Packet packet) {
-        boolean taken = branch.offer(packet);
-        if (!taken) {
-            trunk.holdInput();
-            Duration stall = environment.config().stallTimeout();
-            taken = trunk.await(() -> branch.isEnded() || sendAndOffer(branch, packet), stall) && !branch.isEnded();
-        }
-        if (taken) {
-            trunk.traffic.handed();
-        } else {
-            trunk.drop(DropReason.INBOX_FULL, packet);
-            trunk.abort(DropReason.INBOX_FULL, "service " + branch.definition().name() + " takes no more packets");
+        Offer offer = new Offer(branch, packet);
+        if (!offer.advance()) {
+            trunk.instance.waits.park(offer, trunk.instance.stall(), branch.instance.traffic::progress);
         }
     }
 
-    /** Waits for a service that the node does not have; nothing is read from the sender meanwhile. */
-    private ServiceSource.Answer fetch(long key, Packet packet) {
-        MissingServices missing = environment.missing();
-        DropReason refusal = missing.refusal(key);
+    /** A packet for a branch, which waits while that has no room. */
+    private final class Offer implements Wait {
+        private final TcpBranch branch;
+        private final Packet packet;
+
+        Offer(TcpBranch branch, Packet packet) {
+            this.branch = branch;
+            this.packet = packet;
+        }
+
+        @Override
+        public boolean advance() {
+            if (branch.offer(packet)) {
+                trunk.instance.traffic.handed();
+                return true;
+            }
+            String service = branch.thread.definition().name();
+            if (branch.isEnded()) {
+                refuse(DropReason.INBOX_FULL, "service " + service + " takes no more packets");
+            } else if (branch.isStarved()) {
+                refuse(DropReason.NO_MEMORY, "no memory for a packet to service " + service);
+            } else {
+                return false;
+            }
+            return true;
+        }
+
+        private void refuse(DropReason reason, String why) {
+            trunk.path.drop(reason, packet);
+            trunk.instance.abort(reason, why);
+        }
+
+        @Override
+        public void end(boolean isLate) {
+            if (isLate) {
+                refuse(
+                        DropReason.INBOX_FULL,
+                        "service " + branch.thread.definition().name() + " takes no more packets");
+            } else {
+                trunk.path.drop(trunk.instance.endReason(), packet);
+            }
+        }
+    }
+
+    /** Has a service fetched that the node does not have; nothing is read from the sender meanwhile. */
+    private void fetch(long key, Packet packet) {
+        DropReason refusal = node.missing().refusal(key, trunk.sender().getAddress());
         if (refusal != null) {
-            return ServiceSource.Answer.refused(refusal);
+            refused(refusal, packet);
+            return;
         }
-        AtomicReference<ServiceSource.@Nullable Answer> answer = new AtomicReference<>();
-        Consumer<ServiceSource.Answer> then = given -> {
-            answer.set(given);
-            trunk.loop.wakeup();
-        };
-        InetSocketAddress peer = trunk.sender();
-        missing.request(key, new Origin(peer.getAddress(), packet.previousNode()), then);
-        if (answer.get() == null) {
-            missing.streamWaits();
-            awaitService(() -> answer.get() != null);
-            missing.streamWaitsNoMore();
-            missing.forget(key, then);
+        Fetch fetch = new Fetch(key, packet);
+        node.missing().request(key, new Origin(trunk.sender().getAddress(), packet.previousNode(), true), fetch);
+        if (!fetch.advance()) {
+            fetch.begin();
         }
-        ServiceSource.Answer given = answer.get();
-        return given == null ? ServiceSource.Answer.refused(DropReason.SHUTDOWN) : given;
     }
 
-    /** The packet in hand waits for a service. */
-    private void awaitService(BooleanSupplier there) {
-        // Who is waited for is bound to answer; this is for the case that he does not.
-        EeConfig config = environment.config();
-        trunk.hold(there, config.deployTimeout().plus(config.makeTimeout()).plusSeconds(2));
+    /** Returns for how long an answer is waited for, which is bound to come, should it not come. */
+    private Duration patience() {
+        EeConfig config = context.config();
+        return config.deployTimeout().plus(config.makeTimeout()).plusSeconds(2);
     }
 
-    /** The branch may itself wait for the sender to take its answers. */
-    private boolean sendAndOffer(TcpBranch branch, Packet packet) {
-        takeAnswers();
-        return branch.offer(packet);
+    /** The packet's service is being fetched. */
+    private final class Fetch implements Wait, Consumer<ServiceSource.Answer> {
+        private final long key;
+        private final Packet packet;
+        private volatile ServiceSource.@Nullable Answer answer;
+        private boolean waits;
+
+        Fetch(long key, Packet packet) {
+            this.key = key;
+            this.packet = packet;
+        }
+
+        /** Takes the answer. Any thread. */
+        @Override
+        public void accept(ServiceSource.Answer given) {
+            answer = given;
+            trunk.instance.loop.wakeup();
+        }
+
+        @Override
+        public boolean advance() {
+            ServiceSource.Answer given = answer;
+            if (given == null) {
+                return false;
+            }
+            forget();
+            ServiceDefinition definition = given.service();
+            if (definition != null) {
+                handOver(definition, key, packet);
+            } else {
+                refused(given.refusal() == null ? DropReason.UNKNOWN_SERVICE : given.refusal(), packet);
+            }
+            return true;
+        }
+
+        @Override
+        public void end(boolean isLate) {
+            forget();
+            if (trunk.instance.isOver()) {
+                trunk.path.drop(trunk.instance.endReason(), packet);
+            } else {
+                refused(DropReason.DEPLOYMENT_FAILED, packet);
+            }
+        }
+
+        void begin() {
+            waits = true;
+            node.missing().streamWaits();
+            trunk.instance.waits.park(this, patience());
+        }
+
+        private void forget() {
+            if (waits) {
+                node.missing().streamWaitsNoMore();
+                node.missing().forget(key, this);
+            }
+        }
     }
 
-    /** A branch has ended: everything it had is with the next hops or counted. */
+    private void refused(DropReason reason, Packet packet) {
+        if (ServiceFetches.isRefusal(reason)) {
+            trunk.path.policies.handleWithoutService(reason);
+        } else {
+            trunk.path.drop(reason, packet);
+        }
+    }
+
+    /** Takes a branch out that has ended: everything it had is with the next hops or counted. */
     void ended(TcpBranch branch) {
         branches.remove(branch);
-        branch.free(trunk.traffic);
-        branch.traffic.addTo(ended);
+        branch.free(trunk.instance.traffic);
+        branch.instance.traffic.addTo(ended);
     }
 
-    /** The branch whose packets name this key: it stays theirs, whatever the key comes to mean. */
+    /** Returns the branch whose packets name this key: it stays theirs, whatever the key comes to mean. */
     private @Nullable TcpBranch branchOf(long key) {
         for (TcpBranch branch : branches) {
             if (branch.hasKey(key)) {
@@ -137,74 +232,178 @@ final class TcpBranches {
         return null;
     }
 
-    private @Nullable TcpBranch branch(ServiceDefinition other, long key) {
+    /** Returns the branch that runs the service already; the key is its own from now on. */
+    private @Nullable TcpBranch running(ServiceDefinition other, long key) {
         for (TcpBranch branch : branches) {
-            if (branch.definition() == other) {
+            if (branch.thread.definition() == other) {
                 branch.addKey(key);
                 return branch;
             }
         }
-        Service service = make(other);
-        TcpBranch branch = service == null ? null : environment.running().openBranch(trunk, other, key, service);
-        if (branch != null) {
-            branch.addKey(key);
-            branches.add(branch);
-        }
-        return branch;
+        return null;
     }
 
-    /** An instance of a service; null when there is none to be had, which is logged. */
-    private @Nullable Service make(ServiceDefinition definition) {
-        AtomicReference<@Nullable Service> made = new AtomicReference<>();
-        AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
-        environment.maker().make(definition, (service, failure) -> {
-            made.set(service);
-            failed.set(failure);
-            trunk.loop.wakeup();
-        });
-        if (made.get() == null && failed.get() == null) {
-            awaitService(() -> made.get() != null || failed.get() != null);
+    /** Takes a place for another branch; a refusal stands for a while. */
+    private boolean admit() {
+        long nowNs = context.platform().nanoTime();
+        if (refused && nowNs - refusedNs < REFUSAL_NS) {
+            return false;
         }
-        Throwable failure = failed.get();
-        if (failure != null) {
-            environment.failures().failed(definition.name(), "its constructor", failure, "packet dropped");
-        }
-        return made.get();
+        refusedNs = nowNs;
+        refused = node.admitBranch(trunk, branches.size()) != null;
+        return !refused;
     }
 
-    void takeAnswers() {
-        for (int i = 0; i < branches.size(); i++) {
-            branches.get(i).takeAnswers(trunk);
+    /** Has the instance of a service made, for a branch that has its place. */
+    private void make(ServiceDefinition definition, long key, Packet packet) {
+        Making making = new Making(definition, key, packet);
+        try {
+            node.maker().make(definition, making);
+        } catch (RuntimeException | Error e) {
+            node.leaveBranch(trunk);
+            throw e;
         }
+        if (!making.advance()) {
+            trunk.instance.waits.park(making, patience());
+        }
+    }
+
+    /** The instance of the packet's service is being made. */
+    private final class Making implements Wait, InstanceFactory.Outcome {
+        private final ServiceDefinition definition;
+        private final long key;
+        private final Packet packet;
+        private @Nullable Service made;
+        private @Nullable Throwable failure;
+        private volatile boolean isOver;
+        private boolean isGivenUp;
+
+        Making(ServiceDefinition definition, long key, Packet packet) {
+            this.definition = definition;
+            this.key = key;
+            this.packet = packet;
+        }
+
+        /** Takes the instance that was made, or why none was. Any thread. */
+        @Override
+        public synchronized void made(@Nullable Service service, @Nullable Throwable thrown) {
+            if (isGivenUp) {
+                if (service != null) {
+                    service.dismiss();
+                }
+                return;
+            }
+            made = service;
+            failure = thrown;
+            isOver = service != null || thrown != null;
+            trunk.instance.loop.wakeup();
+        }
+
+        private synchronized void giveUp() {
+            isGivenUp = true;
+            node.maker().cancel(definition, this);
+            if (made != null) {
+                made.dismiss();
+            }
+        }
+
+        @Override
+        public boolean advance() {
+            if (!isOver) {
+                return false;
+            }
+            if (failure != null) {
+                context.failures().failed(definition.name(), "its constructor", failure, "packet dropped");
+            }
+            TcpBranch branch = made == null ? null : node.openBranch(trunk, definition, key, made);
+            if (branch != null) {
+                branch.addKey(key);
+                branches.add(branch);
+                handOver(branch, packet);
+                return true;
+            }
+            if (made == null) {
+                node.leaveBranch(trunk);
+            }
+            ServiceDefinition now = context.services().find(key);
+            if (now != null && now != definition && !trunk.instance.isOver()) {
+                handOver(now, packet); // Replaced while its instance was made.
+            } else {
+                trunk.path.drop(DropReason.NO_INSTANCE, packet);
+            }
+            return true;
+        }
+
+        @Override
+        public void end(boolean isLate) {
+            giveUp();
+            node.leaveBranch(trunk);
+            boolean isOver = trunk.instance.isOver();
+            trunk.path.drop(isOver ? trunk.instance.endReason() : DropReason.NO_INSTANCE, packet);
+        }
+    }
+
+    /**
+     * Takes answers to the sender, as far as that one takes them: first of the branch behind the one whose answers went
+     * last, so that each gets its turn.
+     *
+     * @return whether there were any
+     */
+    boolean takeAnswers(TcpWayBack back) {
+        boolean any = false;
+        int begin = firstToAnswer;
+        int count = branches.size();
+        for (int i = 0; i < count; i++) {
+            int index = (begin + i) % count;
+            if (branches.get(index).takeAnswers(back)) {
+                firstToAnswer = index + 1;
+                any = true;
+            }
+        }
+        return any;
     }
 
     boolean isEmpty() {
         return branches.isEmpty();
     }
 
-    /** No more packets come. */
+    /** Tells branches that no more packets come. */
     void endInput() {
         branches.forEach(TcpBranch::endInput);
     }
 
-    /** The stream ends. */
+    /** Ends all branches with their stream. */
     void end() {
-        branches.forEach(TcpBranch::cut);
-        Instances.join(branches);
-        branches.forEach(branch -> branch.abandon(trunk.traffic));
+        branches.forEach(branch -> branch.thread.cut());
+        node.join(branches);
+        branches.forEach(branch -> branch.abandon(trunk.instance.traffic));
     }
 
-    /** The stream was given up. Another thread, while the stream's is in its service's code. */
+    /** Gives all branches up with their stream. Another thread, while the stream's is in its service's code. */
     void leaveBehind() {
         for (TcpBranch branch : branches) {
-            branch.cut();
-            branch.abandon(trunk.traffic);
+            branch.thread.cut();
+            branch.abandon(trunk.instance.traffic);
         }
+    }
+
+    /** Returns how many packets came or went; a guess. */
+    long activity() {
+        long sum = 0;
+        for (int i = 0; i < branches.size(); i++) {
+            sum += branches.get(i).instance.traffic.moved();
+        }
+        return sum;
+    }
+
+    /** Returns whether one has packets that have not left; a guess. */
+    boolean isBusy() {
+        return branches.stream().anyMatch(TcpBranch::isBusy);
     }
 
     /** Adds what crossed them. */
     void addTo(Traffic.Sum sum) {
         sum.add(ended);
-        branches.forEach(branch -> branch.traffic.addTo(sum));
+        branches.forEach(branch -> branch.instance.traffic.addTo(sum));
     }
 }

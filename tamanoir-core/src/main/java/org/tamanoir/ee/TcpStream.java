@@ -4,27 +4,72 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.function.BooleanSupplier;
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.admission.StreamRefusal;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.supervision.InstanceFactory;
+import org.tamanoir.traffic.StreamRecord;
+import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.TcpConnection;
 
 /**
- * A TCP stream on its own thread: wait for input, walk the packets where they lie, send them on, read again when
- * they have left. Packets for a second service go to a {@link TcpBranch}.
+ * A TCP stream on its own thread: waits for input, walks the packets where they lie, sends them on, reads again when
+ * they have left. A packet that has to wait ends the walk, which goes on with it from the loop: {@link Waits}. Packets
+ * for a second service go to a {@link TcpBranch}.
  *
  * <p>Thread contract: the service's thread; branches post to its loop.
  */
-final class TcpStream extends StreamInstance {
-    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
+    private static final Logger LOG = LoggerFactory.getLogger(TcpStream.class);
+
+    /**
+     * What a stream needs of its node.
+     *
+     * <p>Thread contract: any thread.
+     */
+    interface Node {
+        /** Has a service fetched that the catalog lacks. */
+        ServiceFetches missing();
+
+        /** Makes instances of services. */
+        InstanceFactory maker();
+
+        /**
+         * Counts a branch in; or says why there is no place for it, which is logged.
+         *
+         * @param before branches that the stream has already
+         */
+        @Nullable
+        StreamRefusal admitBranch(TcpStream trunk, int before);
+
+        /** Counts a branch out that was not opened. */
+        void leaveBranch(TcpStream trunk);
+
+        /** Begins a branch that was admitted; null when it cannot be started, or was taken away since it was found. */
+        @Nullable
+        TcpBranch openBranch(TcpStream trunk, ServiceDefinition definition, long key, Service service);
+
+        /** Waits, bounded, until the threads of branches have ended. */
+        void join(Collection<TcpBranch> ending);
+
+        /** Tells of a stream that has ended. Its thread. */
+        void streamEnded(StreamRecord record);
+
+        /** Returns whether the node stops. */
+        boolean isStopping();
+    }
 
     private enum State {
         /** Packets come and go. */
@@ -34,362 +79,335 @@ final class TcpStream extends StreamInstance {
         ENDED
     }
 
+    final StreamInstance instance;
+    final ServiceThread thread;
+    final PacketPath path;
+    private final Node node;
     private final TcpConnection inbound;
-    private final TcpDeparture back;
+    private final TcpWayBack back;
     private final TcpBranches branches;
     private final TcpTimeouts timeouts;
+    private final Waits waits;
+    private final NextHops nextHops;
+    private final BatchWalk walk;
     private State state = State.OPEN;
+    /** What was sent had not left when the thread looked last, so that nothing was read. */
+    private boolean isHeldUp;
+
     private boolean broken;
     private volatile boolean senderCut;
-    private boolean answering;
     /** Why the input ended before the sender ended it; null when it did not. */
     private @Nullable String cutShort;
 
     TcpStream(
-            ExecutionEnvironment environment,
+            NodeContext context,
+            Node node,
             ServiceDefinition definition,
             Service service,
             TcpConnection inbound,
             StreamInfo stream) {
-        super(environment, definition, service, stream, "tcp " + definition.name() + " " + inbound.remoteAddress());
+        String name = "tcp " + definition.name() + " " + inbound.remoteAddress();
+        this.node = node;
         this.inbound = inbound;
-        this.branches = new TcpBranches(this);
-        this.timeouts = new TcpTimeouts(this);
-        this.back = new TcpDeparture(inbound, memory, traffic);
+        this.instance = new StreamInstance(context, definition, service, stream, name, this, this, this);
+        this.thread = instance.thread;
+        this.path = instance.path;
+        this.waits = instance.waits;
+        this.nextHops = instance.nextHops;
+        this.back = new TcpWayBack(inbound, instance.departureTo(inbound, way -> senderStalled()), path.drops());
+        this.walk = new BatchWalk(instance, inbound, back);
+        this.branches = new TcpBranches(this, node, context);
+        this.timeouts = new TcpTimeouts(this, back, () -> state = State.ENDED);
     }
 
     @Override
-    public void run(Service service) {
-        loop.own();
-        loop.adopt(inbound);
-        try {
-            initialise();
-            while (state != State.ENDED) {
-                State before = state;
-                step();
-                if (state != before || (state == State.OPEN && isTaskDue() && !isPaused())) {
-                    loop.poll(); // What came while the step waited for something else would wait for the next event.
-                } else {
-                    rest();
-                }
+    public void serve() {
+        instance.loop.adopt(inbound);
+        thread.initialise();
+        timeouts.watchIdle();
+        while (state != State.ENDED) {
+            State before = state;
+            step();
+            if (state != before || (state == State.OPEN && goesOn())) {
+                instance.loop
+                        .poll(); // What came while the step waited for something else would wait for the next event.
+            } else {
+                thread.rest();
             }
-        } catch (Abandoned e) {
-            LOG.info("{}: {}", thread().getName(), e.getMessage());
-        } catch (Throwable e) {
-            LOG.error("{}: the stream ends by a fault of the node", thread().getName(), e);
-            abort(DropReason.SERVICE_FAILURE, "a fault of the node");
-        } finally {
-            finish();
         }
+    }
+
+    /** Goes on with a packet that waits; returns whether there is more to do before the thread may rest. */
+    private boolean goesOn() {
+        if (waits.isParked()) {
+            return waits.resumed();
+        }
+        return !thread.isPaused() && (thread.isTaskDue() || (isHeldUp && instance.isDrained()));
     }
 
     /** Serves whatever has become possible. */
     private void step() {
-        refresh();
-        if (state == State.OPEN && isPaused()) {
-            holdInput();
-            if (!settled()) {
-                timeouts.watchStall();
+        boolean waited = waits.isParked();
+        if (waits.resume()) {
+            if (!walk.isInterrupted()) {
+                path.refresh();
             }
-        } else if (state == State.OPEN) {
-            if (runDueTasks()) {
-                departures.flush();
+            if (waited) {
+                timeouts.excusePartial();
             }
-            forward();
+            if (state == State.OPEN) {
+                serveInput();
+            }
         }
-        relayReplies();
-        branches.takeAnswers();
-        flushBack();
-        if (state == State.OPEN && isQuiet() && (inbound.inputEnded() || isPartialOverdue())) {
+        attend();
+        if (state == State.OPEN && !waits.isParked() && !instance.isOver()) {
+            lookForEnd();
+        }
+        // Nobody is told of an orderly end who may lack bytes: whatever aborted the stream came before.
+        boolean ends = state == State.ENDING && !instance.isOver();
+        if (ends && instance.isDrained() && nextHops.held() == 0 && branches.isEmpty()) {
+            instance.ways.shutdown();
+            if (back.isClear() && (instance.ways.repliesEnded() || broken || inbound.failure() != null)) {
+                state = State.ENDED;
+            } else {
+                timeouts.watchLinger();
+            }
+        }
+        if (instance.isOver()) {
+            state = State.ENDED;
+        }
+        path.publish(waits.isParked() ? 1 : 0);
+    }
+
+    private void serveInput() {
+        if (thread.isPaused() && !walk.isInterrupted()) {
+            inbound.wantInput(false);
+            return;
+        }
+        if (!walk.isInterrupted() && thread.runDueTasks()) {
+            nextHops.flush();
+        }
+        forward();
+    }
+
+    /** Walks the packets of the batch, one after another, as far as next hops take them. */
+    private void forward() {
+        boolean goesOn = walk.isInterrupted() || (inbound.input() != null && advance());
+        while (goesOn) {
+            if (!walk.isInterrupted()) {
+                instance.memory.recycle();
+            }
+            Buffer broken = walk.walk();
+            if (broken != null) {
+                breakOff(broken.nio());
+            }
+            nextHops.flush();
+            goesOn = instance.memory.isFull() && !waits.isParked() && inbound.input() != null && advance();
+        }
+        boolean ready = !waits.isParked() && advance();
+        isHeldUp = !ready;
+        if (ready) {
+            instance.memory.recycle();
+            inbound.trim();
+            timeouts.watchPartial();
+        }
+        inbound.wantInput(ready && state == State.OPEN && !thread.isPaused());
+    }
+
+    /** Ends the input at a malformed basic header: nothing behind it can be trusted to be a packet. */
+    private void breakOff(ByteBuffer bytes) {
+        ParseFault fault = Framing.fault(bytes, inbound.start());
+        DropReason reason = fault == null ? DropReason.HEADER_LENGTH : DropReason.of(fault);
+        dropInput(reason);
+        cutShort = reason + ": not an ANEP packet";
+        LOG.info("{}: not an ANEP packet ({}): connection closed", thread.name(), reason);
+        broken = true;
+        nextHops.flush();
+        endInput();
+    }
+
+    /** Looks whether the input has ended, or the stream is to end. */
+    private void lookForEnd() {
+        if (isAllHandled() && (inbound.inputEnded() || isPartialOverdue())) {
             if (inbound.isInputCut()) {
                 senderCut = true;
-                abort(DropReason.PEER_GONE, "its sender was lost: " + inbound.failure());
+                instance.abort(
+                        StreamInstance.reasonOf(inbound, DropReason.PEER_GONE),
+                        "its sender was lost: " + inbound.failure());
             } else {
                 endInput();
             }
         }
-        watchLinks();
-        if (state == State.ENDING && !settled()) {
-            timeouts.watchStall();
-        } else if (state == State.ENDING && departures.held() == 0 && branches.isEmpty()) {
-            shutdownDepartures();
-            if (isBackClear() && (repliesEnded() || broken || inbound.failure() != null)) {
-                state = State.ENDED;
-            } else {
-                timeouts.watchLinger(() -> state = State.ENDED);
-            }
+        if (state == State.OPEN && timeouts.isIdle()) {
+            instance.abort(
+                    DropReason.IDLE, "no whole packet came from either side for " + timeouts.idleSeconds() + " s");
         }
-        if (aborted() != null || isCut()) {
-            state = State.ENDED;
-        }
-        publish();
     }
 
-    /** The packets of the batch, one after another, as far as next hops take them. */
-    private void forward() {
+    /** Returns whether all that came has been handled and has left, but for part of a packet. */
+    private boolean isAllHandled() {
         Buffer input = inbound.input();
-        if (input != null && settled()) {
-            memory.recycle();
-            input = walk(input);
-            departures.flush();
-        }
-        boolean ready = settled() && !isAnswerWaiting();
-        if (ready) {
-            memory.recycle();
-            inbound.trim();
-            timeouts.watchPartial();
-        } else {
-            timeouts.watchStall();
-        }
-        inbound.wantInput(ready && state == State.OPEN && !isPaused());
-    }
-
-    private @Nullable Buffer walk(Buffer first) {
-        Buffer input = first;
-        ByteBuffer octets = input.nio();
-        memory.arrivals(input);
-        input.pin();
-        int at = inbound.start();
-        int end = inbound.end();
-        int length = Framing.MORE;
-        while (!isPaused() && (length = parseNext(octets, at, end)) > 0 && aborted() == null) {
-            at += length;
-            inbound.consumed(at);
-            try {
-                handleParsed();
-            } catch (Throwable e) {
-                input.unpin();
-                throw e;
-            }
-            if (inbound.input() != input) {
-                // While the service waited, the end of the stream was read, and what is left moved. What leaves from
-                // the old place keeps it once it is written.
-                departures.flush();
-                back.flush();
-                input.unpin();
-                input = inbound.input();
-                if (input == null) {
-                    return null;
-                }
-                input.pin();
-                memory.arrivals(input);
-                octets = input.nio();
-                at = inbound.start();
-                end = inbound.end();
-            }
-        }
-        input.unpin();
-        if (length == Framing.BROKEN) {
-            broken(octets, at);
-        }
-        return input;
-    }
-
-    /** A malformed basic header: nothing behind it can be trusted to be a packet. */
-    private void broken(ByteBuffer octets, int at) {
-        DropReason fault = Framing.fault(octets, at);
-        DropReason reason = fault == null ? DropReason.HEADER_LENGTH : fault;
-        traffic.in(inbound.end() - at);
-        traffic.drop(reason, peer(), ServiceKey.NONE, inbound.end() - at);
-        inbound.consumed(inbound.end());
-        cutShort = reason + ": not an ANEP packet";
-        LOG.info("{}: not an ANEP packet ({}): connection closed", thread().getName(), reason);
-        broken = true;
-        departures.flush();
-        endInput();
-    }
-
-    /** Whether all that came has been handled, but for part of a packet. */
-    private boolean isQuiet() {
-        Buffer input = inbound.input();
-        return settled()
+        return instance.isDrained()
                 && (input == null || Framing.next(input.nio(), inbound.start(), inbound.end()) == Framing.MORE);
     }
 
-    /** Whether octets are here that have not been handled. */
+    /** Returns whether bytes are here that have not been handled. */
     boolean hasInput() {
         return inbound.end() > inbound.start();
+    }
+
+    /** Returns whether part of a packet is here, and the sender is read, so that it could send the rest. */
+    boolean hasReadPart() {
+        return hasInput() && !isHeldUp && !waits.isWaiting() && !thread.isPaused();
     }
 
     private boolean isPartialOverdue() {
         boolean overdue = timeouts.isPartialOverdue();
         if (overdue) {
             cutShort = DropReason.TRUNCATED + ": a packet was not whole in time";
-            LOG.info("{}: a packet was not whole in time: connection closed", thread().getName());
+            LOG.info("{}: a packet was not whole in time: connection closed", thread.name());
         }
         return overdue;
     }
 
     private void endInput() {
-        if (inbound.end() > inbound.start()) {
-            traffic.in(inbound.end() - inbound.start());
-            traffic.drop(DropReason.TRUNCATED, peer(), ServiceKey.NONE, inbound.end() - inbound.start());
-            inbound.consumed(inbound.end());
+        if (hasInput()) {
+            dropInput(DropReason.TRUNCATED);
         }
-        endOfStream();
-        departures.flush();
+        thread.endOfStream();
+        nextHops.flush();
         branches.endInput();
         inbound.wantInput(false);
         state = State.ENDING;
     }
 
-    // ---- the way back --------------------------------------------------------------------------------------------
+    private void dropInput(DropReason reason) {
+        int bytes = inbound.end() - inbound.start();
+        instance.traffic.in(bytes);
+        instance.traffic.drop(reason, instance.peer(), ServiceKey.NONE, bytes);
+        inbound.consumed(inbound.end());
+    }
 
     @Override
-    void reply(Packet packet) {
-        if (inbound.failure() != null) {
-            drop(DropReason.PEER_GONE, packet);
-            return;
+    public void attend() {
+        if (waits.isWaiting()) {
+            inbound.wantInput(false);
+            timeouts.excusePartial();
         }
-        answering = true;
-        back.add(packet);
-    }
-
-    @Override
-    boolean canSendBack() {
-        back.settle();
-        return back.held() == 0 || inbound.failure() != null;
-    }
-
-    @Override
-    boolean sendBack(Buffer buffer, int offset, int octets) {
-        if (inbound.failure() != null) {
-            drop(DropReason.PEER_GONE, buffer.nio(), offset, octets);
-        } else {
-            back.add(buffer, offset, octets);
+        back.relay(instance.ways, branches);
+        if (back.held() > 0 && inbound.failure() != null && state == State.OPEN) {
+            instance.abort(
+                    StreamInstance.reasonOf(inbound, DropReason.PEER_GONE), "its sender is gone: " + inbound.failure());
         }
-        return true;
+        back.watch();
+        instance.watchWaits();
+    }
+
+    private void senderStalled() {
+        String time = instance.stall().toSeconds() + " s";
+        instance.abort(DropReason.PEER_GONE, "its sender took nothing of what came back for " + time);
     }
 
     @Override
-    void flushBack() {
-        back.flush();
-        back.settle();
-        if (back.held() == 0) {
-            answering = false;
-        } else if (inbound.failure() != null && state == State.OPEN) {
-            abort(DropReason.PEER_GONE, "its sender is gone: " + inbound.failure());
-        }
-    }
-
-    /** Whether answers of the service, which lie in the memory that input is read into, still wait. */
-    private boolean isAnswerWaiting() {
-        if (!answering) {
-            return false;
-        }
-        back.flush();
-        back.settle();
-        answering = back.held() > 0;
-        return answering;
-    }
-
-    private boolean isBackClear() {
-        return inbound.failure() != null || back.held() == 0;
+    public boolean advance() {
+        boolean ways = instance.ways.advance();
+        return back.flushAnswers() && ways;
     }
 
     @Override
-    boolean settled() {
-        boolean ways = super.settled();
-        return ways && !isAnswerWaiting();
-    }
-
-    @Override
-    long heldBack() {
+    public long heldBack() {
         return back.held();
     }
 
     @Override
-    void holdInput() {
-        inbound.wantInput(false);
+    public void reply(Packet packet) {
+        back.answer(packet);
     }
 
     @Override
-    void serveWayBack() {
-        relayReplies();
-        branches.takeAnswers();
-        flushBack();
-    }
-
-    @Override
-    void excuseSender() {
-        timeouts.excusePartial();
-    }
-
-    // ---- other services of the same stream ------------------------------------------------------------------------
-
-    @Override
-    void handOver(@Nullable ServiceDefinition other, Packet packet) {
+    public void handOver(@Nullable ServiceDefinition other, Packet packet) {
         branches.handOver(other, packet);
     }
 
-    /**
-     * Waits with the packet in hand; those before it leave, answers go their way, and nothing is read from the sender.
-     */
     @Override
-    void hold(BooleanSupplier there, Duration bound) {
-        holdInput();
-        departures.flush();
-        flushBack();
-        publish(1);
-        await(
-                () -> {
-                    settled(); // What links have granted meanwhile leaves.
-                    branches.takeAnswers();
-                    return there.getAsBoolean() || aborted() != null;
-                },
-                bound);
-        timeouts.excusePartial();
+    public boolean adopts(long key) {
+        return true;
+    }
+
+    @Override
+    public @Nullable DropReason forwardInTransit(Packet packet) {
+        return instance.forwardInTransit(packet);
+    }
+
+    /** Returns how many packets came or went so far, over all connections and those of branches; a guess of theirs. */
+    long activity() {
+        return instance.traffic.moved() + branches.activity();
+    }
+
+    /** Returns whether something of it still waits. */
+    boolean isBusy() {
+        return waits.isParked() || nextHops.held() > 0 || back.held() > 0 || thread.isPaused() || branches.isBusy();
+    }
+
+    @Override
+    public Instance trunk() {
+        return instance.handle;
     }
 
     InetSocketAddress sender() {
         return inbound.remoteAddress();
     }
 
-    /** Whether octets of the sender may be missing, so that no next hop must see an orderly end. Any thread. */
+    /** Returns whether bytes of the sender may be missing, so that no next hop must see an orderly end. Any thread. */
     boolean isSenderCut() {
         return senderCut;
     }
 
-    /** A branch has ended: everything it had is with the next hops or counted. */
+    @Override
+    public void aborted(DropReason reason, String why) {
+        senderCut |= instance.isBroken();
+    }
+
+    /** Takes note that a branch has ended: everything it had is with the next hops or counted. */
     void ended(TcpBranch branch) {
         branches.ended(branch);
     }
 
     @Override
-    long pendingOctets() {
-        return super.pendingOctets() + inbound.pendingOctets();
-    }
-
-    // ---- end ------------------------------------------------------------------------------------------------------
-
-    private void finish() {
-        openGate();
-        DropReason reason = endReason();
-        TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
-        branches.end();
-        closeService();
-        if (aborted() == null && !isCut()) {
-            inbound.shutdownOutput();
-            awaitOutputEnds(inbound::isOutputEnded);
-        }
-        closeDepartures(reason, senderCut);
-        if (aborted() != null || isCut()) {
-            back.reset(isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
-        } else {
-            back.close(DropReason.PEER_GONE);
-        }
-        memory.recycle();
-        publish();
-        if (!isAbandoned()) {
-            report();
-        }
-        loop.close();
-        environment().running().ended(this);
+    public void dropRest(DropReason reason) {
+        walk.end();
+        back.reset(reason);
     }
 
     @Override
-    void leaveBehind(DropReason reason) {
-        TcpInput.drop(inbound, traffic, reason, environment().config().typeId());
+    public void leave() {
+        walk.end();
+        DropReason reason = instance.endReason();
+        UnhandledInput.drop(
+                inbound, instance.traffic, reason, instance.context.config().typeId());
+        branches.end();
+        thread.closeService();
+        if (!instance.isOver()) {
+            inbound.shutdownOutput();
+            instance.awaitOutputEnds(inbound::isOutputEnded);
+        }
+        instance.closeDepartures(instance.isBroken(), reason);
+        if (instance.isOver()) {
+            back.reset(thread.isCut() ? DropReason.SHUTDOWN : DropReason.PEER_GONE);
+        } else {
+            back.close(DropReason.PEER_GONE);
+        }
+        instance.memory.recycle();
+        path.publish(0);
+        if (!thread.isAbandoned()) {
+            report();
+        }
+    }
+
+    @Override
+    public void leaveBehind(DropReason reason) {
+        UnhandledInput.drop(
+                inbound, instance.traffic, reason, instance.context.config().typeId());
         inbound.resetFromOutside();
         branches.leaveBehind();
         report();
@@ -398,27 +416,27 @@ final class TcpStream extends StreamInstance {
     private void report() {
         Traffic.Sum sum = new Traffic.Sum();
         branches.addTo(sum);
-        traffic.addTo(sum);
+        instance.traffic.addTo(sum);
         Instant started = inbound.since();
-        environment()
-                .streamEnded(new StreamRecord(
-                        stream(),
-                        definition().label(),
-                        started,
-                        Duration.between(started, Instant.now()),
-                        sum.ofInstance(),
-                        end()));
+        node.streamEnded(new StreamRecord(
+                thread.stream(),
+                thread.definition().label(),
+                started,
+                Duration.between(started, instance.context.platform().now()),
+                sum.ofInstance(),
+                ending()));
     }
 
-    private String end() {
-        if (isAbandoned()) {
-            return DropReason.SERVICE_FAILURE + ": service " + definition().label() + " does not return";
+    private String ending() {
+        if (thread.isAbandoned()) {
+            return DropReason.SERVICE_FAILURE + ": service "
+                    + thread.definition().label() + " does not return";
         }
-        if (aborted() != null) {
-            return abortedWhy();
+        if (instance.aborted() != null) {
+            return instance.abortedWhy();
         }
-        if (isCut()) {
-            return environment().reception() == null ? "cut at shutdown" : "cut: its service was taken away";
+        if (thread.isCut()) {
+            return node.isStopping() ? "cut at shutdown" : "cut: its service was taken away";
         }
         if (cutShort != null) {
             return cutShort;

@@ -1,9 +1,15 @@
 package org.tamanoir.ee;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.tamanoir.anep.DropReason;
-import org.tamanoir.qdisc.QosConfig;
+import java.util.function.Consumer;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.sched.LinkContent;
+import org.tamanoir.sched.LinkPort;
+import org.tamanoir.sched.QosSnapshot;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.IoLoop;
 
 /**
  * The links that packets of one thread go over.
@@ -11,33 +17,27 @@ import org.tamanoir.qdisc.QosConfig;
  * <p>Thread contract: the service's thread, but for {@link #forsake}.
  */
 final class ThreadLinks {
-    private final ServiceInstance instance;
+    private final IoLoop loop;
+    private final NodeContext context;
     private final Traffic traffic;
     private final List<LinkPort> ports = new ArrayList<>();
     /** Of datagrams, one for each link that some have gone over. */
     private final List<DatagramBacklog> backlogs = new ArrayList<>();
 
-    ThreadLinks(ServiceInstance instance, Traffic traffic) {
-        this.instance = instance;
+    ThreadLinks(IoLoop loop, NodeContext context, Traffic traffic) {
+        this.loop = loop;
+        this.context = context;
         this.traffic = traffic;
     }
 
-    boolean isEmpty() {
-        return ports.isEmpty();
-    }
-
-    /**
-     * The thread's access to a link.
-     *
-     * @param config that the indexes of classes come from
-     */
-    LinkPort port(LinkScheduler link, QosConfig config) {
+    /** Returns the thread's access to a link. */
+    LinkPort port(LinkContent content) {
         for (LinkPort known : ports) {
-            if (known.link() == link) {
+            if (known.link() == content.link()) {
                 return known;
             }
         }
-        LinkPort port = new LinkPort(link, config);
+        LinkPort port = new LinkPort(content);
         ports.add(port);
         return port;
     }
@@ -48,22 +48,23 @@ final class ThreadLinks {
                 return known;
             }
         }
-        DatagramBacklog backlog =
-                new DatagramBacklog(port, instance.loop, instance.environment().pool(), traffic);
+        DatagramBacklog backlog = new DatagramBacklog(port, loop, context.pool(), traffic);
         backlogs.add(backlog);
         return backlog;
     }
 
-    List<DatagramBacklog> backlogs() {
-        return backlogs;
+    /** Has {@code starved} follow when datagrams wait for a link that grants nothing for this long. */
+    void watch(Duration time, Consumer<LinkPort> starved) {
+        for (int i = 0; i < backlogs.size(); i++) {
+            backlogs.get(i).watch(time, starved);
+        }
     }
 
-    // ---- changes ---------------------------------------------------------------------------------------------------
-
-    /** Classes are those of this configuration from now on. */
-    void refresh(QosConfig config) {
+    /** Has packets wait under the configuration that holds now. */
+    void refresh(QosSnapshot now) {
         for (LinkPort port : ports) {
-            port.refresh(config);
+            LinkContent next = now.of(port.link());
+            port.refresh(next == null ? port.content() : next);
         }
     }
 
@@ -72,18 +73,16 @@ final class ThreadLinks {
         backlogs.forEach(DatagramBacklog::releaseAll);
     }
 
-    /** Forgets all links but these. */
-    void retain(List<LinkScheduler> links) {
-        backlogs.removeIf(each -> !links.contains(each.port().link()) && each.closeIfEmpty());
-        ports.removeIf(each -> !links.contains(each.link()));
+    /** Forgets links that are no more. */
+    void retain(QosSnapshot now) {
+        backlogs.removeIf(each -> now.of(each.port().link()) == null && each.closeIfEmpty());
+        ports.removeIf(each -> now.of(each.link()) == null);
     }
-
-    // ---- batches ---------------------------------------------------------------------------------------------------
 
     /** Counts what has passed, and hands datagrams that were granted to their departures. */
     void beforeFlush() {
         for (int i = 0; i < ports.size(); i++) {
-            ports.get(i).settle();
+            ports.get(i).returnTokens();
         }
         for (int i = 0; i < backlogs.size(); i++) {
             backlogs.get(i).takeReturned();
@@ -97,7 +96,7 @@ final class ThreadLinks {
         }
     }
 
-    /** Whether datagrams have been granted, or dropped, since the last flush. */
+    /** Returns whether datagrams have been granted, or dropped, since the last flush. */
     boolean hasReturned() {
         for (int i = 0; i < backlogs.size(); i++) {
             if (backlogs.get(i).hasReturned()) {
@@ -107,7 +106,7 @@ final class ThreadLinks {
         return false;
     }
 
-    /** Datagrams that wait. */
+    /** Returns how many datagrams wait. */
     long held() {
         long held = 0;
         for (int i = 0; i < backlogs.size(); i++) {
@@ -115,8 +114,6 @@ final class ThreadLinks {
         }
         return held;
     }
-
-    // ---- end -------------------------------------------------------------------------------------------------------
 
     /** Takes what waits out of links. Another thread, while the service's is known to be elsewhere. */
     void forsake() {
@@ -127,7 +124,7 @@ final class ThreadLinks {
     void close(DropReason reason) {
         backlogs.forEach(backlog -> backlog.close(reason));
         backlogs.clear();
-        ports.forEach(LinkPort::settle);
+        ports.forEach(LinkPort::returnTokens);
         ports.clear();
     }
 }

@@ -3,18 +3,24 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
-import org.tamanoir.qdisc.Classifier;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceFetches;
+import org.tamanoir.sched.QosSnapshot;
+import org.tamanoir.sched.TurnGate;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
-import org.tamanoir.transport.Buffer;
+import org.tamanoir.supervision.Abandoned;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.NoMemoryException;
+import org.tamanoir.transport.ScratchBuffers;
 import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -23,93 +29,106 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: the service's thread; {@link #offer} any thread.
  */
-final class UdpService extends ServiceInstance {
-    private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
+final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
+    private static final Logger LOG = LoggerFactory.getLogger(UdpService.class);
     /** Packets of the inbox handled before next hops are flushed. */
     private static final int BATCH_PACKETS = 256;
     /** Batches between looks at timers and at the end, under a flood. */
     private static final int BATCHES_PER_POLL = 8;
 
-    private final Buffer inboxMemory;
-    private final PacketRing inbox;
+    final NodeContext context;
+    final ServiceThread thread;
+    final PacketPath path;
+    final Instance handle;
+    final Connections<QueuedEgress> connections;
+    final IoLoop loop;
+    private final Traffic traffic;
+    private final ScratchBuffers memory;
+    final NextHops nextHops;
+    private final UdpInbox inbox;
+    private final UdpIntake intake;
     private final OwnPorts ports;
-    /** Packets that waited for this instance; older than all that stand in the inbox behind them. */
-    private final Queue<UdpServices.Held> backlog = new ConcurrentLinkedQueue<>();
-
-    private final FarSide farSide = new FarSide(this);
+    final DatagramInHand inHand;
     private final Arrival arrival;
-    private final ArrivalSockets sockets = new ArrivalSockets();
-    /** Null while no levels are attached. */
-    private final @Nullable UpPath up;
-
-    private final Settling settling = new Settling();
+    private final UdpGate gate;
     private boolean lookedAgain;
-    private @Nullable UdpTurns turns;
     private volatile boolean ending;
     private volatile boolean retiring;
 
     UdpService(
-            ExecutionEnvironment environment,
+            NodeContext context,
+            UdpIntake intake,
             ServiceDefinition definition,
             Service service,
             StreamInfo stream,
             UdpSocket first) {
-        super(environment, definition, service, stream, "udp " + definition.name());
-        int octets = environment.config().inboxOctets();
-        this.inboxMemory = environment.pool().take(octets, octets);
-        this.inbox = new PacketRing(inboxMemory);
-        this.ports = new OwnPorts(this, inbox);
-        this.arrival = new Arrival(first);
-        this.up = environment.upPath();
+        this.context = context;
+        int bytes = context.config().inboxBytes();
+        // First: where there is none, nothing else is to be closed.
+        this.inbox = new UdpInbox(intake, context.pool().take(bytes, bytes));
+        this.thread = new ServiceThread(context, definition, service, stream, "udp " + definition.name());
+        this.loop = thread.loop;
+        this.traffic = thread.traffic;
+        this.memory = new ScratchBuffers(context.pool(), stream, service, this::drain);
+        this.connections = new Connections<>(this::connect);
+        this.inHand = new DatagramInHand(this, first);
+        this.arrival = inHand.arrival;
+        this.gate = new UdpGate(this);
+        this.nextHops = new NextHops(context, thread, memory, connections, UdpService::neverWaits, inHand::cameFrom);
+        this.path = new PacketPath(context, thread, memory, nextHops, inHand, this, this);
+        this.handle = new Instance(context, path, this);
+        this.intake = intake;
+        this.ports = new OwnPorts(this, inbox.ring(), intake);
     }
 
     @Override
-    public void run(Service service) {
+    public void run() {
         loop.own();
         try {
-            initialise();
+            thread.initialise();
             int batch = 0;
-            while (!isCut()) {
+            while (!thread.isCut()) {
                 ports.watch();
-                farSide.take();
-                keys().refresh();
+                inHand.farSide.take();
+                path.keys().refresh();
                 if (retiring && !inbox.isClosed()) {
                     closeIntake();
                 }
-                boolean worked = readBacklog();
+                boolean worked = readHeld();
                 worked |= ports.read(ending);
                 worked |= readInbox();
-                refresh();
-                worked |= serveTurns();
-                worked |= !isPaused() && runDueTasks();
-                departures.flush();
-                settle();
+                path.refresh();
+                worked |= gate.serve();
+                worked |= !thread.isPaused() && thread.runDueTasks();
+                nextHops.flush();
+                inHand.complete();
                 memory.recycle();
-                publish();
+                path.publish(0);
                 if (worked) {
                     if (++batch % BATCHES_PER_POLL == 0) {
                         loop.poll();
                     }
-                } else if ((ending || retiring)
-                        && inbox.isEmpty()
-                        && backlog.isEmpty()
-                        && heldBack() == 0
-                        && !isPaused()) {
+                } else if ((ending || retiring) && inbox.isEmpty() && heldBack() == 0 && !thread.isPaused()) {
                     if (lookedAgain) {
                         break;
                     }
                     lookedAgain = true;
                     loop.poll(); // A port may be on its way here, with packets.
                 } else {
-                    rest();
+                    thread.rest();
                 }
             }
-            endOfStream();
+            thread.endOfStream();
             drainQueues();
         } catch (Abandoned e) {
-            LOG.info("{}: {}", thread().getName(), e.getMessage());
+            LOG.info("{}: {}", thread.name(), e.getMessage());
         } catch (Throwable e) {
-            LOG.error("{}: ends by a fault of the node", thread().getName(), e);
+            LOG.error(
+                    "{}: ends by a fault of the node: {}",
+                    thread.name(),
+                    e.getClass().getName(),
+                    e);
+            path.dropWhatIsInHand(DropReason.SERVICE_FAILURE);
         } finally {
             finish();
         }
@@ -117,15 +136,13 @@ final class UdpService extends ServiceInstance {
 
     /** Waits until TCP next hops have taken what is queued for them, or are lost, or the instance is cut. */
     private void drainQueues() {
-        departures.flush();
-        while (!isCut() && departures.held() > 0) {
-            publish();
-            rest();
-            departures.flush();
+        nextHops.flush();
+        while (!thread.isCut() && nextHops.held() > 0) {
+            path.publish(0);
+            thread.rest();
+            nextHops.flush();
         }
     }
-
-    // ---- input -----------------------------------------------------------------------------------------------------
 
     /** Passes a port to this thread, which reads it from now on; false when it does not. Any thread. */
     boolean pass(UdpPort port) {
@@ -134,169 +151,95 @@ final class UdpService extends ServiceInstance {
 
     /** Handles a batch of one of its own ports. */
     void handle(UdpSocket socket, UdpBatch batch, int messages) {
-        refresh();
-        if (up != null) {
-            up.expect(batch, messages, settling);
-        }
+        path.refresh();
+        inHand.expect(batch, messages);
         for (int message = 0; message < messages; message++) {
-            arrival.set(socket, batch, message, up);
-            inTransit(arrival.isInTransit());
-            int segment = Math.max(1, batch.segmentOctets(message));
+            inHand.take(socket, batch, message);
+            int segment = Math.max(1, batch.segmentBytes(message));
             int end = batch.end(message);
             int start = batch.start(message);
             do {
                 try {
-                    handle(batch.buffer(), start, Math.min(segment, end - start));
-                } catch (RuntimeException e) {
+                    path.handle(batch.buffer(), start, Math.min(segment, end - start));
+                } catch (RuntimeException | VirtualMachineError e) {
                     unfit(e);
                 }
                 start += segment;
             } while (start < end);
         }
-        departures.flush();
-        settle();
-    }
-
-    /** Tells the levels what a port has lost. */
-    void tellLost(UdpSocket socket) {
-        if (up != null) {
-            up.tellLost(socket);
-        }
-    }
-
-    /** Everything that is this thread's has left or ended. */
-    private void settle() {
-        settling.settle(environment().levels());
-    }
-
-    /** The arrival is that of the packet that comes into hand, from a queue. */
-    private void takeIntoHand() {
-        settling.add(arrival.slot());
-        inTransit(arrival.isInTransit());
+        nextHops.flush();
+        inHand.complete();
     }
 
     private boolean readInbox() {
         int packets = 0;
-        while (packets < BATCH_PACKETS && !isPaused() && inbox.next()) {
+        while (packets < BATCH_PACKETS && !thread.isPaused() && !thread.isCut() && inbox.next(arrival)) {
             packets++;
-            readBacklog();
-            refresh();
-            arrival.set(inbox, sockets);
-            takeIntoHand();
+            readHeld();
+            path.refresh();
+            inHand.take();
             try {
-                handleTaken(inboxMemory.nio(), inbox.offset(), inbox.length());
-            } catch (RuntimeException e) {
+                path.handleTaken(inbox.bytes(), inbox.offset(), inbox.length());
+            } catch (RuntimeException | VirtualMachineError e) {
                 unfit(e);
             }
         }
         if (packets > 0) {
-            departures.flush();
+            nextHops.flush();
+            memory.checkFree();
             inbox.release();
         }
         return packets > 0;
     }
 
     /** Handles what was held for this instance before it, or the service's code, was there. */
-    private boolean readBacklog() {
-        if (backlog.isEmpty() || isPaused()) {
+    private boolean readHeld() {
+        if (!inbox.hasHeld() || thread.isPaused()) {
             return false;
         }
-        UdpServices.Held held;
-        while (!isCut() && !isPaused() && (held = backlog.poll()) != null) {
-            refresh();
-            arrival.set(held.from());
-            takeIntoHand();
-            byte[] octets = held.octets();
-            ByteBuffer room = memory.reserve(octets.length);
-            int at = room.position();
-            room.put(at, octets);
-            memory.commit(octets.length);
-            environment().udp().handled(held);
+        byte[] held;
+        while (!thread.isCut() && !thread.isPaused() && (held = inbox.nextHeld(arrival)) != null) {
+            path.refresh();
+            inHand.take();
             try {
-                handleTaken(room, at, octets.length);
-            } catch (RuntimeException e) {
+                handleHeld(held);
+            } catch (RuntimeException | VirtualMachineError e) {
                 unfit(e);
             }
         }
-        departures.flush();
+        nextHops.flush();
         return true;
     }
 
-    // ---- turns -----------------------------------------------------------------------------------------------------
+    private void handleHeld(byte[] bytes) {
+        ByteBuffer room;
+        try {
+            room = memory.reserve(bytes.length);
+        } catch (NoMemoryException e) {
+            traffic.taken();
+            path.drops().drop(DropReason.NO_MEMORY, ByteBuffer.wrap(bytes), 0, bytes.length);
+            return;
+        }
+        int at = room.position();
+        room.put(at, bytes);
+        memory.commit(bytes.length);
+        path.handleTaken(room, at, bytes.length);
+    }
 
     @Override
-    @Nullable
-    TurnGate gate(QualityOfService.Now now, @Nullable TurnGate before) {
-        TurnScheduler scheduler = now.turns();
-        Classifier classifier = now.classifier();
-        if (scheduler == null || classifier == null) {
-            if (turns != null) {
-                turns.switchOff();
-            }
-        } else if (turns == null) {
-            turns = new UdpTurns(this, scheduler, now.config(), classifier);
-        } else {
-            turns.change(scheduler, now.config(), classifier);
-        }
-        return turns;
+    public @Nullable TurnGate gate(QosSnapshot now, @Nullable TurnGate before) {
+        return gate.change(now);
     }
 
-    private boolean serveTurns() {
-        UdpTurns waiting = turns;
-        if (waiting == null) {
-            return false;
-        }
-        boolean worked = waiting.serve();
-        if (waiting.isDone()) {
-            openGate();
-            waiting.free();
-            turns = null;
-        }
-        return worked;
-    }
-
-    /** Whether packets wait for turns, so that the ports are read as far as that can be done between turns. */
+    /** Returns whether packets wait for turns, so that the ports are read as far as that can be done between turns. */
     boolean isWaitingForTurns() {
         return heldBack() > 0;
     }
 
-    /** Copies the packet in hand into a queue; false when it is full. */
-    boolean offer(Packet packet, ClassQueue queue) {
-        int portAndSocket = sockets.portAndSocket(arrival);
-        boolean taken = queue.offer(packet.buffer(), packet.offset(), packet.length(), arrival, portAndSocket);
-        if (taken) {
-            settling.remove(arrival.slot());
-        }
-        return taken;
-    }
-
-    /** Handles the packet at which a queue stands. */
-    void handleQueued(PacketRing queued) {
-        arrival.set(queued, sockets);
-        takeIntoHand();
-        try {
-            handleAgain(queued.memory().nio(), queued.offset(), queued.length());
-        } catch (RuntimeException e) {
-            unfit(e);
-        }
-    }
-
-    /** Drops the packet at which a queue stands. */
-    void dropQueued(PacketRing queued, DropReason reason) {
-        arrival.set(queued, sockets);
-        takeIntoHand();
-        drop(reason, queued.memory().nio(), queued.offset(), queued.length());
-    }
-
-    // ---- intake ----------------------------------------------------------------------------------------------------
-
     /** Takes packets that were held, in their order; false when it takes no more. Any thread. */
-    boolean takeHeld(List<UdpServices.Held> packets) {
-        synchronized (backlog) {
-            if (inbox.isClosed()) {
-                return false;
-            }
-            backlog.addAll(packets);
+    boolean takeHeld(List<UdpIntake.Held> packets) {
+        if (!inbox.takeHeld(packets)) {
+            return false;
         }
         loop.wakeup();
         return true;
@@ -304,9 +247,10 @@ final class UdpService extends ServiceInstance {
 
     /** Leaves ports and inbox to others; what is in it is still handled. */
     private void closeIntake() {
-        ports.close();
-        synchronized (backlog) {
-            inbox.close();
+        try {
+            ports.close();
+        } finally {
+            inbox.close(); // Its memory is given back next: nobody may write there any more.
         }
     }
 
@@ -316,180 +260,169 @@ final class UdpService extends ServiceInstance {
         loop.wakeup();
     }
 
-    /** A service can leave a packet in a state that cannot be sent; the next one is another sender's. */
-    private void unfit(RuntimeException fault) {
-        dropInHand(DropReason.SERVICE_FAILURE);
-        environment().failures().failed(definition().name(), "a packet it processed", fault, "packet dropped");
+    /** Drops a packet that its service left in a state that cannot be sent; the next one is another sender's. */
+    void unfit(Throwable fault) {
+        path.dropWhatIsInHand(DropReason.SERVICE_FAILURE);
+        context.failures().failed(thread.definition().name(), "a packet it processed", fault, "packet dropped");
     }
 
-    /**
-     * Puts a packet into the inbox. Any thread.
-     *
-     * @param from where it came from
-     * @return null, or why it was not taken
-     */
+    /** Puts a packet into the inbox; null, or why it was not taken. Any thread. */
     @Nullable
     DropReason offer(Packet packet, Arrival from) {
-        int portAndSocket = sockets.portAndSocket(from);
-        if (!inbox.offer(packet.buffer(), packet.offset(), packet.length(), from, portAndSocket)) {
-            return inbox.isClosed() ? DropReason.SHUTDOWN : DropReason.INBOX_FULL;
+        DropReason reason = inbox.offer(packet, from);
+        if (reason == null) {
+            loop.wakeup();
         }
-        loop.wakeup();
-        return null;
+        return reason;
     }
 
     /** Handles what is there, then ends. Any thread. */
-    void endInput() {
+    @Override
+    public void nodeStops() {
         ending = true;
         loop.wakeup();
     }
 
-    // ---- output ----------------------------------------------------------------------------------------------------
-
     @Override
-    void reply(Packet packet) {
-        if (up != null && arrival.isInTransit()) {
-            departures.transit(up).answer(packet, arrival);
-            return;
-        }
-        departures
-                .through(arrival.socket())
-                .to(arrival.high(), arrival.low(), arrival.port())
-                .add(packet);
+    public Instance trunk() {
+        return handle;
     }
 
     @Override
-    @Nullable
-    DropReason forwardInTransit(Packet packet) {
-        return up == null ? departures.depart(packet) : departures.transit(up).forward(packet, arrival);
+    public @Nullable DropReason ended() {
+        return null;
     }
 
     @Override
-    long heldBack() {
-        return turns == null ? 0 : turns.waiting();
+    public void reply(Packet packet) {
+        inHand.reply(packet);
     }
 
     @Override
-    boolean adopts(long key) {
+    public @Nullable DropReason forwardInTransit(Packet packet) {
+        return inHand.forwardInTransit(packet);
+    }
+
+    @Override
+    public long heldBack() {
+        return gate.waiting();
+    }
+
+    @Override
+    public boolean adopts(long key) {
         // Held packets of this key, and those that came through the inbox, are older.
-        return !environment().udp().isHolding() && backlog.isEmpty() && inbox.isEmpty();
+        return !intake.isHolding() && inbox.isEmpty();
     }
 
     @Override
-    void handOver(@Nullable ServiceDefinition other, Packet packet) {
-        if (other != null && other.life().isQuarantined()) {
-            quarantined(other);
+    public void handOver(@Nullable ServiceDefinition other, Packet packet) {
+        if (other != null && other.health().isQuarantined()) {
+            path.policies.handleQuarantined(other);
             return;
         }
-        if (other != null && other != definition()) {
+        if (other != null && other != thread.definition()) {
             ports.share(arrival.socket());
         }
-        DropReason reason = environment().udp().deliver(packet.serviceKey(), packet, arrival);
+        DropReason reason = intake.deliver(packet.serviceKey(), packet, arrival);
         if (reason == null) {
             traffic.handed();
-            settling.remove(arrival.slot());
-        } else if (MissingServices.isRefusal(reason)) {
-            unknownService(reason);
+            inHand.setAside();
+        } else if (ServiceFetches.isRefusal(reason)) {
+            path.policies.handleWithoutService(reason);
         } else {
-            drop(reason, packet);
+            path.drop(reason, packet);
         }
     }
 
     @Override
-    void abort(DropReason reason, String why) {
+    public void abort(DropReason reason, String why) {
         // There is no stream to end: the packet was dropped, the next one is another's.
+        if (reason == DropReason.NO_MEMORY) {
+            LOG.info("{}: packet dropped: {} ({})", thread.name(), why, reason);
+        }
     }
 
-    @Override
-    @Nullable
-    Departure connect(InetSocketAddress address, boolean isTls) {
-        return new QueuedDeparture(
+    private QueuedEgress connect(InetSocketAddress address, boolean isTls) {
+        return new QueuedEgress(
                 loop,
-                environment().pool(),
+                context.pool(),
                 address,
-                isTls ? environment().tls() : null,
-                environment().config().connectTimeout(),
+                isTls ? context.tls().context() : null,
+                context.config().connectTimeout(),
                 traffic);
     }
 
-    @Override
-    boolean cameFrom(Hop hop) {
-        InetSocketAddress far = farSide.address();
-        if (far != null) {
-            return !hop.isUdp && far.equals(hop.address);
-        }
-        return arrival.isFrom(hop);
+    private static void neverWaits(Packet packet, NextHops.Departure departure) {
+        throw new IllegalStateException("a UDP service waits for no next hop");
+    }
+
+    private boolean drain() {
+        nextHops.flush();
+        return true;
     }
 
     @Override
-    InetSocketAddress peer() {
-        InetSocketAddress far = farSide.address();
-        return far != null ? far : arrival.peer();
+    public void settle() {
+        // What a service has sent waits in queues, and drops.
     }
 
     @Override
-    InetSocketAddress local() {
-        InetSocketAddress local = farSide.local();
-        return local != null ? local : arrival.local();
-    }
-
-    @Override
-    void drain() {
-        departures.flush();
-    }
-
-    @Override
-    void leaveBehind(DropReason reason) {
-        synchronized (backlog) {
-            inbox.close();
-        }
+    public void leaveBehind(DropReason reason) {
+        inbox.close();
         dropWaiting(reason);
-        settle(); // With what was in hand.
+        inHand.complete(); // With what was in hand.
         ports.forsake();
     }
 
     private void dropWaiting(DropReason reason) {
-        if (turns != null) {
-            turns.drop(reason);
-        }
-        UdpServices.Held held;
-        while ((held = backlog.poll()) != null) {
-            environment().udp().handled(held);
+        gate.drop(reason);
+        byte[] held;
+        while ((held = inbox.nextHeld(arrival)) != null) {
             traffic.taken();
-            arrival.set(held.from());
-            takeIntoHand();
-            drop(reason, ByteBuffer.wrap(held.octets()), 0, held.octets().length);
+            inHand.take();
+            path.drops().drop(reason, ByteBuffer.wrap(held), 0, held.length);
         }
-        while (inbox.next()) {
+        while (inbox.next(arrival)) {
             traffic.taken();
-            arrival.set(inbox, sockets);
-            takeIntoHand();
-            drop(reason, inboxMemory.nio(), inbox.offset(), inbox.length());
+            inHand.take();
+            path.drops().drop(reason, inbox.bytes(), inbox.offset(), inbox.length());
         }
     }
 
     private void finish() {
+        try {
+            leave();
+        } catch (Throwable e) {
+            LOG.error(
+                    "{}: its end fails by a fault of the node: {}",
+                    thread.name(),
+                    e.getClass().getName(),
+                    e);
+            nextHops.closeUnflushed(DropReason.SERVICE_FAILURE);
+        } finally {
+            context.pool().give(inbox.memory());
+            loop.close();
+            thread.reportEnd();
+        }
+    }
+
+    private void leave() {
         closeIntake();
-        openGate();
-        DropReason reason = isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
+        path.openGate();
+        DropReason reason = thread.isCut() || ending ? DropReason.SHUTDOWN : DropReason.SERVICE_FAILURE;
         dropWaiting(reason);
         inbox.release();
-        if (isAbandoned()) {
-            closeService();
-            departures.closeUnflushed(reason);
+        if (thread.isAbandoned()) {
+            thread.closeService();
+            nextHops.closeUnflushed(reason);
         } else {
-            departures.flush();
-            closeService();
-            departures.close(reason);
+            nextHops.flush();
+            thread.closeService();
+            nextHops.close(reason);
         }
-        settle();
+        inHand.complete();
         memory.recycle();
-        publish();
-        if (turns != null) {
-            turns.free();
-        }
-        environment().pool().give(inboxMemory);
-        loop.close();
-        environment().running().ended(this);
+        path.publish(0);
+        gate.free();
     }
 }

@@ -2,19 +2,34 @@ package org.tamanoir.ee;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.Origin;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceFetches;
+import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.catalog.Transit;
+import org.tamanoir.offload.UpcallCompletions;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.supervision.InstanceFactory;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -24,7 +39,10 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: any thread. While nothing is held {@link #running} takes no lock.
  */
-final class UdpServices {
+final class UdpServices implements UdpIntake {
+    private static final Logger LOG = LoggerFactory.getLogger(UdpServices.class);
+    private static final String NOT_OFFERED = "it amplifies, so it is not offered on UDP, where sources can be forged; "
+            + "add it to limits.udp-amplifiers to offer it";
     /** Packets held at once. */
     private static final int MAX_PACKETS = 4096;
     /** Keys that packets are held for at once. */
@@ -32,60 +50,57 @@ final class UdpServices {
     /** Between attempts to start a service that could not be started. */
     private static final Duration RETRY = Duration.ofSeconds(1);
 
-    private final ExecutionEnvironment environment;
-    private final InstanceMaker maker;
-    private final MissingServices missing;
+    private final NodeContext context;
+    private final Instances instances;
+    private final InstanceFactory maker;
+    private final ServiceFetches missing;
     private final Map<ServiceDefinition, UdpService> running = new ConcurrentHashMap<>();
     /** When a service could not be started, in ns, so that not every packet tries. */
     private final Map<ServiceDefinition, Long> failures = new WeakHashMap<>();
 
-    private final Map<Long, Wait> waits = new HashMap<>();
+    /** Services that amplify and are not configured to do so over UDP, as an instance of each has shown. */
+    private final Set<ServiceDefinition> notOffered = Collections.newSetFromMap(new WeakHashMap<>());
+
+    private final Map<Long, Waiting> waits = new HashMap<>();
     private final Traffic traffic;
-    private final Settling settling = new Settling();
+    private final UpcallCompletions completions = new UpcallCompletions();
     private int packetsHeld;
-    private int octetsHeld;
+    private int bytesHeld;
     private boolean closed;
+    private volatile @Nullable Consumer<UdpPort> shared;
     /** Keys that packets are held for. */
     private volatile int keysHeld;
     /** Packets held for these keys; those that an instance has got and not yet handled are not among them. */
     private volatile int packetsWaiting;
 
-    UdpServices(ExecutionEnvironment environment, InstanceMaker maker, MissingServices missing) {
-        this.environment = environment;
+    UdpServices(NodeContext context, Instances instances, InstanceFactory maker, ServiceFetches missing) {
+        this.context = context;
+        this.instances = instances;
         this.maker = maker;
         this.missing = missing;
-        this.traffic = new Traffic(environment.tap(), "reception");
+        this.traffic = new Traffic(context.tap(), "reception");
     }
-
-    /** A packet that waits: a copy, and where it came from. */
-    record Held(byte[] octets, Arrival from) {}
 
     /** The packets that wait for one key. Guarded by the lock. */
-    private static final class Wait {
-        final long key;
-        final Queue<Held> packets = new ArrayDeque<>();
+    private record Waiting(long key, Queue<Held> packets) {}
 
-        Wait(long key) {
-            this.key = key;
-        }
-    }
-
-    /** The counts of packets that ended while they were held; the lock's holder publishes. */
+    /** Returns the counts of packets that ended while they were held; the lock's holder publishes. */
     Traffic traffic() {
         return traffic;
     }
 
-    /** Packets that wait for a service now. */
+    /** Returns how many packets wait for a service now. */
     int packetsWaiting() {
         return packetsWaiting;
     }
 
-    /** Whether packets are held for any key. */
-    boolean isHolding() {
+    /** Returns whether packets are held for any key. */
+    @Override
+    public boolean isHolding() {
         return keysHeld > 0;
     }
 
-    /** The instance that packets of this key can be offered to at once; null: {@link #deliver} them. */
+    /** Returns the instance that packets of this key can be offered to at once; null: {@link #deliver} them. */
     @Nullable
     UdpService running(long key) {
         if (keysHeld > 0) {
@@ -99,8 +114,8 @@ final class UdpServices {
         if (key == ServiceKey.NONE) {
             return Transit.DEFINITION;
         }
-        ServiceDefinition found = environment.services().find(key);
-        return found == null ? null : ExecutionEnvironment.entrance(found);
+        ServiceDefinition found = context.services().find(key);
+        return found == null ? null : found.entrance();
     }
 
     /**
@@ -108,11 +123,11 @@ final class UdpServices {
      *
      * @return null when it was taken, else why not
      */
-    @Nullable
-    DropReason deliver(long key, Packet packet, Arrival from) {
+    @Override
+    public @Nullable DropReason deliver(long key, Packet packet, Arrival from) {
         UdpSocket arrival = from.socket();
         ServiceDefinition definition;
-        Wait wait;
+        Waiting wait;
         synchronized (this) {
             wait = waits.get(key);
             if (wait != null) {
@@ -132,10 +147,12 @@ final class UdpServices {
             DropReason reason = closed
                     ? DropReason.SHUTDOWN
                     : definition == null
-                            ? missing.refusal(key)
-                            : failedLately(definition) ? DropReason.NO_INSTANCE : null;
+                            ? missing.refusal(key, null)
+                            : notOffered.contains(definition)
+                                    ? DropReason.AMPLIFICATION
+                                    : failedLately(definition) ? DropReason.NO_INSTANCE : null;
             if (reason == null) {
-                wait = new Wait(key);
+                wait = new Waiting(key, new ArrayDeque<>());
                 reason = waits.size() < MAX_KEYS ? hold(wait, packet, from) : DropReason.DEPLOYMENT_HOLD_FULL;
             }
             if (reason != null || wait == null) {
@@ -144,54 +161,61 @@ final class UdpServices {
             waits.put(key, wait);
             keysHeld = waits.size();
         }
-        Wait waiting = wait;
-        if (definition != null) {
-            make(waiting, definition, arrival);
-        } else {
-            Origin origin = new Origin(Forwarder.toAddress(from.high(), from.low()), packet.previousNode());
-            missing.request(key, origin, answer -> answered(waiting, answer, arrival));
+        Waiting waiting = wait;
+        try {
+            if (definition != null) {
+                make(waiting, definition, arrival);
+            } else {
+                Origin origin = new Origin(Addresses.of(from.high(), from.low()), packet.previousNode(), false);
+                missing.request(key, origin, answer -> answered(waiting, answer, arrival));
+            }
+        } catch (Throwable e) {
+            faulty(waiting, e); // For want of memory, for instance. The key's next packet asks again.
         }
         return null;
     }
 
-    private @Nullable DropReason hold(Wait wait, Packet packet, Arrival from) {
-        int octets = packet.length();
-        if (packetsHeld == MAX_PACKETS
-                || octetsHeld + octets > environment.config().holdOctets()) {
+    private @Nullable DropReason hold(Waiting wait, Packet packet, Arrival from) {
+        int bytes = packet.length();
+        if (packetsHeld == MAX_PACKETS || bytesHeld + bytes > context.config().holdBytes()) {
             // With its code there it is the instance alone that they wait for.
-            return definition(wait.key) == null ? DropReason.DEPLOYMENT_HOLD_FULL : DropReason.INBOX_FULL;
+            return definition(wait.key()) == null ? DropReason.DEPLOYMENT_HOLD_FULL : DropReason.INBOX_FULL;
         }
-        byte[] copy = new byte[octets];
+        byte[] copy = new byte[bytes];
         packet.buffer().get(packet.offset(), copy);
-        wait.packets.add(new Held(copy, from.copy()));
+        wait.packets().add(new Held(copy, from.copy()));
         packetsHeld++;
         packetsWaiting = packetsWaiting + 1;
-        octetsHeld += octets;
+        bytesHeld += bytes;
         return null;
     }
 
     private boolean failedLately(ServiceDefinition definition) {
         Long failedNs = failures.get(definition);
-        return failedNs != null && System.nanoTime() - failedNs < RETRY.toNanos();
+        return failedNs != null && context.platform().nanoTime() - failedNs < RETRY.toNanos();
     }
 
-    /** The instance of a service; that of packets for no service is made at once. */
+    /** Returns the instance of a service; that of packets for no service is made at once. */
     private @Nullable UdpService instance(ServiceDefinition definition, UdpSocket arrival) {
         UdpService known = running.get(definition);
         boolean startNow = known == null && definition == Transit.DEFINITION && !closed && !failedLately(definition);
         return startNow ? start(definition, new Transit(), arrival) : known;
     }
 
-    private void answered(Wait wait, ServiceSource.Answer answer, UdpSocket arrival) {
+    private void answered(Waiting wait, ServiceSource.Answer answer, UdpSocket arrival) {
         ServiceDefinition definition = answer.service();
-        if (definition != null) {
-            make(wait, definition, arrival);
-        } else {
-            refused(wait, answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal());
+        try {
+            if (definition != null) {
+                make(wait, definition, arrival);
+            } else {
+                refused(wait, answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal());
+            }
+        } catch (RuntimeException e) {
+            faulty(wait, e);
         }
     }
 
-    private void make(Wait wait, ServiceDefinition definition, UdpSocket arrival) {
+    private void make(Waiting wait, ServiceDefinition definition, UdpSocket arrival) {
         synchronized (this) {
             UdpService known = running.get(definition);
             if (known != null && handOn(wait, known)) { // Another key means the same service.
@@ -201,18 +225,34 @@ final class UdpServices {
         maker.make(definition, (service, failure) -> made(wait, definition, arrival, service, failure));
     }
 
+    /** A fault of the node: packets must not wait for ever for what nobody tells any more. */
+    private synchronized void faulty(Waiting wait, Throwable fault) {
+        context.threads().survived("UDP packets for an instance", 1, fault);
+        drop(wait, DropReason.NO_INSTANCE);
+    }
+
     private void made(
-            Wait wait,
+            Waiting wait,
             ServiceDefinition definition,
             UdpSocket arrival,
             @Nullable Service service,
             @Nullable Throwable failure) {
-        if (failure != null) {
-            environment.incidents().failed(definition, "its constructor", failure, "packet dropped");
+        try {
+            made(wait, definition, arrival, service);
+        } catch (RuntimeException e) {
+            faulty(wait, e);
+        } finally {
+            dismissUnlessAttached(service);
+            if (failure != null) { // Last: its text is a service's, and may throw; packets must not wait for ever then.
+                context.incidents().failed(definition, "its constructor", failure, "packet dropped");
+            }
         }
+    }
+
+    private void made(Waiting wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {
         ServiceDefinition current;
         synchronized (this) {
-            current = definition(wait.key);
+            current = definition(wait.key());
             if (current == null) {
                 refused(wait, DropReason.UNKNOWN_SERVICE);
             } else if (current == definition) {
@@ -224,33 +264,48 @@ final class UdpServices {
         }
     }
 
-    private void begin(Wait wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {
+    private void begin(Waiting wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {
         definition.placement().disturb();
+        if (service != null && !offers(definition, service)) {
+            drop(wait, DropReason.AMPLIFICATION);
+            return;
+        }
         UdpService instance = running.get(definition);
         if (instance == null && service != null && !closed) {
             instance = start(definition, service, arrival);
         }
         if (instance == null) {
-            failures.put(definition, System.nanoTime());
+            failures.put(definition, context.platform().nanoTime());
         }
         if (instance == null || !handOn(wait, instance)) {
             drop(wait, closed ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE);
         }
     }
 
+    /** Returns whether the service may run on UDP; of one that may not no further instance is made. */
+    private boolean offers(ServiceDefinition definition, Service instance) {
+        if (context.config().udpBounds().offers(definition, instance)) {
+            return true;
+        }
+        if (notOffered.add(definition)) {
+            LOG.warn("service {}: {}", definition.label(), NOT_OFFERED);
+        }
+        return false;
+    }
+
     private synchronized @Nullable UdpService start(ServiceDefinition definition, Service service, UdpSocket arrival) {
         StreamInfo info = new StreamInfo(StreamInfo.Transport.UDP, null, arrival.localAddress());
         try {
-            UdpService instance = new UdpService(environment, definition, service, info, arrival);
-            if (environment.running().begin(instance)) {
+            UdpService instance = new UdpService(context, this, definition, service, info, arrival);
+            if (instances.begin(instance.handle, () -> running.remove(definition, instance))) {
                 running.put(definition, instance);
                 failures.remove(definition);
                 return instance;
             }
         } catch (RuntimeException | Error e) {
-            environment.failures().failed(definition.name(), "its start", e, "packet dropped");
+            context.failures().failed(definition.name(), "its start", e, "packet dropped");
         }
-        failures.put(definition, System.nanoTime());
+        failures.put(definition, context.platform().nanoTime());
         return null;
     }
 
@@ -261,11 +316,23 @@ final class UdpServices {
     void place(ServiceDefinition definition, UdpSocket arrival) {
         UdpService known = running.get(definition);
         if (known != null) {
-            known.placeAgain();
+            known.thread.placeAgain();
         } else if (definition.placement().wantsJvm()) {
             definition.placement().failed(definition.label(), ""); // There is nothing to take back.
         } else {
-            maker.make(definition, (service, failure) -> place(definition, arrival, service, failure));
+            maker.make(definition, (service, failure) -> {
+                try {
+                    place(definition, arrival, service, failure);
+                } finally {
+                    dismissUnlessAttached(service);
+                }
+            });
+        }
+    }
+
+    private static void dismissUnlessAttached(@Nullable Service service) {
+        if (service != null) {
+            service.dismiss();
         }
     }
 
@@ -273,11 +340,13 @@ final class UdpServices {
             ServiceDefinition definition, UdpSocket arrival, @Nullable Service service, @Nullable Throwable failure) {
         UdpService known = running.get(definition);
         if (known != null) {
-            known.placeAgain(); // A packet has come meanwhile.
+            known.thread.placeAgain(); // A packet has come meanwhile.
         } else if (failure != null) {
-            environment.incidents().failed(definition, "its constructor", failure, "not placed");
+            context.incidents().failed(definition, "its constructor", failure, "not placed");
             definition.placement().failed(definition.label(), "its constructor failed: " + failure);
-        } else if (service != null && !closed && environment.services().has(definition)) {
+        } else if (service != null && !offers(definition, service)) {
+            definition.placement().failed(definition.label(), NOT_OFFERED);
+        } else if (service != null && !closed && context.services().has(definition)) {
             if (start(definition, service, arrival) == null) {
                 definition.placement().failed(definition.label(), "its instance could not be started");
             }
@@ -286,28 +355,29 @@ final class UdpServices {
         }
     }
 
-    /** Later packets of this key go to the instance behind those that were held. */
-    private synchronized boolean handOn(Wait wait, UdpService instance) {
-        if (waits.get(wait.key) != wait) {
+    /** Has later packets of this key go to the instance behind those that were held. */
+    private synchronized boolean handOn(Waiting wait, UdpService instance) {
+        if (waits.get(wait.key()) != wait) {
             return true; // All was dropped when the node began to stop.
         }
-        if (!instance.takeHeld(List.copyOf(wait.packets))) {
+        if (!instance.takeHeld(List.copyOf(wait.packets()))) {
             return false;
         }
         end(wait);
         return true;
     }
 
-    private void end(Wait wait) {
-        waits.remove(wait.key, wait);
-        packetsWaiting = packetsWaiting - wait.packets.size();
+    private void end(Waiting wait) {
+        waits.remove(wait.key(), wait);
+        packetsWaiting = packetsWaiting - wait.packets().size();
         keysHeld = waits.size();
     }
 
-    private synchronized void refused(Wait wait, DropReason reason) {
-        if (environment.config().unknownService() == FailurePolicy.PASS && !wait.packets.isEmpty()) {
+    private synchronized void refused(Waiting wait, DropReason reason) {
+        if (context.config().unknownService() == FailurePolicy.PASS
+                && !wait.packets().isEmpty()) {
             UdpService transit =
-                    instance(Transit.DEFINITION, wait.packets.element().from().socket());
+                    instance(Transit.DEFINITION, wait.packets().element().from().socket());
             if (transit != null && handOn(wait, transit)) {
                 return;
             }
@@ -315,31 +385,49 @@ final class UdpServices {
         drop(wait, reason);
     }
 
-    private void drop(Wait wait, DropReason reason) {
-        if (waits.get(wait.key) != wait) {
+    private void drop(Waiting wait, DropReason reason) {
+        if (waits.get(wait.key()) != wait) {
             return;
         }
         end(wait);
-        for (Held held : wait.packets) {
+        for (Held held : wait.packets()) {
             packetsHeld--;
-            octetsHeld -= held.octets.length;
+            bytesHeld -= held.bytes().length;
             traffic.taken();
-            traffic.drop(reason, held.from.peer(), wait.key, held.octets.length);
-            settling.add(held.from.slot());
+            traffic.drop(reason, held.from().peer(), wait.key(), held.bytes().length);
+            completions.add(held.from().slot());
         }
-        settling.settle(environment.levels());
+        completions.report(context.levels().os());
         traffic.publish();
     }
 
-    /** An instance has handled or dropped a packet that was held. */
-    synchronized void handled(Held held) {
+    /** Takes note that an instance has handled or dropped a packet that was held. */
+    @Override
+    public synchronized void handled(Held held) {
         packetsHeld--;
-        octetsHeld -= held.octets.length;
+        bytesHeld -= held.bytes().length;
     }
 
-    /** An instance has ended. */
-    void ended(UdpService instance) {
-        running.remove(instance.definition(), instance);
+    /**
+     * Has ports that several services use read by this.
+     *
+     * @param reader null = nobody reads them any more: the node stops
+     */
+    void sharedPorts(@Nullable Consumer<UdpPort> reader) {
+        shared = reader;
+    }
+
+    @Override
+    public void readShared(UdpPort port) {
+        Consumer<UdpPort> reader = shared;
+        if (reader != null) {
+            reader.accept(port);
+        }
+    }
+
+    @Override
+    public boolean isStopping() {
+        return shared == null;
     }
 
     /** Ends the instance of a service when it has handled what has reached it; no packet goes to it any more. */
@@ -353,7 +441,7 @@ final class UdpServices {
     /** Drops what is held and makes no more instances. */
     synchronized void close() {
         closed = true;
-        for (Wait wait : List.copyOf(waits.values())) {
+        for (Waiting wait : List.copyOf(waits.values())) {
             drop(wait, DropReason.SHUTDOWN);
         }
     }

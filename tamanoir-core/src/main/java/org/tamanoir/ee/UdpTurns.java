@@ -4,11 +4,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.qdisc.QosConfig;
-import org.tamanoir.qdisc.TrafficClass;
+import org.tamanoir.sched.CpuGrant;
+import org.tamanoir.sched.TurnGate;
+import org.tamanoir.sched.TurnOwner;
+import org.tamanoir.sched.WaitingGrants;
+import org.tamanoir.supervision.ThreadUse;
 
 /**
  * The turns of a UDP service: one for each class. Its thread never waits for a turn with a packet in hand. A packet
@@ -29,17 +33,15 @@ final class UdpTurns extends TurnGate {
     private static final long SLICE_NS = 1_000_000;
 
     private final UdpService service;
-    private TurnOwner owner;
+    private final UdpGate gate;
+    private final ClassQueues queues;
+    private volatile TurnOwner owner;
     /** Null since scheduling was switched off: what waits is served as it comes. */
-    private @Nullable TurnScheduler scheduler;
+    private volatile @Nullable WaitingGrants grants;
 
-    private QosConfig config;
     private Classifier classifier;
-    /** By class, as {@link #turns}. */
-    private List<ClassQueue> queues = List.of();
-
-    private List<Turn> turns = List.of();
-    private int waiting;
+    /** By class. */
+    private List<CpuGrant> turns = List.of();
     /** A packet of a queue is in hand. */
     private boolean serving;
     /** Packets go into queues until the ports have been read. */
@@ -50,173 +52,156 @@ final class UdpTurns extends TurnGate {
     /** The thread will be woken to look whether a class starves. */
     private boolean alarmed;
 
-    UdpTurns(UdpService service, TurnScheduler scheduler, QosConfig config, Classifier classifier) {
+    UdpTurns(UdpService service, UdpGate gate, WaitingGrants grants, QosConfig config, Classifier classifier) {
         this.service = service;
-        this.config = config;
+        this.gate = gate;
+        NodeContext context = service.context;
+        this.queues = new ClassQueues(
+                context.pool(), context.platform(), context.config().typeId(), this);
         this.classifier = classifier;
-        this.owner = new TurnOwner(service.loop::wakeup, service.thread());
-        this.stallNs = service.environment().config().stallTimeout().toNanos();
-        change(scheduler, config, classifier);
+        this.owner = newOwner();
+        this.stallNs = context.config().stallTimeout().toNanos();
+        change(grants, config, classifier);
     }
 
-    /** Schedules so from now on; packets that wait stay in the queue of their class, if there still is one. */
-    void change(TurnScheduler next, QosConfig nextConfig, Classifier nextClassifier) {
+    private TurnOwner newOwner() {
+        return new TurnOwner(
+                service.loop::wakeup, ThreadUse.of(service.thread.supervision().thread()));
+    }
+
+    /** Schedules so from now on; packets that wait are classified anew, in their order. */
+    void change(WaitingGrants next, QosConfig config, Classifier nextClassifier) {
         end();
-        List<ClassQueue> made = new ArrayList<>();
-        for (TrafficClass each : nextConfig.classes()) {
-            made.add(new ClassQueue(service.environment().pool(), each));
+        WaitingGrants before = grants;
+        queues.change(config, nextClassifier, before);
+        TurnOwner asking = newOwner();
+        owner = asking;
+        List<CpuGrant> made = new ArrayList<>();
+        for (int i = 0; i < queues.count(); i++) {
+            made.add(new CpuGrant(next, asking));
         }
-        for (int i = 0; i < queues.size(); i++) {
-            made.get(indexIn(nextConfig, config.classes().get(i).name())).takeOver(queues.get(i));
-        }
-        tell();
-        queues = made;
-        owner = new TurnOwner(service.loop::wakeup, service.thread());
-        TurnOwner asking = owner;
-        turns = made.stream().map(queue -> new Turn(next, asking)).toList();
-        scheduler = next;
-        config = nextConfig;
+        turns = made;
+        grants = next;
         classifier = nextClassifier;
     }
 
-    private static int indexIn(QosConfig config, String name) {
-        int index = 0;
-        for (int i = 0; i < config.classes().size(); i++) {
-            String each = config.classes().get(i).name();
-            if (each.equals(name)) {
-                return i;
-            }
-            index = each.equals(config.defaultClass()) ? i : index;
-        }
-        return index;
-    }
-
-    /** Scheduling is switched off: what waits is served, and new packets of a class go behind it until then. */
+    /** Switches scheduling off: what waits is served, and new packets of a class go behind it until then. */
     void switchOff() {
         end();
-        scheduler = null;
+        grants = null;
     }
 
-    /** Whether there is nothing to do any more. */
+    /** Returns whether there is nothing to do any more. */
     boolean isDone() {
-        return scheduler == null && waiting == 0;
+        return grants == null && queues.packets() == 0;
     }
 
-    /** Packets in queues. */
+    /** Returns how many packets are in queues. */
     int waiting() {
-        return waiting;
+        return queues.packets();
     }
-
-    // ---- packets that arrive ---------------------------------------------------------------------------------------
 
     @Override
-    boolean take(Packet packet) {
+    public boolean take(Packet packet) {
         if (serving) {
             return true;
         }
         int wanted = classifier.classOf(packet);
-        ClassQueue queue = queues.get(wanted);
-        Turn turn = turns.get(wanted);
-        if (queue.isEmpty() && (scheduler == null || mayServe(turn, wanted))) {
+        CpuGrant turn = turns.get(wanted);
+        if (queues.of(wanted).isEmpty() && (grants == null || mayServe(turn, wanted))) {
             turn.serves(packet.length());
             return true;
         }
-        boolean wasEmpty = queue.isEmpty();
-        if (service.offer(packet, queue)) {
-            waiting++;
-            if (wasEmpty) {
-                queue.waitsSince(System.nanoTime());
-            }
-        } else {
-            service.drop(DropReason.TURN_QUEUE_FULL, packet);
+        if (!gate.offer(packet, wanted, queues)) {
+            service.path.drop(DropReason.TURN_QUEUE_FULL, packet);
         }
-        if (scheduler != null && turn.isIdle()) {
-            turn.request(config, wanted);
+        if (grants != null && turn.isIdle()) {
+            turn.request(wanted);
         }
         return false;
     }
 
-    private boolean mayServe(Turn turn, int index) {
+    private boolean mayServe(CpuGrant turn, int index) {
         if (sliceOver) {
             return false;
         }
-        Turn held = owner.running();
+        CpuGrant held = owner.running();
         if (held == null && turn.isIdle()) {
-            held = turn.request(config, index) ? turn : null;
+            held = turn.request(index) ? turn : null;
         }
         if (held != turn) {
             return false;
         }
         turn.begin();
-        if (!turn.mayGoOn()) {
-            service.departures.flush(); // What it has processed in its quantum leaves before the next one.
+        if (!turn.continueQuantum()) {
+            service.nextHops.flush(); // What it has processed in its quantum leaves before the next one.
             sliceOver = !turn.goOn() || isSliceOver();
         }
         return !sliceOver;
     }
 
     private boolean isSliceOver() {
-        return System.nanoTime() - sliceBeganNs >= SLICE_NS;
+        return service.context.platform().nanoTime() - sliceBeganNs >= SLICE_NS;
     }
-
-    // ---- packets that wait -----------------------------------------------------------------------------------------
 
     /** Serves what waits, as far as there are turns; between looks at the ports. False when nothing was done. */
     boolean serve() {
         boolean worked = false;
         sliceOver = false;
-        if (waiting > 0 && !service.isPaused()) {
-            sliceBeganNs = System.nanoTime();
-            worked = scheduler == null ? serveAll() : serveGranted();
+        if (queues.packets() > 0 && !service.thread.isPaused()) {
+            sliceBeganNs = service.context.platform().nanoTime();
+            worked = grants == null ? serveAll() : serveGranted();
             dropStarved();
         }
-        if (scheduler != null) {
+        if (grants != null) {
             tell();
-            sliceBeganNs = System.nanoTime();
+            sliceBeganNs = service.context.platform().nanoTime();
         }
         return worked;
     }
 
     /** Drops what waits in a class that has got no turn for too long. */
     private void dropStarved() {
-        TurnScheduler from = scheduler;
-        for (int i = 0; from != null && i < queues.size(); i++) {
-            ClassQueue queue = queues.get(i);
-            Turn turn = turns.get(i);
+        WaitingGrants from = grants;
+        for (int i = 0; from != null && i < queues.count(); i++) {
+            ClassQueue queue = queues.of(i);
+            CpuGrant turn = turns.get(i);
             if (!queue.isEmpty() && !turn.isGranted() && !turn.isIdle() && isStalled(queue, turn)) {
-                from.dropped(config, i, DropReason.STARVED, queue.packets(), queue.octets());
+                from.dropped(i, DropReason.STARVED, queue.packets(), queue.bytes());
                 drop(queue, DropReason.STARVED);
+                queues.release();
+                turn.release();
             }
         }
     }
 
-    private boolean isStalled(ClassQueue queue, Turn turn) {
+    private boolean isStalled(ClassQueue queue, CpuGrant turn) {
         return sliceBeganNs - queue.waitsSinceNs() >= stallNs && sliceBeganNs - turn.askedNs() >= stallNs;
     }
 
     private boolean serveAll() {
-        for (int i = 0; i < queues.size(); i++) {
-            serve(queues.get(i), null);
+        for (int i = 0; i < queues.count(); i++) {
+            serve(queues.of(i), null);
         }
         return true;
     }
 
     private boolean serveGranted() {
-        for (int i = 0; i < queues.size(); i++) {
-            if (!queues.get(i).isEmpty() && turns.get(i).isIdle()) {
-                turns.get(i).request(config, i);
+        for (int i = 0; i < queues.count(); i++) {
+            if (!queues.of(i).isEmpty() && turns.get(i).isIdle()) {
+                turns.get(i).request(i);
             }
         }
         boolean worked = false;
         for (int i = 0; i <= turns.size(); i++) { // One turn may follow another, each class once.
-            Turn held = owner.running();
+            CpuGrant held = owner.running();
             if (held == null) {
                 break;
             }
             held.begin();
-            ClassQueue queue = queues.get(turns.indexOf(held));
+            ClassQueue queue = queues.of(turns.indexOf(held));
             if (queue.isEmpty()) {
-                if (held.wasUsed()) {
+                if (held.takeUsed()) {
                     break; // More of its class may wait in the ports.
                 }
                 held.release();
@@ -236,61 +221,60 @@ final class UdpTurns extends TurnGate {
      * @param turn null = none is needed
      * @return false when the slice is over
      */
-    private boolean serve(ClassQueue queue, @Nullable Turn turn) {
+    private boolean serve(ClassQueue queue, @Nullable CpuGrant turn) {
         int packets = 0;
         boolean inTime = true;
-        while (inTime && !queue.isEmpty() && !service.isCut() && !service.isPaused()) {
-            if (turn != null && !turn.mayGoOn()) {
-                sendFrom(queue);
+        while (inTime && !queue.isEmpty() && !service.thread.isCut() && !service.thread.isPaused()) {
+            if (turn != null && !turn.continueQuantum()) {
+                send();
                 if (!turn.goOn()) {
                     return true;
                 }
             }
-            PacketRing ring = queue.next();
-            if (ring == null) {
-                throw new IllegalStateException(queue.packets() + " packets counted in a queue that is empty");
-            }
-            waiting--;
-            if (turn != null) {
-                turn.serves(ring.length());
-            }
-            serving = true;
-            try {
-                service.handleQueued(ring);
-            } finally {
-                serving = false;
-            }
+            serveNext(queue, turn);
             packets++;
             if ((packets & BATCH_PACKETS - 1) == 0) {
-                sendFrom(queue);
+                send();
             }
             inTime = (packets & PACKETS_PER_LOOK - 1) != 0 || !isSliceOver();
         }
-        sendFrom(queue);
+        send();
         return inTime;
     }
 
-    private void sendFrom(ClassQueue queue) {
-        service.departures.flush();
-        queue.release();
-    }
-
-    private void tell() {
-        TurnScheduler listener = scheduler;
-        if (listener != null) {
-            for (int i = 0; i < queues.size(); i++) {
-                queues.get(i).tell(listener, config, i);
-            }
+    private void serveNext(ClassQueue queue, @Nullable CpuGrant turn) {
+        ClassQueues.Waiting next = queues.poll(queue);
+        if (next == null) {
+            return;
+        }
+        if (turn != null) {
+            turn.serves(next.length);
+        }
+        serving = true;
+        try {
+            gate.handle(next);
+        } finally {
+            serving = false;
         }
     }
 
-    // ---- the end of turns ------------------------------------------------------------------------------------------
+    private void send() {
+        service.nextHops.flush();
+        queues.release();
+    }
+
+    private void tell() {
+        WaitingGrants listener = grants;
+        if (listener != null) {
+            queues.tell(listener);
+        }
+    }
 
     @Override
-    boolean mayRest() {
-        Turn held = owner.running();
+    public boolean mayRest() {
+        CpuGrant held = owner.running();
         if (held != null) {
-            if (held.wasUsed() || (!queues.get(turns.indexOf(held)).isEmpty() && !service.isPaused())) {
+            if (held.takeUsed() || (!queues.of(turns.indexOf(held)).isEmpty() && !service.thread.isPaused())) {
                 return false;
             }
             held.release();
@@ -298,33 +282,31 @@ final class UdpTurns extends TurnGate {
                 return false;
             }
         }
-        if (waiting == 0) {
-            queues.forEach(ClassQueue::trim);
-        } else if (!alarmed) {
-            alarmed = true;
+        if (queues.packets() > 0 && !alarmed) {
             service.loop.schedule(Duration.ofNanos(stallNs), () -> alarmed = false); // To look at what waits.
+            alarmed = true;
         }
         return true;
     }
 
     /** Drops what waits. */
     void drop(DropReason reason) {
-        for (ClassQueue queue : queues) {
-            drop(queue, reason);
+        for (int i = 0; i < queues.count(); i++) {
+            drop(queues.of(i), reason);
         }
         tell();
     }
 
     private void drop(ClassQueue queue, DropReason reason) {
-        for (PacketRing ring = queue.next(); ring != null; ring = queue.next()) {
-            waiting--;
-            service.dropQueued(ring, reason);
+        ClassQueues.Waiting next;
+        while ((next = queues.poll(queue)) != null) {
+            gate.drop(next, reason);
         }
     }
 
     @Override
-    void end() {
-        Turn held = owner.running();
+    public void end() {
+        CpuGrant held = owner.running();
         if (held != null) {
             held.release();
         }
@@ -333,14 +315,14 @@ final class UdpTurns extends TurnGate {
 
     /** Gives the memory back: nothing waits, and everything has left. */
     void free() {
-        queues.forEach(ClassQueue::trim);
+        queues.release();
     }
 
     @Override
-    void forfeit() {
-        TurnScheduler from = scheduler;
+    public void forfeit() {
+        WaitingGrants from = grants;
         if (from != null) {
-            from.forfeit(owner);
+            from.scheduler().forfeit(owner);
         }
     }
 }

@@ -1,33 +1,22 @@
 package org.tamanoir.manager;
 
-import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.CodeUnavailableException;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.InstanceStatus;
-import org.tamanoir.ee.Placement;
-import org.tamanoir.ee.QosStatus;
-import org.tamanoir.ee.ServiceCatalog;
-import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.manager.ManagerException.Kind;
-import org.tamanoir.manager.ServiceStatus.State;
-import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
@@ -35,7 +24,7 @@ import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
-import org.tamanoir.service.StreamInfo;
+import org.tamanoir.sched.QosStatus;
 
 /**
  * The Active Node Manager (Tamanoir, 2003): brings services to the node when streams ask for them or an operator
@@ -49,16 +38,16 @@ public final class ActiveNodeManager implements AutoCloseable {
     private final ExecutionEnvironment environment;
     private final ServiceCatalog catalog;
     private final RoutingTable routes;
-    private final @Nullable Deployment deployment;
-    private final @Nullable Deployments deployments;
-    private final @Nullable OnDemand onDemand;
+    private final @Nullable DeploymentConfig deployment;
+    private final @Nullable Deployer deployer;
     private final Outcomes outcomes = new Outcomes();
     private final EventLog events = new EventLog();
     private final Placements placements;
+    private final ServiceStatuses statuses;
     private volatile @Nullable String notReady = "the node has not started";
 
     /**
-     * A manager for an environment that is not started; it becomes that one's source of services.
+     * Makes a manager for an environment that is not started; it becomes that one's source of services.
      *
      * @param deployment null = only services of the class path
      */
@@ -66,7 +55,7 @@ public final class ActiveNodeManager implements AutoCloseable {
             ExecutionEnvironment environment,
             ServiceCatalog catalog,
             RoutingTable routes,
-            @Nullable Deployment deployment) {
+            @Nullable DeploymentConfig deployment) {
         this.environment = environment;
         this.catalog = catalog;
         this.routes = routes;
@@ -81,133 +70,27 @@ public final class ActiveNodeManager implements AutoCloseable {
                         "version",
                         incident.service().version())));
         if (deployment == null) {
-            deployments = null;
-            onDemand = null;
+            deployer = null;
+            statuses = new ServiceStatuses(environment, catalog, null);
             return;
         }
-        Deployments loaded = new Deployments(environment, catalog, deployment, events, outcomes);
-        deployments = loaded;
-        onDemand = deployment.onDemand() ? new OnDemand(loaded, deployment.neighbours(), deployment.tls()) : null;
-        if (onDemand != null) {
-            environment.fetchFrom(onDemand);
+        Deployer loaded = new Deployer(environment, catalog, deployment, events, outcomes);
+        deployer = loaded;
+        statuses = new ServiceStatuses(environment, catalog, loaded);
+        if (deployment.onDemand()) {
+            UpstreamCodeServers upstream = new UpstreamCodeServers(deployment.neighbours(), deployment.tls());
+            environment.fetchFrom((key, then) -> OnDemandFetch.of(loaded, upstream, key, then));
         }
     }
 
-    // ---- services --------------------------------------------------------------------------------------------------
-
-    /** All versions of all services, by name and version. */
+    /** Returns all versions of all services, by name and version. */
     public List<ServiceStatus> services() {
-        Map<ServiceDefinition, List<InstanceStatus>> running = new IdentityHashMap<>();
-        environment
-                .instances()
-                .forEach(instance -> running.computeIfAbsent(instance.service(), service -> new ArrayList<>())
-                        .add(instance));
-        List<ServiceStatus> all = new ArrayList<>();
-        for (ServiceDefinition definition : catalog.all()) {
-            List<InstanceStatus> instances = running.getOrDefault(definition, List.of());
-            Deployed service = deployments == null ? null : deployments.with(definition);
-            all.add(service == null ? ofClassPath(definition, instances) : ofDeployed(service, instances));
-        }
-        if (deployments != null) {
-            deployments.leaving().forEach(service -> all.add(ofDeployed(service)));
-        }
-        all.sort(Comparator.comparing(ServiceStatus::name)
-                .thenComparing(
-                        ServiceStatus::version,
-                        (a, b) -> a.isEmpty() || b.isEmpty() ? a.compareTo(b) : ServiceId.VERSION_ORDER.compare(a, b)));
-        return all;
+        return statuses.all();
     }
 
-    private ServiceStatus ofClassPath(ServiceDefinition definition, List<InstanceStatus> instances) {
-        return new ServiceStatus(
-                definition.name(),
-                "",
-                definition.life().quarantinedUntil() == null ? State.RUNNING : State.QUARANTINED,
-                isCurrent(definition),
-                "class path",
-                null,
-                null,
-                null,
-                tcpStreams(instances),
-                servesUdp(instances),
-                environment.traffic(definition),
-                summed(instances, InstanceStatus::counters),
-                summed(instances, InstanceStatus::dropReasons),
-                definition.life(),
-                definition.placement().status(),
-                below(instances),
-                List.of());
-    }
-
-    private ServiceStatus ofDeployed(Deployed service) {
-        ServiceDefinition definition = service.definition();
-        return ofDeployed(
-                service,
-                environment.instances().stream()
-                        .filter(instance -> instance.service() == definition)
-                        .toList());
-    }
-
-    private ServiceStatus ofDeployed(Deployed service, List<InstanceStatus> instances) {
-        ServiceDefinition definition = service.definition();
-        return new ServiceStatus(
-                service.id.name(),
-                service.id.version(),
-                state(service),
-                isCurrent(definition),
-                service.source(),
-                service.publisherId(),
-                service.jarSha256(),
-                service.since,
-                tcpStreams(instances),
-                servesUdp(instances),
-                definition == null ? null : environment.traffic(definition),
-                summed(instances, InstanceStatus::counters),
-                summed(instances, InstanceStatus::dropReasons),
-                service.life,
-                service.placement.status(),
-                below(instances),
-                service.holders());
-    }
-
-    private static State state(Deployed service) {
-        if (service.closed()) {
-            return State.UNLOADING;
-        }
-        if (service.leaving) {
-            return State.DRAINING;
-        }
-        return service.life.quarantinedUntil() == null ? State.RUNNING : State.QUARANTINED;
-    }
-
-    private boolean isCurrent(@Nullable ServiceDefinition definition) {
-        return definition != null && catalog.find(ServiceKey.of(definition.name())) == definition;
-    }
-
-    private static int tcpStreams(List<InstanceStatus> instances) {
-        return (int) instances.stream()
-                .filter(instance -> instance.stream().transport() == StreamInfo.Transport.TCP)
-                .count();
-    }
-
-    private static boolean servesUdp(List<InstanceStatus> instances) {
-        return tcpStreams(instances) < instances.size();
-    }
-
-    private static Map<String, Long> summed(
-            List<InstanceStatus> instances, Function<InstanceStatus, Map<String, Long>> of) {
-        Map<String, Long> sums = new TreeMap<>();
-        instances.forEach(instance -> of.apply(instance).forEach((name, value) -> sums.merge(name, value, Long::sum)));
-        return sums;
-    }
-
-    private static LevelCounters below(List<InstanceStatus> instances) {
-        return instances.stream().map(InstanceStatus::below).reduce(LevelCounters.ZERO, LevelCounters::plus);
-    }
-
-    /** Whether this version is to be served to other nodes: streams that come get it. */
+    /** Returns whether this version is to be served to other nodes: streams that come get it. */
     public boolean isServed(ServiceId id) {
-        return deployments != null && deployments.has(id);
+        return deployer != null && deployer.has(id);
     }
 
     /**
@@ -217,12 +100,12 @@ public final class ActiveNodeManager implements AutoCloseable {
      * @param allowOlder whether a bare name may come to mean an older version than it did
      */
     public ServiceStatus deploy(String service, boolean allowOlder) throws ManagerException {
-        Deployments to = deployments();
+        Deployer to = deployer();
         long key = key(service);
-        block(key, false);
+        to.unblock(key);
         try {
-            Deployed now = to.deployAndWait(key, fetcher -> fetcher.update(key, allowOlder));
-            return ofDeployed(now);
+            DeployedVersion now = to.deployAndWait(key, fetcher -> fetcher.update(key, allowOlder));
+            return statuses.of(now);
         } catch (CodeRefusedException e) {
             throw new ManagerException(Kind.REFUSED, e.getMessage() + " (" + e.refusal() + ")");
         } catch (CodeUnavailableException e) {
@@ -240,7 +123,7 @@ public final class ActiveNodeManager implements AutoCloseable {
      * @return what drains
      */
     public List<ServiceStatus> drain(String service) throws ManagerException {
-        return undeploy(service, Deployments.NO_DEADLINE, true);
+        return undeploy(service, Deployer.NO_DEADLINE, true);
     }
 
     /**
@@ -251,20 +134,13 @@ public final class ActiveNodeManager implements AutoCloseable {
      * @param block whether it stays away until it is deployed by name; else streams may bring it back
      */
     public List<ServiceStatus> undeploy(String service, Duration deadline, boolean block) throws ManagerException {
-        Deployments from = deployments();
+        Deployer from = deployer();
         long key = key(service);
-        List<Deployed> leaving = from.all().stream()
-                .filter(version -> version.id.key() == key || version.id.nameKey() == key)
-                .toList();
+        List<DeployedVersion> leaving = from.undeploy(key, deadline, block);
         if (leaving.isEmpty()) {
             throw new ManagerException(Kind.NOT_FOUND, notDeployed(service));
         }
-        if (block) {
-            block(key, true);
-            leaving.forEach(version -> block(version.id.key(), true));
-        }
-        leaving.forEach(version -> from.remove(version, deadline, "undeployed by the operator"));
-        return leaving.stream().map(this::ofDeployed).toList();
+        return leaving.stream().map(statuses::of).toList();
     }
 
     private String notDeployed(String service) {
@@ -277,21 +153,15 @@ public final class ActiveNodeManager implements AutoCloseable {
                         : " is not deployed; 'services' lists what is");
     }
 
-    private void block(long key, boolean block) {
-        if (onDemand != null) {
-            onDemand.block(key, block);
-        }
-    }
-
     /** Ends a service's quarantine. Of a bare name that of all versions. */
     public List<ServiceStatus> release(String service) throws ManagerException {
         key(service);
-        List<ServiceStatus> held = named(service);
+        List<ServiceStatus> held = statuses.named(service);
         if (held.isEmpty()) {
             throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
         }
-        held.forEach(status -> status.life().release());
-        return named(service); // Their states are others now.
+        held.forEach(status -> status.health().release());
+        return statuses.named(service); // Their states are others now.
     }
 
     /** Has the services that are to be handled below the JVM placed there. Once, when the node has started. */
@@ -308,54 +178,47 @@ public final class ActiveNodeManager implements AutoCloseable {
     public List<ServiceStatus> place(String service, Placement.Wanted wanted) throws ManagerException {
         key(service);
         placements.change(service, wanted);
-        return named(service);
-    }
-
-    private List<ServiceStatus> named(String service) {
-        return services().stream()
-                .filter(status ->
-                        status.name().equals(service) || (status.name() + ":" + status.version()).equals(service))
-                .toList();
+        return statuses.named(service);
     }
 
     /**
      * Runs this code no more: undeploys it at once and refuses it from now on, also after a restart.
      *
      * @param keyIdOrDigest a publisher's key id, 16 hexadecimal digits, or a jar's SHA-256, 64 of them
+     * @throws ManagerException {@link Kind#NOT_KEPT} when it is revoked, but only until the process ends
      */
     public void revoke(String keyIdOrDigest) throws ManagerException {
-        Deployments from = deployments();
-        TrustStore trust = deployment == null ? null : deployment.trust();
-        if (trust == null) {
-            return;
-        }
+        Deployer from = deployer();
+        String notKept;
         try {
-            trust.revoke(keyIdOrDigest);
+            notKept = from.revoke(keyIdOrDigest);
         } catch (IllegalArgumentException e) {
             throw new ManagerException(Kind.INVALID, String.valueOf(e.getMessage()));
-        } catch (IOException e) {
-            LOG.error("revocation of {} is not written and ends with the process: {}", keyIdOrDigest, e.toString());
         }
-        events.add("revoked", keyIdOrDigest + " revoked", Map.of("revoked", keyIdOrDigest));
-        for (Deployed version : from.all()) {
-            if (keyIdOrDigest.equals(version.publisherId()) || keyIdOrDigest.equals(version.jarSha256())) {
-                from.remove(version, Duration.ZERO, "revoked");
-            }
+        String line = keyIdOrDigest + " revoked"
+                + (notKept == null
+                        ? ""
+                        : " until this node ends, and not after that: " + notKept
+                                + "; free space or make the folder writable, then revoke it again");
+        events.add("revoked", line, Map.of("revoked", keyIdOrDigest));
+        if (notKept != null) {
+            LOG.error("{}", line);
+            throw new ManagerException(Kind.NOT_KEPT, line);
         }
     }
 
-    /** Whose code runs. */
+    /** Returns whose code runs. */
     public TrustPolicy trust() {
         return deployment == null ? TrustPolicy.NOBODY : deployment.trust().get();
     }
 
-    /** Deployments so far. */
+    /** Returns the deployments so far. */
     public DeploymentStatistics deploymentStatistics() {
         return outcomes.snapshot(environment.waitingForCode());
     }
 
-    private Deployments deployments() throws ManagerException {
-        Deployments there = deployments;
+    private Deployer deployer() throws ManagerException {
+        Deployer there = deployer;
         if (there == null) {
             throw new ManagerException(
                     Kind.CONFLICT, "this node deploys nothing: start it with a repository and a publisher to trust");
@@ -373,9 +236,7 @@ public final class ActiveNodeManager implements AutoCloseable {
         }
     }
 
-    // ---- routes ----------------------------------------------------------------------------------------------------
-
-    /** All routes, longest prefix first. */
+    /** Returns all routes, longest prefix first. */
     public List<Route> routes() {
         return routes.routes();
     }
@@ -403,14 +264,12 @@ public final class ActiveNodeManager implements AutoCloseable {
         events.add("route", "all routes replaced, now " + replacement.size(), Map.of());
     }
 
-    // ---- quality of service ----------------------------------------------------------------------------------------
-
-    /** How traffic is scheduled now. */
+    /** Returns how traffic is scheduled now. */
     public QosConfig qos() {
         return environment.qos();
     }
 
-    /** What scheduling has done; without points while it is off. */
+    /** Returns what scheduling has done; without points while it is off. */
     public QosStatus qosStatus() {
         return environment.qosStatus();
     }
@@ -442,26 +301,25 @@ public final class ActiveNodeManager implements AutoCloseable {
         }
         for (Link link : config.links()) {
             text.append("; link ").append(link.name()).append(' ').append(link.discipline());
-            text.append(" at ").append(link.rate()).append(" octets/s");
+            text.append(" at ").append(link.rate()).append(" bytes/s");
         }
         return text.toString();
     }
 
-    // ---- state -----------------------------------------------------------------------------------------------------
-
-    /** The packet path: traffic, instances, streams, addresses, tap. */
+    /** Returns the packet path: traffic, instances, streams, addresses, tap. */
     public ExecutionEnvironment environment() {
         return environment;
     }
 
-    /** What happened. */
+    /** Returns what happened. */
     public EventLog events() {
         return events;
     }
 
-    /** Null when the node does its work, else in one line why not. */
+    /** Returns null when the node does its work, else in one line why not. */
     public @Nullable String notReady() {
-        return notReady;
+        List<String> problems = environment.coreProblems();
+        return problems.isEmpty() ? notReady : problems.get(0);
     }
 
     /** Says whether the node does its work: null, or in one line why not. */
@@ -473,8 +331,8 @@ public final class ActiveNodeManager implements AutoCloseable {
     /** Deploys no more. */
     @Override
     public void close() {
-        if (deployments != null) {
-            deployments.close();
+        if (deployer != null) {
+            deployer.close();
         }
     }
 }

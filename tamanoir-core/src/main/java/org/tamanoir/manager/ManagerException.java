@@ -1,6 +1,6 @@
 package org.tamanoir.manager;
 
-/** A change that the node does not make; the message is a line with the remedy for each thing that is wrong. */
+/** A change that the node does not make, or does not keep; the message is a line with the remedy for each thing that is wrong. */
 public final class ManagerException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -15,18 +15,20 @@ public final class ManagerException extends Exception {
         /** Code was found and refused. */
         REFUSED,
         /** Code could not be had from any source now. */
-        UNAVAILABLE
+        UNAVAILABLE,
+        /** It is done, and cannot be written: it ends with the process. */
+        NOT_KEPT
     }
 
     private final Kind kind;
 
-    /** A failure. */
+    /** Makes a failure. */
     public ManagerException(Kind kind, String line) {
         super(line);
         this.kind = kind;
     }
 
-    /** Why. */
+    /** Returns why. */
     public Kind kind() {
         return kind;
     }

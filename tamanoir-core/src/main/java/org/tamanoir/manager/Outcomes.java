@@ -22,7 +22,7 @@ final class Outcomes {
         seconds.merge(outcome, durationNs / 1e9, Double::sum);
     }
 
-    /** {@code cache}, {@code repository} or {@code previous-node}. */
+    /** Returns {@code cache}, {@code repository} or {@code previous-node}. */
     static String ofSource(String source) {
         return source.startsWith("repository")
                 ? "repository"

@@ -3,10 +3,10 @@ package org.tamanoir.manager;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.Placement;
-import org.tamanoir.ee.ServiceCatalog;
-import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.manager.ManagerException.Kind;
 
 /**

@@ -4,10 +4,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.ee.Placement;
-import org.tamanoir.ee.ServiceLife;
-import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.traffic.TrafficSnapshot;
 
 /**
  * One version of a service on this node.
@@ -24,7 +24,7 @@ import org.tamanoir.nodeos.LevelCounters;
  * @param traffic what crossed all its instances, those that ended included; null when it unloads
  * @param counters its own, summed over the instances that run
  * @param dropReasons its own reasons for drops, likewise
- * @param life failures, quarantine, processor time, allocation
+ * @param health failures, quarantine, processor time, allocation
  * @param placement where its UDP packets are handled
  * @param below what levels below the JVM did with them, summed over the instances that run; not in {@code traffic}, but
  *     for packets that went up
@@ -44,7 +44,7 @@ public record ServiceStatus(
         @Nullable TrafficSnapshot traffic,
         Map<String, Long> counters,
         Map<String, Long> dropReasons,
-        ServiceLife life,
+        ServiceHealth health,
         Placement.Status placement,
         LevelCounters below,
         List<String> holders) {

@@ -2,24 +2,51 @@ package org.tamanoir.manager;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.deploy.SmallFile;
 import org.tamanoir.deploy.TrustPolicy;
 
 /**
  * The trust policy in force: the operator's, and what was revoked while the node ran, which a file keeps over
- * restarts, one key id or jar digest a line. Any thread may call.
+ * restarts, one key id or jar digest a line.
+ *
+ * <p>It errs on the side of refusing: what is revoked is in force at once and stays so to the end of the process,
+ * whether or not it can be written; of a file that is damaged all that can be read is in force.
+ *
+ * <p>Thread contract: any thread.
  */
 public final class TrustStore implements Supplier<TrustPolicy> {
-    /** More revocations than a node can need: 16 Ki digests. */
-    private static final int MAX_OCTETS = 1 << 20;
+    private static final Logger LOG = LoggerFactory.getLogger(TrustStore.class);
+    /** More than a node can need. */
+    private static final int MAX_REVOCATIONS = 16_000;
+    /** Room for that many digests. */
+    private static final int MAX_BYTES = 1 << 20;
+
+    private static final int KEY_DIGITS = 16;
+    private static final int DIGEST_DIGITS = 64;
+    /** NUL: what some file systems show for bytes that a crash kept from the disk. */
+    private static final Pattern LINE_END = Pattern.compile("[\\r\\n\\x00]+");
+
+    private static final Pattern DIGITS = Pattern.compile("[0-9a-f]{16,}");
 
     private final @Nullable Path file;
     private volatile TrustPolicy policy;
+    /** Revoked and not in the file. Guarded by the lock, as is the file. */
+    private final Set<String> unwritten = new LinkedHashSet<>();
 
     private TrustStore(TrustPolicy policy, @Nullable Path file) {
         this.policy = policy;
@@ -27,29 +54,80 @@ public final class TrustStore implements Supplier<TrustPolicy> {
     }
 
     /**
-     * The policy with the file's revocations.
+     * Returns the policy with the file's revocations. A line that is none is said in the log and left where it is.
      *
      * @param file null = revocations are forgotten at the end; need not exist
-     * @throws IOException in one line, if the file cannot be read or has a line that is none
+     * @throws IOException in one line, if the file is there and cannot be read or is too long: what it revokes is not
+     *     known
      */
     public static TrustStore open(TrustPolicy policy, @Nullable Path file) throws IOException {
-        TrustPolicy whole = policy;
-        if (file != null) {
-            try {
-                if (Files.size(file) > MAX_OCTETS) {
-                    throw new IOException("revocations " + file + ": more than " + MAX_OCTETS
-                            + " octets; shorten it by what the configuration revokes");
-                }
-                for (String line : Files.readAllLines(file)) {
-                    whole = line.isBlank() ? whole : whole.revoking(line.strip());
-                }
-            } catch (NoSuchFileException e) {
-                return new TrustStore(whole, file);
-            } catch (IllegalArgumentException e) {
-                throw new IOException("revocations " + file + ": " + e.getMessage(), e);
+        if (file == null) {
+            return new TrustStore(policy, null);
+        }
+        Set<String> revoked = new LinkedHashSet<>();
+        List<String> unreadable = new ArrayList<>();
+        for (String line : lines(read(file))) {
+            if (!revocation(line, revoked)) {
+                unreadable.add(line);
             }
         }
-        return new TrustStore(whole, file);
+        if (!unreadable.isEmpty()) {
+            String first = unreadable.get(0).replaceAll("[^ -~]", "?");
+            LOG.warn(
+                    "revocations {}: {} lines are neither a key id of {} hexadecimal digits nor a jar's SHA-256 of {}, "
+                            + "the first is '{}'; {} revocations are read and in force: correct or remove those lines",
+                    file,
+                    unreadable.size(),
+                    KEY_DIGITS,
+                    DIGEST_DIGITS,
+                    first.substring(0, Math.min(first.length(), 2 * DIGEST_DIGITS)),
+                    revoked.size());
+        }
+        return new TrustStore(policy.revoking(revoked), file);
+    }
+
+    /**
+     * Adds what a line revokes; false when the line is not as it should be. What looks like a digest or a key id in
+     * such a line counts all the same. A line without its end and the next one behind it make a run of a wrong length,
+     * whose last digits are the later one. That may revoke what nobody has, and leaves out nothing that was written
+     * whole.
+     */
+    private static boolean revocation(String line, Set<String> revoked) {
+        String text = line.strip().toLowerCase(Locale.ROOT);
+        Matcher run = DIGITS.matcher(text);
+        boolean whole = false;
+        while (run.find()) {
+            String digits = run.group();
+            int length = digits.length();
+            if (length >= DIGEST_DIGITS) {
+                revoked.add(digits.substring(length - DIGEST_DIGITS));
+            }
+            if (length != DIGEST_DIGITS) {
+                revoked.add(digits.substring(length - KEY_DIGITS));
+            }
+            whole = length == text.length() && (length == KEY_DIGITS || length == DIGEST_DIGITS);
+        }
+        return whole;
+    }
+
+    private static byte[] read(Path file) throws IOException {
+        try {
+            return SmallFile.read(file, MAX_BYTES);
+        } catch (SmallFile.TooLargeException e) {
+            throw new IOException(
+                    "revocations " + file + ": more than " + MAX_BYTES
+                            + " bytes; shorten it by what the configuration revokes",
+                    e);
+        } catch (NoSuchFileException e) {
+            return new byte[0];
+        }
+    }
+
+    /** Returns the lines of a file; bytes that are no text are kept as they are. */
+    private static List<String> lines(byte[] bytes) {
+        return LINE_END.splitAsStream(new String(bytes, StandardCharsets.ISO_8859_1))
+                .filter(line -> !line.isBlank())
+                .toList();
     }
 
     @Override
@@ -58,16 +136,47 @@ public final class TrustStore implements Supplier<TrustPolicy> {
     }
 
     /**
-     * Revokes from now on.
+     * Revokes from now on, until the process ends; {@link #keep} makes it outlast that.
      *
-     * @throws IllegalArgumentException in one line, if it is neither a key id nor a digest
-     * @throws IOException if the file cannot be written; it is revoked until the end of the process all the same
+     * @throws IllegalArgumentException in one line, if it is neither a key id nor a digest, or too many are revoked
      */
-    synchronized void revoke(String keyIdOrDigest) throws IOException {
-        policy = policy.revoking(keyIdOrDigest);
-        if (file != null) {
-            byte[] line = (keyIdOrDigest + "\n").getBytes(StandardCharsets.US_ASCII);
-            Files.write(file, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND, StandardOpenOption.SYNC);
+    synchronized void revoke(String keyIdOrDigest) {
+        TrustPolicy stricter = policy.revoking(keyIdOrDigest);
+        if (stricter.revocations() > Math.max(MAX_REVOCATIONS, policy.revocations())) {
+            throw new IllegalArgumentException("cannot revoke " + keyIdOrDigest + ": " + policy.revocations()
+                    + " keys and digests are revoked, the limit is " + MAX_REVOCATIONS
+                    + "; revoke a publisher's key in place of its jars, or take old ones from "
+                    + (file == null ? "the configuration" : file + " and start the node again"));
         }
+        policy = stricter;
+        unwritten.add(keyIdOrDigest.toLowerCase(Locale.ROOT));
+    }
+
+    /**
+     * Writes what was revoked, also what could not be written before. Lines that others put into the file stay.
+     *
+     * @throws IOException in one line, if it cannot be written; the next call tries again
+     */
+    synchronized void keep() throws IOException {
+        if (file == null) {
+            return;
+        }
+        try {
+            write(file);
+        } catch (IOException e) {
+            throw new IOException("revocations " + file + " cannot be written: " + e, e);
+        }
+    }
+
+    private void write(Path file) throws IOException {
+        Collection<String> lines = new ArrayList<>(lines(read(file)));
+        Set<String> there = new HashSet<>(lines);
+        unwritten.stream().filter(each -> !there.contains(each)).forEach(lines::add);
+        byte[] bytes = (String.join("\n", lines) + "\n").getBytes(StandardCharsets.ISO_8859_1);
+        if (bytes.length > MAX_BYTES) {
+            throw new IOException("it would have more than " + MAX_BYTES + " bytes");
+        }
+        SmallFile.replace(file, bytes);
+        unwritten.clear();
     }
 }

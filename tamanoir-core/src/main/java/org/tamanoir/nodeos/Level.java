@@ -22,7 +22,7 @@ public enum Level {
         this.manifestName = manifestName;
     }
 
-    /** How operators and commands write it: {@code jvm}, {@code module}, {@code tc} or {@code xdp}. */
+    /** Returns how operators and commands write it: {@code jvm}, {@code module}, {@code tc} or {@code xdp}. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

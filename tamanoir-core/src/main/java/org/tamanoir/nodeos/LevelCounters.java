@@ -3,18 +3,18 @@ package org.tamanoir.nodeos;
 import java.util.Arrays;
 
 /**
- * What a policy has done. {@code packets = up + on + dropped}; all from {@code octets} on counts the packets that the
+ * What a policy has done. {@code packets = up + on + dropped}; all from {@code bytes} on counts the packets that the
  * level handled itself, so that it adds up with what the Java virtual machine counted of those that went up.
  *
  * @param packets that it decided about; connections for TCP
  * @param up sent up
  * @param on handled and sent on
  * @param dropped handled and ended
- * @param octets of whole ANEP packets
+ * @param bytes of whole ANEP packets
  * @param marked written into
  * @param unmarked that lacked the room for the mark
- * @param smallest packet, in octets; 0 before the first
- * @param largest packet, in octets
+ * @param smallest packet, in bytes; 0 before the first
+ * @param largest packet, in bytes
  * @param ruleDrops packets that each rule ended, in the policy's order, and last those that met none; one longer than
  *     {@link Policy#MAX_RULES}
  */
@@ -23,7 +23,7 @@ public record LevelCounters(
         long up,
         long on,
         long dropped,
-        long octets,
+        long bytes,
         long marked,
         long unmarked,
         long smallest,
@@ -42,18 +42,18 @@ public record LevelCounters(
         ruleDrops = ruleDrops.clone();
     }
 
-    /** A copy. */
+    /** Returns a copy. */
     @Override
     public long[] ruleDrops() {
         return ruleDrops.clone();
     }
 
-    /** Both together. */
+    /** Returns both together. */
     public LevelCounters plus(LevelCounters other) {
         return combine(other, 1);
     }
 
-    /** What was counted since {@code earlier}, an earlier state of the same; smallest and largest are those of now. */
+    /** Returns what was counted since an earlier state of the same; smallest and largest are those of now. */
     public LevelCounters since(LevelCounters earlier) {
         return combine(earlier, -1);
     }
@@ -67,7 +67,7 @@ public record LevelCounters(
                 up + sign * other.up,
                 on + sign * other.on,
                 dropped + sign * other.dropped,
-                octets + sign * other.octets,
+                bytes + sign * other.bytes,
                 marked + sign * other.marked,
                 unmarked + sign * other.unmarked,
                 adds ? smallest(other) : smallest,
@@ -86,7 +86,7 @@ public record LevelCounters(
                 && up == that.up
                 && on == that.on
                 && dropped == that.dropped
-                && octets == that.octets
+                && bytes == that.bytes
                 && marked == that.marked
                 && unmarked == that.unmarked
                 && smallest == that.smallest
@@ -101,7 +101,7 @@ public record LevelCounters(
 
     @Override
     public String toString() {
-        return "packets " + packets + ", up " + up + ", on " + on + ", dropped " + dropped + ", octets " + octets
+        return "packets " + packets + ", up " + up + ", on " + on + ", dropped " + dropped + ", bytes " + bytes
                 + ", marked " + marked + ", unmarked " + unmarked + ", smallest " + smallest + ", largest " + largest
                 + ", by rules " + Arrays.toString(ruleDrops);
     }

@@ -4,12 +4,12 @@ package org.tamanoir.nodeos;
 public final class LevelException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    /** With the reason. */
+    /** Makes one with the reason. */
     public LevelException(String message) {
         super(message);
     }
 
-    /** With the reason and what caused it. */
+    /** Makes one with the reason and what caused it. */
     public LevelException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -20,25 +20,25 @@ public sealed interface Mark {
     }
 
     /**
-     * A number in network order anywhere in the header behind its first 8 octets, into packets whose header is long
+     * A number in network order anywhere in the header behind its first 8 bytes, into packets whose header is long
      * enough.
      *
-     * @param offset from the packet's first octet, a multiple of {@code octets} from 8 to 252
-     * @param octets 1, 2 or 4
-     * @param value that fits so many octets, unsigned
+     * @param offset from the packet's first byte, a multiple of {@code bytes} from 8 to 252
+     * @param bytes 1, 2 or 4
+     * @param value that fits so many bytes, unsigned
      */
-    record At(int offset, int octets, long value) implements Mark {
+    record At(int offset, int bytes, long value) implements Mark {
         /** Checks all three. */
         public At {
-            if (octets != 1 && octets != 2 && octets != 4) {
-                throw new IllegalArgumentException("mark of " + octets + " octets: must be 1, 2 or 4");
+            if (bytes != 1 && bytes != 2 && bytes != 4) {
+                throw new IllegalArgumentException("mark of " + bytes + " bytes: must be 1, 2 or 4");
             }
-            if (offset < 8 || offset > 252 || offset % octets != 0) {
+            if (offset < 8 || offset > 252 || offset % bytes != 0) {
                 throw new IllegalArgumentException(
-                        "mark at octet " + offset + ": must be a multiple of " + octets + " from 8 to 252");
+                        "mark at byte " + offset + ": must be a multiple of " + bytes + " from 8 to 252");
             }
-            if (value < 0 || value >>> 8 * octets != 0) {
-                throw new IllegalArgumentException("mark " + value + ": must fit " + octets + " octets, unsigned");
+            if (value < 0 || value >>> 8 * bytes != 0) {
+                throw new IllegalArgumentException("mark " + value + ": must fit " + bytes + " bytes, unsigned");
             }
         }
     }

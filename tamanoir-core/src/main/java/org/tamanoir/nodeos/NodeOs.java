@@ -15,7 +15,7 @@ public interface NodeOs extends AutoCloseable {
     /** No level but the Java virtual machine. */
     NodeOs NONE = new NoLevels();
 
-    /** All four levels, in their order: those that are there, and why the others are not. */
+    /** Returns all four levels, in their order: those that are there, and why the others are not. */
     List<LevelStatus> levels();
 
     /**
@@ -60,7 +60,7 @@ public interface NodeOs extends AutoCloseable {
     Offload offload(long serviceKey, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
             throws LevelException;
 
-    /** All policies at work. */
+    /** Returns all policies at work. */
     List<Offload> offloads();
 
     /**

@@ -7,16 +7,16 @@ package org.tamanoir.nodeos;
  * <p>Thread contract: any thread.
  */
 public interface Offload extends AutoCloseable {
-    /** The service that it is for, by key. */
+    /** Returns the service that it is for, by key. */
     long serviceKey();
 
-    /** The packets that it is for. */
+    /** Returns the packets that it is for. */
     Flow flow();
 
-    /** Where it works; never {@link Level#JVM}. */
+    /** Returns where it works; never {@link Level#JVM}. */
     Level level();
 
-    /** What it does now. */
+    /** Returns what it does now. */
     Policy policy();
 
     /**
@@ -27,10 +27,10 @@ public interface Offload extends AutoCloseable {
      */
     void change(Policy policy) throws LevelException;
 
-    /** All that it has done until now; after {@link #close}, until then. */
+    /** Returns all that it has done until now; after {@link #close}, until then. */
     LevelCounters counters();
 
-    /** Whether it was closed. */
+    /** Returns whether it was closed. */
     boolean isClosed();
 
     /** Ends it. Idempotent. */

@@ -27,42 +27,42 @@ public record Policy(Share share, Mark mark, List<Rule> rules, boolean otherwise
         }
     }
 
-    /** All packets are counted and go on. */
+    /** Returns a policy by which all packets are counted and go on. */
     public static Policy forward() {
         return new Policy(Share.NONE, new Mark.None(), List.of(), false, new Fate.On());
     }
 
-    /** All packets are counted and end. */
+    /** Returns a policy by which all packets are counted and end. */
     public static Policy drop() {
         return forward().fate(new Fate.Drop());
     }
 
-    /** All packets are counted and go up to the Java virtual machine. */
+    /** Returns a policy by which all packets are counted and go up to the Java virtual machine. */
     public static Policy up() {
         return forward().share(Share.ALL);
     }
 
-    /** The same with another share. */
+    /** Returns the same with another share. */
     public Policy share(Share share) {
         return new Policy(share, mark, rules, otherwiseDrops, fate);
     }
 
-    /** The same with another mark. */
+    /** Returns the same with another mark. */
     public Policy mark(Mark mark) {
         return new Policy(share, mark, rules, otherwiseDrops, fate);
     }
 
-    /** The same with the class of service written into packets. */
+    /** Returns the same with the class of service written into packets. */
     public Policy markClass(int classOfService) {
         return mark(new Mark.ClassOfService(classOfService));
     }
 
-    /** The same with these rules. */
+    /** Returns the same with these rules. */
     public Policy rules(List<Rule> rules, boolean otherwiseDrops) {
         return new Policy(share, mark, rules, otherwiseDrops, fate);
     }
 
-    /** The same with another fate. */
+    /** Returns the same with another fate. */
     public Policy fate(Fate fate) {
         return new Policy(share, mark, rules, otherwiseDrops, fate);
     }

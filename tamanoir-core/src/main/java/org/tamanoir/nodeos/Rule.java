@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param drops whether packets that meet it end
  * @param subject what is looked at
  * @param comparison for class, stream and size; {@link Comparison#EQUAL} else
- * @param number compared with: class 0 to 255, stream 0 to 2^32 - 1, size in octets of the whole packet 0 to 65535
+ * @param number compared with: class 0 to 255, stream 0 to 2^32 - 1, size in bytes of the whole packet 0 to 65535
  * @param address of a prefix, for source and destination identifiers; else null
  * @param prefixBits of that address that count: 0 to 32, IPv6 128
  */
@@ -52,7 +52,7 @@ public record Rule(
         }
     }
 
-    /** All packets. */
+    /** Returns a rule for all packets. */
     public static Rule all(boolean drops) {
         return new Rule(drops, Subject.ALL, Comparison.EQUAL, 0, null, 0);
     }

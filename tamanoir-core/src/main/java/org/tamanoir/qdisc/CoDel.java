@@ -1,12 +1,11 @@
 package org.tamanoir.qdisc;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /**
  * {@code codel}: one queue for all flows whose standing delay is controlled (RFC 8289). Options: {@code target} and
- * {@code interval}, and {@code limit-packets} and {@code limit-octets} as those of {@code fifo}.
+ * {@code interval}, and {@code limit-packets} and {@code limit-bytes} as those of {@code fifo}.
  */
 final class CoDel implements QueueingDiscipline {
     static final String NAME = "codel";
@@ -18,7 +17,7 @@ final class CoDel implements QueueingDiscipline {
 
     CoDel(DisciplineConfig config, Drops drops) {
         Options options = new Options(
-                NAME, config.options(), CoDelQueue.INTERVAL, Limits.OCTETS, Limits.PACKETS, CoDelQueue.TARGET);
+                NAME, config.options(), CoDelQueue.INTERVAL, Limits.BYTES, Limits.PACKETS, CoDelQueue.TARGET);
         limits = Limits.of(NAME, config, options);
         queue = CoDelQueue.of(options, drops);
         this.drops = drops;
@@ -27,7 +26,7 @@ final class CoDel implements QueueingDiscipline {
     @Override
     public void enqueue(Item item, long nowNs) {
         item.enqueuedAt(clock.at(nowNs));
-        if (queue.queue().takes(item, limits.packets(), limits.octets())) {
+        if (queue.queue().takes(item, limits.packets(), limits.bytes())) {
             queue.add(item);
         } else {
             drops.dropped(item, DropReason.QUEUE_FULL);
@@ -45,12 +44,12 @@ final class CoDel implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return queue.queue().octets();
+    public long bytes() {
+        return queue.queue().bytes();
     }
 
     @Override
-    public void drain(Consumer<Item> taker) {
-        queue.queue().drain(taker);
+    public void remove(Item item, long nowNs) {
+        queue.queue().remove(item);
     }
 }

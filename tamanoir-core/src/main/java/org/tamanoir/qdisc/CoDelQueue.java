@@ -1,7 +1,7 @@
 package org.tamanoir.qdisc;
 
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /**
  * One queue under the control law of CoDel (RFC 8289): what waits in it longer than the target, without a break of an
@@ -121,7 +121,7 @@ final class CoDelQueue {
     private @Nullable Item next(long nowNs) {
         Item item = queue.poll();
         okToDrop = false;
-        if (item == null || nowNs - item.enqueuedNs < targetNs || queue.octets() <= largest) {
+        if (item == null || nowNs - item.enqueuedNs < targetNs || queue.bytes() <= largest) {
             above = false;
         } else if (!above) {
             above = true;

@@ -1,7 +1,6 @@
 package org.tamanoir.qdisc;
 
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * something again stands at the end. Option: {@code quantum}, of the flow with the smallest weight; the others' are in
  * proportion.
  *
- * <p>Deficits are in units of octets divided by the smallest weight, so that no share is rounded.
+ * <p>Deficits are in units of bytes divided by the smallest weight, so that no share is rounded.
  *
  * <p>Deviations: an item larger than the quantum costs no more than one pass over the list, since rounds in which
  * nothing could be served are added up at once. With turns, of which a thread asks for one at a time, a flow is empty
@@ -31,8 +30,8 @@ final class DeficitRoundRobin implements QueueingDiscipline {
     private static final long MAX_DEFICIT = 1L << 61;
 
     private final FlowQueues queues;
-    /** The smallest weight: what an octet costs. */
-    private final long octetCost;
+    /** The smallest weight: what a byte costs. */
+    private final long byteCost;
     /** A flow's own, in the units of deficits: at most 2^51. */
     private final long[] quantum;
 
@@ -67,7 +66,7 @@ final class DeficitRoundRobin implements QueueingDiscipline {
             quantum[i] = flows.get(i).weight() * smallestQuantum;
             smallestWeight = Math.min(smallestWeight, flows.get(i).weight());
         }
-        octetCost = smallestWeight;
+        byteCost = smallestWeight;
         this.keepsCredit = keepsCredit;
     }
 
@@ -94,8 +93,8 @@ final class DeficitRoundRobin implements QueueingDiscipline {
                 deficit[flow] += quantum[flow];
             }
             Item head = queues.peek(flow);
-            if (head != null && head.size * octetCost <= deficit[flow]) {
-                deficit[flow] -= head.size * octetCost;
+            if (head != null && head.size * byteCost <= deficit[flow]) {
+                deficit[flow] -= head.size * byteCost;
                 queues.poll(flow);
                 if (queues.isEmpty(flow)) {
                     leave(flow);
@@ -114,7 +113,7 @@ final class DeficitRoundRobin implements QueueingDiscipline {
 
     private void leave(int flow) {
         visited[flow] = false;
-        active.removeFirst();
+        active.remove(flow);
         if (!keepsCredit) {
             deficit[flow] = Math.min(deficit[flow], 0);
         }
@@ -125,7 +124,7 @@ final class DeficitRoundRobin implements QueueingDiscipline {
         long rounds = Long.MAX_VALUE;
         for (int flow = active.first(); flow != FlowList.NONE; flow = active.after(flow)) {
             Item head = queues.peek(flow);
-            long missing = head == null ? 1 : head.size * octetCost - deficit[flow];
+            long missing = head == null ? 1 : head.size * byteCost - deficit[flow];
             rounds = Math.min(rounds, (missing - 1) / quantum[flow]);
         }
         for (int flow = active.first(); flow != FlowList.NONE; flow = active.after(flow)) {
@@ -139,8 +138,8 @@ final class DeficitRoundRobin implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return queues.octets();
+    public long bytes() {
+        return queues.bytes();
     }
 
     /**
@@ -151,14 +150,15 @@ final class DeficitRoundRobin implements QueueingDiscipline {
     public void charge(int flow, long rest) {
         long bounded = Math.max(-MAX_REST, Math.min(MAX_REST, rest));
         long most = keepsCredit || !queues.isEmpty(flow) ? MAX_DEFICIT : 0;
-        deficit[flow] = Math.max(-MAX_DEFICIT, Math.min(most, deficit[flow] - bounded * octetCost));
+        deficit[flow] = Math.max(-MAX_DEFICIT, Math.min(most, deficit[flow] - bounded * byteCost));
     }
 
     @Override
-    public void drain(Consumer<Item> taker) {
-        queues.drain(taker);
-        while (!active.isEmpty()) {
-            leave(active.first());
+    public void remove(Item item, long nowNs) {
+        int flow = item.flow;
+        queues.remove(item);
+        if (queues.isEmpty(flow)) {
+            leave(flow);
         }
     }
 }

@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.function.Supplier;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** The queueing disciplines that there are: those of this package, and those that ServiceLoader finds. */
 public final class Disciplines {
@@ -41,17 +43,30 @@ public final class Disciplines {
     }
 
     /**
-     * Makes a discipline.
+     * Makes a discipline. When it throws, so does whatever was called.
      *
      * @throws IllegalArgumentException in one line, if there is none of this name, which lists those that there are, or
      *     its settings cannot be used
      */
-    public static QueueingDiscipline create(String name, DisciplineConfig config, Drops drops) {
+    public static GuardedDiscipline create(String name, DisciplineConfig config, Drops drops) {
+        return create(name, config, drops, null);
+    }
+
+    /**
+     * Makes a discipline.
+     *
+     * @param failures is told, in a line and with its cause, when the discipline fails: what stands in it, and what
+     *     comes after that, is served in the order of arrival then
+     * @throws IllegalArgumentException in one line, if there is none of this name, which lists those that there are, or
+     *     its settings cannot be used
+     */
+    public static GuardedDiscipline create(
+            String name, DisciplineConfig config, Drops drops, @Nullable BiConsumer<String, Throwable> failures) {
         DisciplineProvider provider = Found.REGISTRY.providers().get(name);
         if (provider == null) {
             throw new IllegalArgumentException(unknown(name, names()));
         }
-        return make(name, () -> provider.create(config, drops));
+        return make(name, config, drops, failures, guarded -> provider.create(config, guarded));
     }
 
     /**
@@ -60,7 +75,18 @@ public final class Disciplines {
      *
      * @throws IllegalArgumentException in one line, as {@link #create}
      */
-    public static QueueingDiscipline createForTurns(String name, DisciplineConfig config) {
+    public static GuardedDiscipline createForTurns(String name, DisciplineConfig config) {
+        return createForTurns(name, config, null);
+    }
+
+    /**
+     * Makes a discipline for turns.
+     *
+     * @param failures as {@link #create(String, DisciplineConfig, Drops, BiConsumer)}
+     * @throws IllegalArgumentException in one line, as {@link #create}
+     */
+    public static GuardedDiscipline createForTurns(
+            String name, DisciplineConfig config, @Nullable BiConsumer<String, Throwable> failures) {
         boolean fair = name.equals(WFQ) || name.equals(FQ);
         DisciplineProvider provider = Found.REGISTRY.forTurns().get(fair ? STFQ : name);
         if (provider == null) {
@@ -75,9 +101,12 @@ public final class Disciplines {
         };
         return make(
                 name,
-                () -> provider instanceof BuiltInDisciplines.BuiltIn builtIn
-                        ? builtIn.makerForTurns().apply(used, none)
-                        : provider.create(used, none));
+                used,
+                none,
+                failures,
+                guarded -> provider instanceof BuiltInDisciplines.BuiltIn builtIn
+                        ? builtIn.makerForTurns().apply(used, guarded)
+                        : provider.create(used, guarded));
     }
 
     /** What a failure says, in one line. */
@@ -93,10 +122,16 @@ public final class Disciplines {
         return line.toString().replaceAll("\\s+", " ");
     }
 
-    private static QueueingDiscipline make(String name, Supplier<QueueingDiscipline> maker) {
+    private static GuardedDiscipline make(
+            String name,
+            DisciplineConfig config,
+            Drops drops,
+            @Nullable BiConsumer<String, Throwable> failures,
+            Function<Drops, QueueingDiscipline> maker) {
+        GuardedDiscipline guard = new GuardedDiscipline(name, config, drops, failures);
         QueueingDiscipline made;
         try {
-            made = maker.get();
+            made = maker.apply(guard::dropped);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(line(e), e);
         } catch (RuntimeException | LinkageError e) {
@@ -105,7 +140,8 @@ public final class Disciplines {
         if (made == null) {
             throw new IllegalArgumentException("discipline " + name + " could not be made: its provider gave null");
         }
-        return made;
+        guard.guard(made);
+        return guard;
     }
 
     private static String unknown(String name, SortedSet<String> names) {
@@ -117,7 +153,7 @@ public final class Disciplines {
     private static DisciplineConfig withEqualWeights(DisciplineConfig config) {
         List<FlowConfig> flows = new ArrayList<>();
         for (FlowConfig flow : config.flows()) {
-            flows.add(new FlowConfig(1, flow.limitPackets(), flow.limitOctets()));
+            flows.add(new FlowConfig(1, flow.limitPackets(), flow.limitBytes()));
         }
         return new DisciplineConfig(flows, config.rate(), config.options());
     }

@@ -1,6 +1,6 @@
 package org.tamanoir.qdisc;
 
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /** Where a discipline gives back what it refuses or drops. Called inside its methods; must not call it back. */
 @FunctionalInterface

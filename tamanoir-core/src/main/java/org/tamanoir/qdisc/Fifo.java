@@ -1,33 +1,37 @@
 package org.tamanoir.qdisc;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /**
  * {@code fifo}: one queue for all flows, which drops what arrives while it is full. Options: {@code limit-packets},
- * {@code limit-octets}.
+ * {@code limit-bytes}.
  */
 final class Fifo implements QueueingDiscipline {
     static final String NAME = "fifo";
 
     private final ItemQueue queue = new ItemQueue();
     private final int limitPackets;
-    private final long limitOctets;
+    private final long limitBytes;
     private final Drops drops;
 
     Fifo(DisciplineConfig config, Drops drops) {
-        Options options = new Options(NAME, config.options(), Limits.OCTETS, Limits.PACKETS);
+        Options options = new Options(NAME, config.options(), Limits.BYTES, Limits.PACKETS);
         Limits limits = Limits.of(NAME, config, options);
         limitPackets = limits.packets();
-        limitOctets = limits.octets();
+        limitBytes = limits.bytes();
         this.drops = drops;
+    }
+
+    /** Takes an item whatever the limits say. */
+    void take(Item item) {
+        queue.add(item);
     }
 
     @Override
     public void enqueue(Item item, long nowNs) {
         item.enqueuedAt(nowNs);
-        if (queue.takes(item, limitPackets, limitOctets)) {
+        if (queue.takes(item, limitPackets, limitBytes)) {
             queue.add(item);
         } else {
             drops.dropped(item, DropReason.QUEUE_FULL);
@@ -45,12 +49,12 @@ final class Fifo implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return queue.octets();
+    public long bytes() {
+        return queue.bytes();
     }
 
     @Override
-    public void drain(Consumer<Item> taker) {
-        queue.drain(taker);
+    public void remove(Item item, long nowNs) {
+        queue.remove(item);
     }
 }

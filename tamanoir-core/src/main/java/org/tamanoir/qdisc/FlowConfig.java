@@ -5,9 +5,9 @@ package org.tamanoir.qdisc;
  *
  * @param weight its share relative to the others, 1 to 1,000,000
  * @param limitPackets items that may wait in it, 1 and more
- * @param limitOctets the same in octets, 1 and more
+ * @param limitBytes the same in bytes, 1 and more
  */
-public record FlowConfig(long weight, int limitPackets, long limitOctets) {
+public record FlowConfig(long weight, int limitPackets, long limitBytes) {
     /** The largest weight. */
     public static final long MAX_WEIGHT = 1_000_000;
 
@@ -19,7 +19,7 @@ public record FlowConfig(long weight, int limitPackets, long limitOctets) {
     public FlowConfig {
         require(weight >= 1 && weight <= MAX_WEIGHT, "weight " + weight + ": must be 1 to " + MAX_WEIGHT);
         require(limitPackets >= 1, "limit of " + limitPackets + " packets: must be 1 or more");
-        require(limitOctets >= 1, "limit of " + limitOctets + " octets: must be 1 or more");
+        require(limitBytes >= 1, "limit of " + limitBytes + " bytes: must be 1 or more");
     }
 
     private static void require(boolean holds, String otherwise) {

@@ -66,4 +66,21 @@ final class FlowList {
         }
         size--;
     }
+
+    /** Takes a flow of the list out, wherever it stands. */
+    void remove(int flow) {
+        if (flow == first) {
+            removeFirst();
+            return;
+        }
+        int before = first;
+        while (following[before] != flow) {
+            before = following[before];
+        }
+        following[before] = following[flow];
+        if (last == flow) {
+            last = before;
+        }
+        size--;
+    }
 }

@@ -1,9 +1,8 @@
 package org.tamanoir.qdisc;
 
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /**
  * A queue for each flow, each with its own limits: what arrives at a full one is dropped, as is what has no flow.
@@ -13,10 +12,10 @@ import org.tamanoir.anep.DropReason;
 final class FlowQueues {
     private final ItemQueue[] queues;
     private final int[] limitPackets;
-    private final long[] limitOctets;
+    private final long[] limitBytes;
     private final Drops drops;
     private int packets;
-    private long octets;
+    private long bytes;
 
     FlowQueues(String discipline, List<FlowConfig> flows, Drops drops) {
         if (flows.isEmpty()) {
@@ -24,11 +23,11 @@ final class FlowQueues {
         }
         queues = new ItemQueue[flows.size()];
         limitPackets = new int[flows.size()];
-        limitOctets = new long[flows.size()];
+        limitBytes = new long[flows.size()];
         for (int i = 0; i < queues.length; i++) {
             queues[i] = new ItemQueue();
             limitPackets[i] = flows.get(i).limitPackets();
-            limitOctets[i] = flows.get(i).limitOctets();
+            limitBytes[i] = flows.get(i).limitBytes();
         }
         this.drops = drops;
     }
@@ -42,13 +41,13 @@ final class FlowQueues {
             return false;
         }
         ItemQueue queue = queues[flow];
-        if (!queue.takes(item, limitPackets[flow], limitOctets[flow])) {
+        if (!queue.takes(item, limitPackets[flow], limitBytes[flow])) {
             drops.dropped(item, DropReason.QUEUE_FULL);
             return false;
         }
         queue.add(item);
         packets++;
-        octets += item.size;
+        bytes += item.size;
         return true;
     }
 
@@ -64,9 +63,19 @@ final class FlowQueues {
         Item item = queues[flow].poll();
         if (item != null) {
             packets--;
-            octets -= item.size;
+            bytes -= item.size;
         }
         return item;
+    }
+
+    /** Takes one out; returns whether it was the oldest of its flow. */
+    boolean remove(Item item) {
+        ItemQueue queue = queues[item.flow];
+        boolean wasFirst = queue.peek() == item;
+        queue.remove(item);
+        packets--;
+        bytes -= item.size;
+        return wasFirst;
     }
 
     boolean isEmpty(int flow) {
@@ -77,18 +86,7 @@ final class FlowQueues {
         return packets;
     }
 
-    long octets() {
-        return octets;
-    }
-
-    /** Gives all, flow by flow. */
-    void drain(Consumer<Item> taker) {
-        for (int flow = 0; flow < queues.length; flow++) {
-            Item item = poll(flow);
-            while (item != null) {
-                taker.accept(item);
-                item = poll(flow);
-            }
-        }
+    long bytes() {
+        return bytes;
     }
 }

@@ -1,7 +1,5 @@
 package org.tamanoir.qdisc;
 
-import java.util.Arrays;
-
 /** A set of flow indices that finds its smallest member by looking at two words for each 4096 indices at most. */
 final class FlowSet {
     private final long[] members;
@@ -23,11 +21,6 @@ final class FlowSet {
         if (members[flow >>> 6] == 0) {
             words[flow >>> 12] &= ~(1L << (flow >>> 6));
         }
-    }
-
-    void clear() {
-        Arrays.fill(members, 0);
-        Arrays.fill(words, 0);
     }
 
     /** The smallest member; -1 when there is none. */

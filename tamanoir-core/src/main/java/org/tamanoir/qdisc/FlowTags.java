@@ -14,7 +14,7 @@ import java.util.List;
  * passed meanwhile is no floor for it, otherwise it would lose what it had paid too much. It may be behind by 16 items
  * at most, so that a flow with too few requests for its share does not save up for later.
  *
- * <p>Bounds: an octet (or nanosecond) is at most 2^22 units, a size below 2^31, a rest counts as at most ±2^37 (137 s
+ * <p>Bounds: a byte (or nanosecond) is at most 2^22 units, a size below 2^31, a rest counts as at most ±2^37 (137 s
  * of processor time). So one item moves a tag by less than 2^60, and with the virtual time held below 2^60 by
  * {@link #lower} and tags within 2^61 of it, nothing overflows, however long it is busy.
  */
@@ -25,14 +25,14 @@ final class FlowTags {
     /** How far a flow that is never idle may be behind. With 4, flows that share several processors lost up to 10 %. */
     private static final long MAX_LAG_ITEMS = 16;
 
-    private static final int PER_OCTET_BITS = 22;
+    private static final int PER_BYTE_BITS = 22;
     private static final long MAX_REST = 1L << 37;
     private static final long MAX_DISTANCE = 1L << 61;
 
     final TagScale scale;
     private final boolean exact;
-    private final long[] perOctet;
-    private final long[] fractionPerOctet;
+    private final long[] perByte;
+    private final long[] fractionPerByte;
     private final long[] weights;
     /** Finish of the last item served, in whole units. */
     private final long[] finish;
@@ -50,10 +50,10 @@ final class FlowTags {
     private long largest;
 
     FlowTags(List<FlowConfig> flows) {
-        scale = new TagScale(flows, PER_OCTET_BITS, Long.SIZE - 2, 0);
+        scale = new TagScale(flows, PER_BYTE_BITS, Long.SIZE - 2, 0);
         exact = scale.exact;
-        perOctet = scale.perOctet;
-        fractionPerOctet = scale.fractionPerOctet;
+        perByte = scale.perByte;
+        fractionPerByte = scale.fractionPerByte;
         weights = scale.weights;
         int count = flows.size();
         finish = new long[count];
@@ -86,17 +86,17 @@ final class FlowTags {
 
     /** Finish of the flow's first item. */
     long finish(int flow, long size) {
-        long whole = start(flow) + size * perOctet[flow];
+        long whole = start(flow) + size * perByte[flow];
         if (exact) {
             return whole;
         }
         long kept = finish[flow] < floor[flow] ? 0 : fraction[flow];
-        return whole + (size * fractionPerOctet[flow] + kept) / weights[flow];
+        return whole + (size * fractionPerByte[flow] + kept) / weights[flow];
     }
 
     /** The flow's first item is taken: what follows starts where it finishes, which is returned. */
     long take(int flow, long size, long virtual) {
-        floorAgain[flow] = virtual - MAX_LAG_ITEMS * size * perOctet[flow];
+        floorAgain[flow] = virtual - MAX_LAG_ITEMS * size * perByte[flow];
         if (finish[flow] < floor[flow]) {
             finish[flow] = floor[flow];
             fraction[flow] = 0;
@@ -125,9 +125,9 @@ final class FlowTags {
     }
 
     private void move(int flow, long amount) {
-        finish[flow] += amount * perOctet[flow];
+        finish[flow] += amount * perByte[flow];
         if (!exact) {
-            long numerator = amount * fractionPerOctet[flow] + fraction[flow];
+            long numerator = amount * fractionPerByte[flow] + fraction[flow];
             long whole = Math.floorDiv(numerator, weights[flow]);
             finish[flow] += whole;
             fraction[flow] = numerator - whole * weights[flow];

@@ -1,15 +1,14 @@
 package org.tamanoir.qdisc;
 
 import java.util.Arrays;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /**
  * {@code fq-codel} (RFC 8290): items are spread over many queues by their hash; the queues are served by deficit round
  * robin, those that have just got something before the others, and each is controlled by CoDel. When all together hold
  * too much, the one that holds most loses items from its head. Options: {@code flows} (queues), {@code limit} (packets),
- * {@code memory} (octets), {@code quantum} (octets), {@code drop-batch} (packets), {@code target}, {@code interval}.
+ * {@code memory} (bytes), {@code quantum} (bytes), {@code drop-batch} (packets), {@code target}, {@code interval}.
  *
  * <p>Items that fit no class are dropped, unless they must not be. Items that must not be dropped count towards the
  * limits, but only the others are shed.
@@ -26,7 +25,7 @@ final class FqCoDel implements QueueingDiscipline {
 
     private final CoDelQueue[] queues;
     private final long[] deficit;
-    /** Octets that may be dropped. */
+    /** Bytes that may be dropped. */
     private final long[] sheddable;
 
     private final FlowList fresh;
@@ -34,14 +33,14 @@ final class FqCoDel implements QueueingDiscipline {
     private final boolean[] listed;
 
     private final int limitPackets;
-    private final long limitOctets;
+    private final long limitBytes;
     private final int quantum;
     private final int dropBatch;
     private final Drops drops;
     private final Forward clock = new Forward();
     private int packets;
-    private long octets;
-    private long sheddableOctets;
+    private long bytes;
+    private long sheddableBytes;
 
     FqCoDel(DisciplineConfig config, Drops drops) {
         Options options = new Options(
@@ -55,7 +54,7 @@ final class FqCoDel implements QueueingDiscipline {
                 QUANTUM,
                 CoDelQueue.TARGET);
         limitPackets = (int) options.number(LIMIT, 10_240, 1, Integer.MAX_VALUE);
-        limitOctets = options.number(MEMORY, 32 << 20, 1, 1L << 40);
+        limitBytes = options.number(MEMORY, 32 << 20, 1, 1L << 40);
         quantum = (int) options.number(QUANTUM, 1514, MIN_QUANTUM, 1 << 30);
         dropBatch = (int) options.number(DROP_BATCH, 64, 1, 1 << 20);
         int flows = (int) options.number(FLOWS, 1024, 1, 1 << 16);
@@ -86,7 +85,7 @@ final class FqCoDel implements QueueingDiscipline {
             fresh.addLast(flow);
             deficit[flow] = quantum;
         }
-        while ((packets > limitPackets || octets > limitOctets) && sheddableOctets > 0) {
+        while ((packets > limitPackets || bytes > limitBytes) && sheddableBytes > 0) {
             shed();
         }
     }
@@ -141,10 +140,10 @@ final class FqCoDel implements QueueingDiscipline {
     private void count(Item item, int flow, int sign) {
         long size = (long) sign * item.size;
         packets += sign;
-        octets += size;
+        bytes += size;
         if (item.mayDrop) {
             sheddable[flow] += size;
-            sheddableOctets += size;
+            sheddableBytes += size;
         }
     }
 
@@ -159,31 +158,19 @@ final class FqCoDel implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return octets;
+    public long bytes() {
+        return bytes;
     }
 
+    /** A queue that is empty now leaves its list when it is visited. */
     @Override
-    public void drain(Consumer<Item> taker) {
-        for (int flow = 0; flow < queues.length; flow++) {
-            int drained = flow;
-            queues[flow].queue().drain(item -> {
-                count(item, drained, -1);
-                taker.accept(item);
-            });
-        }
-        clear(fresh);
-        clear(old);
+    public void remove(Item item, long nowNs) {
+        int flow = flowOf(item.hash);
+        queues[flow].queue().remove(item);
+        count(item, flow, -1);
     }
 
-    private void clear(FlowList list) {
-        while (!list.isEmpty()) {
-            listed[list.first()] = false;
-            list.removeFirst();
-        }
-    }
-
-    /** Octets that a hash's queue may still send in its visit. */
+    /** Bytes that a hash's queue may still send in its visit. */
     long deficit(long hash) {
         return deficit[flowOf(hash)];
     }

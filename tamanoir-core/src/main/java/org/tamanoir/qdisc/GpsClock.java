@@ -11,14 +11,14 @@ import java.util.List;
  * virtual time, which stands still while nothing is backlogged. So packets that wait longer than in the fluid system,
  * on a link that is slower than its stated rate, stay in order with those that come.
  *
- * <p>Bounds: tags wrap around and are compared by their difference. An octet is at most 2^28 units, and a finish tag at
+ * <p>Bounds: tags wrap around and are compared by their difference. A byte is at most 2^28 units, and a finish tag at
  * most 2^61 units ahead of virtual time: a flow of the smallest weight may have 8 GiB waiting before its tags bunch up.
  *
  * <p>Cost: O(log flows) amortised over arrivals; one call of {@link #advance} that lets k flows fall empty costs O(k log
  * flows).
  */
 final class GpsClock {
-    private static final int PER_OCTET_BITS = 28;
+    private static final int PER_BYTE_BITS = 28;
     private static final int UNIT_BITS = 38;
     private static final int MIN_FRACTION_BITS = 8;
     private static final long MAX_AHEAD = 1L << 61;
@@ -26,7 +26,7 @@ final class GpsClock {
     private static final long NS_PER_SECOND = 1_000_000_000;
 
     private final TagScale scale;
-    /** Work of one nanosecond, in 2^-fractionBits octets: numerator and denominator. */
+    /** Work of one nanosecond, in 2^-fractionBits bytes: numerator and denominator. */
     private final long workNumerator;
 
     private final long workDenominator;
@@ -51,10 +51,10 @@ final class GpsClock {
     /**
      * A clock at 0.
      *
-     * @param rate octets a second, 1 to 1e12
+     * @param rate bytes a second, 1 to 1e12
      */
     GpsClock(List<FlowConfig> flows, long rate) {
-        scale = new TagScale(flows, PER_OCTET_BITS, UNIT_BITS, MIN_FRACTION_BITS);
+        scale = new TagScale(flows, PER_BYTE_BITS, UNIT_BITS, MIN_FRACTION_BITS);
         long work = rate << scale.fractionBits;
         long divisor = TagScale.greatestCommonDivisor(work, NS_PER_SECOND);
         workNumerator = work / divisor;
@@ -104,17 +104,17 @@ final class GpsClock {
     }
 
     /** An item arrives now, to which the clock was advanced; its finish tag. */
-    long arrive(int flow, long octets) {
+    long arrive(int flow, long bytes) {
         boolean isBacklogged = backlogged.contains(flow);
         if (!isBacklogged) {
             finish[flow] = virtual;
             fraction[flow] = 0;
             weight += scale.weights[flow];
         }
-        long numerator = octets * scale.fractionPerOctet[flow] + fraction[flow];
+        long numerator = bytes * scale.fractionPerByte[flow] + fraction[flow];
         long whole = numerator / scale.weights[flow];
         fraction[flow] = numerator - whole * scale.weights[flow];
-        long ahead = finish[flow] - virtual + octets * scale.perOctet[flow] + whole;
+        long ahead = finish[flow] - virtual + bytes * scale.perByte[flow] + whole;
         finish[flow] = virtual + Math.min(ahead, MAX_AHEAD);
         if (isBacklogged) {
             backlogged.change(flow, finish[flow]);
@@ -122,13 +122,5 @@ final class GpsClock {
             backlogged.add(flow, finish[flow]);
         }
         return finish[flow];
-    }
-
-    /** Forgets all that is backlogged. */
-    void clear() {
-        backlogged.clear();
-        weight = 0;
-        virtualFraction = 0;
-        workFraction = 0;
     }
 }

@@ -1,8 +1,7 @@
 package org.tamanoir.qdisc;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /**
  * A first-in first-out list of items, linked through the items themselves: it allocates nothing.
@@ -13,7 +12,7 @@ final class ItemQueue {
     private @Nullable Item head;
     private @Nullable Item tail;
     private int packets;
-    private long octets;
+    private long bytes;
 
     boolean isEmpty() {
         return head == null;
@@ -23,18 +22,19 @@ final class ItemQueue {
         return packets;
     }
 
-    long octets() {
-        return octets;
+    long bytes() {
+        return bytes;
     }
 
     /** Whether an item of this size fits, or has to be taken in any case. */
-    boolean takes(Item item, int limitPackets, long limitOctets) {
-        return !item.mayDrop || (packets < limitPackets && octets + item.size <= limitOctets);
+    boolean takes(Item item, int limitPackets, long limitBytes) {
+        return !item.mayDrop || (packets < limitPackets && bytes + item.size <= limitBytes);
     }
 
     /** Adds the newest. */
     void add(Item item) {
         item.next = null;
+        item.previous = tail;
         if (tail == null) {
             head = item;
         } else {
@@ -42,7 +42,7 @@ final class ItemQueue {
         }
         tail = item;
         packets++;
-        octets += item.size;
+        bytes += item.size;
     }
 
     /** The oldest, which stays. */
@@ -58,44 +58,35 @@ final class ItemQueue {
         if (item == null) {
             return null;
         }
-        unlink(null, item);
+        remove(item);
         return item;
     }
 
     /**
-     * Drops the oldest of those that may be dropped until so many octets or so many packets are gone. Those that it has
+     * Drops the oldest of those that may be dropped until so many bytes or so many packets are gone. Those that it has
      * to pass over are marked.
      */
-    void shed(long shedOctets, int shedPackets, Drops drops, DropReason reason) {
-        long octetsToGo = shedOctets;
+    void shed(long shedBytes, int shedPackets, Drops drops, DropReason reason) {
+        long bytesToGo = shedBytes;
         int packetsToGo = shedPackets;
-        Item before = null;
         Item item = head;
-        while (item != null && octetsToGo > 0 && packetsToGo > 0) {
+        while (item != null && bytesToGo > 0 && packetsToGo > 0) {
             Item following = item.next;
             if (item.mayDrop) {
-                unlink(before, item);
-                octetsToGo -= item.size;
+                remove(item);
+                bytesToGo -= item.size;
                 packetsToGo--;
                 drops.dropped(item, reason);
             } else {
                 item.mark();
-                before = item;
             }
             item = following;
         }
     }
 
-    /** Gives all, oldest first. */
-    void drain(Consumer<Item> taker) {
-        Item item = poll();
-        while (item != null) {
-            taker.accept(item);
-            item = poll();
-        }
-    }
-
-    private void unlink(@Nullable Item before, Item item) {
+    /** Takes one out that stands in it. */
+    void remove(Item item) {
+        Item before = item.previous;
         Item following = item.next;
         if (before == null) {
             head = following;
@@ -104,9 +95,12 @@ final class ItemQueue {
         }
         if (following == null) {
             tail = before;
+        } else {
+            following.previous = before;
         }
         item.next = null;
+        item.previous = null;
         packets--;
-        octets -= item.size;
+        bytes -= item.size;
     }
 }

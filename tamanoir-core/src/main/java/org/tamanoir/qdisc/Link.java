@@ -9,8 +9,8 @@ import org.tamanoir.routing.Prefix;
  *
  * @param name lower-case letters, digits, hyphens
  * @param nextHops addresses of the next hops that are reached over it; the first link that fits counts
- * @param rate octets a second, 1 to 1e12
- * @param burst octets that may leave at once after a pause, 256 to 4 Gi; longer packets cannot leave at all
+ * @param rate bytes a second, 1 to 1e12
+ * @param burst bytes that may leave at once after a pause, 256 to 4 Gi; longer packets cannot leave at all
  * @param police whether a datagram that exceeds the rate is dropped in place of waiting
  * @param discipline one of {@link Disciplines#names}
  * @param options the discipline's own

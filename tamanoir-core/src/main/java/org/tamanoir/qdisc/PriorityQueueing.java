@@ -1,6 +1,5 @@
 package org.tamanoir.qdisc;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,8 +72,8 @@ final class PriorityQueueing implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return queues.octets();
+    public long bytes() {
+        return queues.bytes();
     }
 
     /**
@@ -94,8 +93,10 @@ final class PriorityQueueing implements QueueingDiscipline {
     }
 
     @Override
-    public void drain(Consumer<Item> taker) {
-        queues.drain(taker);
-        lower.clear();
+    public void remove(Item item, long nowNs) {
+        queues.remove(item);
+        if (item.flow != TOP && queues.isEmpty(item.flow)) {
+            lower.remove(item.flow);
+        }
     }
 }

@@ -47,7 +47,16 @@ public record QosConfig(
      */
     public List<FlowConfig> flows() {
         return classes.stream()
-                .map(each -> new FlowConfig(each.weight(), each.limitPackets(), each.limitOctets()))
+                .map(each -> new FlowConfig(each.weight(), each.limitPackets(), each.limitBytes()))
                 .toList();
+    }
+
+    /**
+     * Returns how many chunks of memory the packets of one thread may take up while they wait: twice what the limits of
+     * all classes come to, since those that leave first leave gaps.
+     */
+    public int maxChunks(int chunkBytes) {
+        long limit = classes.stream().mapToLong(TrafficClass::limitBytes).sum();
+        return (int) Math.min(Integer.MAX_VALUE, 2 * (limit / chunkBytes + classes.size()));
     }
 }

@@ -18,8 +18,8 @@ final class QosProblems {
     private static final int MAX_RULES = 256;
     private static final int MAX_LINKS = 64;
     private static final int MAX_LIMIT_PACKETS = 1_000_000;
-    private static final long MIN_LIMIT_OCTETS = 1 << 16;
-    private static final long MAX_LIMIT_OCTETS = 1 << 30;
+    private static final long MIN_LIMIT_BYTES = 1 << 16;
+    private static final long MAX_LIMIT_BYTES = 1 << 30;
     private static final int MAX_PROCESSORS = 1024;
     private static final Duration MIN_QUANTUM = Duration.ofNanos(10_000);
     private static final Duration MAX_QUANTUM = Duration.ofSeconds(1);
@@ -76,7 +76,7 @@ final class QosProblems {
             require(names.add(each.name()), where + "there are two of this name: rename one");
             requireInside(where + "weight", each.weight(), 1, FlowConfig.MAX_WEIGHT);
             requireInside(where + "limit-packets", each.limitPackets(), 1, MAX_LIMIT_PACKETS);
-            requireInside(where + "limit-octets", each.limitOctets(), MIN_LIMIT_OCTETS, MAX_LIMIT_OCTETS);
+            requireInside(where + "limit-bytes", each.limitBytes(), MIN_LIMIT_BYTES, MAX_LIMIT_BYTES);
             for (int value : each.classesOfService()) {
                 requireInside(where + "class-of-service", value, 0, 255);
                 String owner = owners.putIfAbsent(value, each.name());
@@ -172,7 +172,7 @@ final class QosProblems {
         List<FlowConfig> flows = new ArrayList<>();
         for (TrafficClass each : config.classes()) {
             long weight = Math.min(FlowConfig.MAX_WEIGHT, Math.max(1, each.weight()));
-            flows.add(new FlowConfig(weight, Math.max(1, each.limitPackets()), Math.max(1, each.limitOctets())));
+            flows.add(new FlowConfig(weight, Math.max(1, each.limitPackets()), Math.max(1, each.limitBytes())));
         }
         return flows.isEmpty() ? List.of(new FlowConfig(1, 1, 1)) : flows;
     }

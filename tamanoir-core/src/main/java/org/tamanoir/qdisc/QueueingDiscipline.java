@@ -1,13 +1,15 @@
 package org.tamanoir.qdisc;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Decides the order in which items of several flows are served, and which are dropped. Every item that is enqueued
- * comes out exactly once: from {@link #dequeue}, from {@link #drain}, or at the {@link Drops} that the discipline was
- * made with. Items of one flow come out in the order in which they came in. Ties: the smaller flow index, then the
- * order of arrival.
+ * comes out exactly once: from {@link #dequeue} or {@link #remove}, or at the {@link Drops} that the discipline was made
+ * with. What {@link Disciplines} makes checks a part of that for every discipline, those of users
+ * too: an item that stands in one is refused, and a discipline that throws, or gives what does not stand in it, is
+ * replaced. An item that a discipline never gives back waits until its owner removes it, or another discipline has
+ * followed for the stall time. Items
+ * of one flow come out in the order in which they came in. Ties: the smaller flow index, then the order of arrival.
  *
  * <p>Time is what callers say it is: nanoseconds on any clock. A clock that steps back counts as standing still.
  *
@@ -16,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 public interface QueueingDiscipline {
     /**
      * Takes an item. It, or others in its place, may be dropped at once; with {@link Item#mayDrop} false it never is.
+     *
+     * @throws IllegalStateException if the item stands in a discipline; nothing is changed then
      */
     void enqueue(Item item, long nowNs);
 
@@ -27,7 +31,7 @@ public interface QueueingDiscipline {
     int packets();
 
     /** The sum of their sizes. */
-    long octets();
+    long bytes();
 
     /** The earliest time at which {@link #dequeue} can give an item: {@code nowNs} or later; the maximum when empty. */
     default long readyNs(long nowNs) {
@@ -43,6 +47,11 @@ public interface QueueingDiscipline {
      */
     default void charge(int flow, long rest) {}
 
-    /** Takes all items out, drops none, and keeps the order within each flow; for when another discipline follows. */
-    void drain(Consumer<Item> taker);
+    /**
+     * Takes an item out that stands in it: it is its owner's again, and its flow is charged nothing for it. The others
+     * keep their order within each flow.
+     *
+     * @param item that stands in it
+     */
+    void remove(Item item, long nowNs);
 }

@@ -1,6 +1,5 @@
 package org.tamanoir.qdisc;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,13 +108,20 @@ final class SelfClockedQueueing implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return queues.octets();
+    public long bytes() {
+        return queues.bytes();
     }
 
     @Override
-    public void drain(Consumer<Item> taker) {
-        waiting.clear();
-        queues.drain(taker);
+    public void remove(Item item, long nowNs) {
+        int flow = item.flow;
+        if (queues.remove(item)) {
+            Item next = queues.peek(flow);
+            if (next == null) {
+                waiting.remove(flow);
+            } else {
+                waiting.change(flow, tag(flow, next));
+            }
+        }
     }
 }

@@ -1,15 +1,14 @@
 package org.tamanoir.qdisc;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /**
  * Holds the order of another discipline to a token bucket: the item at its head waits until there are tokens for all
- * its octets. A head that was chosen counts as being served: what arrives meanwhile does not overtake it.
+ * its bytes. A head that was chosen counts as being served: what arrives meanwhile does not overtake it.
  *
  * <p>With {@code police}, an item that may be dropped and finds too few tokens on arrival is dropped,
- * {@link org.tamanoir.anep.DropReason#RATE_EXCEEDED}, in place of waiting. Tokens that those inside need are not there
+ * {@link org.tamanoir.accounting.DropReason#RATE_EXCEEDED}, in place of waiting. Tokens that those inside need are not there
  * for it.
  *
  * <p>Thread contract: one thread at a time.
@@ -33,16 +32,12 @@ public final class Shaper implements QueueingDiscipline {
         this.drops = drops;
     }
 
-    /** Takes tokens for a packet that need not queue, because nothing waits; false when it has to be enqueued. */
-    public boolean pass(long octets, long nowNs) {
-        return packets() == 0 && bucket.take(octets, nowNs);
-    }
-
     @Override
     public void enqueue(Item item, long nowNs) {
+        item.requireFree();
         if (item.size > bucket.burst()) {
             drop(item, DropReason.PACKET_TOO_LONG, nowNs);
-        } else if (police && item.mayDrop && bucket.readyNs(octets() + item.size, nowNs) != nowNs) {
+        } else if (police && item.mayDrop && bucket.readyNs(bytes() + item.size, nowNs) != nowNs) {
             drop(item, DropReason.RATE_EXCEEDED, nowNs);
         } else {
             inner.enqueue(item, nowNs);
@@ -60,19 +55,31 @@ public final class Shaper implements QueueingDiscipline {
         if (item == null || !bucket.take(item.size, nowNs)) {
             return null;
         }
-        head = null;
+        headLeaves(item);
         return item;
+    }
+
+    private void headLeaves(Item item) {
+        head = null;
+        item.leave(this);
     }
 
     /** The head; the bucket may have become smaller than what waits since that came in. */
     private @Nullable Item chosen(long nowNs) {
-        Item item = head != null ? head : inner.dequeue(nowNs);
-        while (item != null && item.size > bucket.burst()) {
+        Item item = head;
+        if (item != null && item.size > bucket.burst()) {
+            headLeaves(item);
             drops.dropped(item, DropReason.PACKET_TOO_LONG);
-            item = inner.dequeue(nowNs);
         }
-        head = item;
-        return item;
+        while (head == null && (item = inner.dequeue(nowNs)) != null) {
+            if (item.size > bucket.burst()) {
+                drops.dropped(item, DropReason.PACKET_TOO_LONG);
+            } else {
+                item.enter(this);
+                head = item;
+            }
+        }
+        return head;
     }
 
     @Override
@@ -81,8 +88,8 @@ public final class Shaper implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return inner.octets() + (head == null ? 0 : head.size);
+    public long bytes() {
+        return inner.bytes() + (head == null ? 0 : head.size);
     }
 
     @Override
@@ -96,13 +103,18 @@ public final class Shaper implements QueueingDiscipline {
         inner.charge(flow, rest);
     }
 
+    /** Returns the item that was chosen and waits for tokens; null when there is none. */
+    public @Nullable Item head() {
+        return head;
+    }
+
     @Override
-    public void drain(Consumer<Item> taker) {
-        Item item = head;
-        head = null;
-        if (item != null) {
-            taker.accept(item);
+    public void remove(Item item, long nowNs) {
+        if (item == head) {
+            headLeaves(item);
+            inner.charge(item.flow, -item.size);
+        } else {
+            inner.remove(item, nowNs);
         }
-        inner.drain(taker);
     }
 }

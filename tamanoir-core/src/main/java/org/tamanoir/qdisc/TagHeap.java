@@ -83,11 +83,6 @@ final class TagHeap {
         }
     }
 
-    void clear() {
-        Arrays.fill(places, OUT);
-        size = 0;
-    }
-
     /** Makes all tags smaller by the same amount. */
     void lower(long by) {
         for (int i = 0; i < size; i++) {

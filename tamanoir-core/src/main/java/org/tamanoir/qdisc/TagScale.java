@@ -3,35 +3,35 @@ package org.tamanoir.qdisc;
 import java.util.List;
 
 /**
- * The unit of virtual time, and what one octet of each flow is in it: {@code unit / weight}, a whole number for every
+ * The unit of virtual time, and what one byte of each flow is in it: {@code unit / weight}, a whole number for every
  * flow where the weights' least common multiple is small enough, so that tags are exact and ties are ties. Otherwise
  * {@link FlowTags} carries the fraction of each flow on, so that rounding (below one unit) never adds up.
  */
 final class TagScale {
     private static final int MAX_FRACTION_BITS = 16;
 
-    /** Virtual time of one octet for a weight of one. */
+    /** Virtual time of one byte for a weight of one. */
     final long unit;
     /** {@code unit} is a multiple of 2^fractionBits. */
     final int fractionBits;
-    /** Whether an octet of every flow is a whole number of units. */
+    /** Whether a byte of every flow is a whole number of units. */
     final boolean exact;
 
     final long[] weights;
     final long totalWeight;
-    /** Whole units of an octet. */
-    final long[] perOctet;
+    /** Whole units of a byte. */
+    final long[] perByte;
     /** Numerator of the fraction over the flow's weight. */
-    final long[] fractionPerOctet;
+    final long[] fractionPerByte;
 
     /**
      * Chooses the unit.
      *
-     * @param maxPerOctetBits an octet of the flow of the smallest weight is at most 2^this
+     * @param maxPerByteBits a byte of the flow of the smallest weight is at most 2^this
      * @param maxUnitBits the unit is at most 2^this
      * @param minFractionBits the unit is a multiple of 2^this; at most 16
      */
-    TagScale(List<FlowConfig> flows, int maxPerOctetBits, int maxUnitBits, int minFractionBits) {
+    TagScale(List<FlowConfig> flows, int maxPerByteBits, int maxUnitBits, int minFractionBits) {
         weights = flows.stream().mapToLong(FlowConfig::weight).toArray();
         long smallest = FlowConfig.MAX_WEIGHT;
         long total = 0;
@@ -40,7 +40,7 @@ final class TagScale {
             total += weight;
         }
         totalWeight = total;
-        long limit = Math.min(smallest << maxPerOctetBits, 1L << maxUnitBits);
+        long limit = Math.min(smallest << maxPerByteBits, 1L << maxUnitBits);
         long multiple = leastCommonMultiple(weights, limit >> minFractionBits);
         exact = multiple > 0;
         if (exact) {
@@ -54,11 +54,11 @@ final class TagScale {
             fractionBits = MAX_FRACTION_BITS;
             unit = limit >> MAX_FRACTION_BITS << MAX_FRACTION_BITS;
         }
-        perOctet = new long[weights.length];
-        fractionPerOctet = new long[weights.length];
+        perByte = new long[weights.length];
+        fractionPerByte = new long[weights.length];
         for (int flow = 0; flow < weights.length; flow++) {
-            perOctet[flow] = unit / weights[flow];
-            fractionPerOctet[flow] = unit % weights[flow];
+            perByte[flow] = unit / weights[flow];
+            fractionPerByte[flow] = unit % weights[flow];
         }
     }
 

@@ -1,9 +1,9 @@
 package org.tamanoir.qdisc;
 
 /**
- * A token bucket: in every interval from s to t no more than {@code burst + rate * (t - s)} octets are taken.
+ * A token bucket: in every interval from s to t no more than {@code burst + rate * (t - s)} bytes are taken.
  *
- * <p>It counts in units of 1e-9 octet, so that {@code rate * nanoseconds} is exact; the largest burst, 2^32 octets, is
+ * <p>It counts in units of 1e-9 byte, so that {@code rate * nanoseconds} is exact; the largest burst, 2^32 bytes, is
  * 4.3e18 units, which a long holds. A clock that steps back counts as standing still.
  *
  * <p>Thread contract: one thread at a time.
@@ -11,7 +11,7 @@ package org.tamanoir.qdisc;
 public final class TokenBucket {
     static final long MAX_RATE = 1_000_000_000_000L;
     static final long MAX_BURST = 1L << 32;
-    private static final long UNITS_PER_OCTET = 1_000_000_000L;
+    private static final long UNITS_PER_BYTE = 1_000_000_000L;
 
     private long rate;
     private long burst;
@@ -25,8 +25,8 @@ public final class TokenBucket {
     /**
      * A bucket that is full.
      *
-     * @param rate octets a second, 1 to 1e12
-     * @param burst octets, 1 to 4 Gi
+     * @param rate bytes a second, 1 to 1e12
+     * @param burst bytes, 1 to 4 Gi
      * @throws IllegalArgumentException in one line
      */
     public TokenBucket(long rate, long burst, long nowNs) {
@@ -35,35 +35,35 @@ public final class TokenBucket {
         filledNs = nowNs;
     }
 
-    /** Takes so many octets; false, and takes nothing, when there are fewer. */
-    public boolean take(long octets, long nowNs) {
+    /** Takes so many bytes; false, and takes nothing, when there are fewer. */
+    public boolean take(long bytes, long nowNs) {
         fill(nowNs);
-        if (octets > burst || tokens < octets * UNITS_PER_OCTET) {
+        if (bytes > burst || tokens < bytes * UNITS_PER_BYTE) {
             return false;
         }
-        tokens -= octets * UNITS_PER_OCTET;
+        tokens -= bytes * UNITS_PER_BYTE;
         return true;
     }
 
     /** Gives back what was taken and not used. */
-    public void giveBack(long octets) {
-        tokens = Math.min(capacity, tokens + Math.min(octets, MAX_BURST) * UNITS_PER_OCTET);
+    public void giveBack(long bytes) {
+        tokens = Math.min(capacity, tokens + Math.min(bytes, MAX_BURST) * UNITS_PER_BYTE);
     }
 
-    /** Takes so many octets also when they are not there: the bucket then owes them, up to 4 Gi. */
-    void takeAhead(long octets) {
-        long floor = -MAX_BURST * UNITS_PER_OCTET;
-        long units = Math.min(octets, MAX_BURST) * UNITS_PER_OCTET;
+    /** Takes so many bytes also when they are not there: the bucket then owes them, up to 4 Gi. */
+    void takeAhead(long bytes) {
+        long floor = -MAX_BURST * UNITS_PER_BYTE;
+        long units = Math.min(bytes, MAX_BURST) * UNITS_PER_BYTE;
         tokens = tokens < floor + units ? floor : tokens - units;
     }
 
-    /** When so many octets will be there: {@code nowNs} or later; the maximum when more than the bucket holds. */
-    public long readyNs(long octets, long nowNs) {
-        if (octets > burst) {
+    /** When so many bytes will be there: {@code nowNs} or later; the maximum when more than the bucket holds. */
+    public long readyNs(long bytes, long nowNs) {
+        if (bytes > burst) {
             return Long.MAX_VALUE;
         }
         fill(nowNs);
-        long missing = octets * UNITS_PER_OCTET - tokens;
+        long missing = bytes * UNITS_PER_BYTE - tokens;
         if (missing <= 0) {
             return nowNs;
         }
@@ -79,21 +79,21 @@ public final class TokenBucket {
         tokens = Math.min(tokens, capacity);
     }
 
-    /** Octets that it holds when full: nothing larger can ever be taken. */
+    /** Bytes that it holds when full: nothing larger can ever be taken. */
     long burst() {
         return burst;
     }
 
     private void set(long rate, long burst) {
         if (rate < 1 || rate > MAX_RATE) {
-            throw new IllegalArgumentException("rate " + rate + " octets/s: must be 1 to " + MAX_RATE);
+            throw new IllegalArgumentException("rate " + rate + " bytes/s: must be 1 to " + MAX_RATE);
         }
         if (burst < 1 || burst > MAX_BURST) {
-            throw new IllegalArgumentException("burst " + burst + " octets: must be 1 to " + MAX_BURST);
+            throw new IllegalArgumentException("burst " + burst + " bytes: must be 1 to " + MAX_BURST);
         }
         this.rate = rate;
         this.burst = burst;
-        capacity = burst * UNITS_PER_OCTET;
+        capacity = burst * UNITS_PER_BYTE;
     }
 
     private void fill(long nowNs) {
@@ -102,7 +102,7 @@ public final class TokenBucket {
             return;
         }
         filledNs = nowNs;
-        // Both at most 2^32 octets: their difference is below 2^63 units.
+        // Both at most 2^32 bytes: their difference is below 2^63 units.
         long missing = capacity - tokens;
         long units = rate * passedNs;
         boolean overflows = Math.multiplyHigh(rate, passedNs) != 0 || units < 0;

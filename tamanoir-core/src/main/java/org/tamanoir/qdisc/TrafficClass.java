@@ -9,14 +9,13 @@ import java.util.Set;
  * @param classesOfService values of the class-of-service option that mean it, 0 to 255
  * @param weight its share relative to the others, 1 to 1,000,000
  * @param limitPackets packets that may wait in it at each point, 1 to 1,000,000
- * @param limitOctets the same in octets, 65,536 to 1 Gi
+ * @param limitBytes the same in bytes, 65,536 to 1 Gi
  */
-public record TrafficClass(
-        String name, Set<Integer> classesOfService, long weight, int limitPackets, long limitOctets) {
+public record TrafficClass(String name, Set<Integer> classesOfService, long weight, int limitPackets, long limitBytes) {
     /** Packets that may wait unless the configuration says otherwise. */
     public static final int DEFAULT_LIMIT_PACKETS = 1000;
-    /** Octets that may wait unless the configuration says otherwise. */
-    public static final long DEFAULT_LIMIT_OCTETS = 1 << 20;
+    /** Bytes that may wait unless the configuration says otherwise. */
+    public static final long DEFAULT_LIMIT_BYTES = 1 << 20;
 
     public TrafficClass {
         classesOfService = Set.copyOf(classesOfService);
@@ -24,6 +23,6 @@ public record TrafficClass(
 
     /** A class with the default limits. */
     public TrafficClass(String name, Set<Integer> classesOfService, long weight) {
-        this(name, classesOfService, weight, DEFAULT_LIMIT_PACKETS, DEFAULT_LIMIT_OCTETS);
+        this(name, classesOfService, weight, DEFAULT_LIMIT_PACKETS, DEFAULT_LIMIT_BYTES);
     }
 }

@@ -1,7 +1,6 @@
 package org.tamanoir.qdisc;
 
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +32,7 @@ final class WeightedFairQueueing implements QueueingDiscipline {
     /** With equal weights, whatever the configuration says. */
     static WeightedFairQueueing fq(DisciplineConfig config, Drops drops) {
         List<FlowConfig> equal = config.flows().stream()
-                .map(flow -> new FlowConfig(1, flow.limitPackets(), flow.limitOctets()))
+                .map(flow -> new FlowConfig(1, flow.limitPackets(), flow.limitBytes()))
                 .toList();
         return new WeightedFairQueueing(NAME_EQUAL, config, equal, drops);
     }
@@ -41,7 +40,7 @@ final class WeightedFairQueueing implements QueueingDiscipline {
     private WeightedFairQueueing(String name, DisciplineConfig config, List<FlowConfig> flows, Drops drops) {
         new Options(name, config.options());
         if (config.rate() < 1 || config.rate() > MAX_RATE) {
-            throw new IllegalArgumentException("rate " + config.rate() + " octets a second: discipline " + name
+            throw new IllegalArgumentException("rate " + config.rate() + " bytes a second: discipline " + name
                     + " needs 1 to " + MAX_RATE + "; set the link's rate, or use stfq");
         }
         queues = new FlowQueues(name, flows, drops);
@@ -84,14 +83,21 @@ final class WeightedFairQueueing implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return queues.octets();
+    public long bytes() {
+        return queues.bytes();
     }
 
+    /** The fluid system serves it all the same: tags that were given stay. */
     @Override
-    public void drain(Consumer<Item> taker) {
-        waiting.clear();
-        clock.clear();
-        queues.drain(taker);
+    public void remove(Item item, long nowNs) {
+        int flow = item.flow;
+        if (queues.remove(item)) {
+            Item next = queues.peek(flow);
+            if (next == null) {
+                waiting.remove(flow);
+            } else {
+                waiting.change(flow, next.finish);
+            }
+        }
     }
 }

@@ -1,6 +1,5 @@
 package org.tamanoir.qdisc;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +26,8 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
     private final TagHeap ahead;
     private final long rate;
     private final long totalWeight;
-    private final long perOctet;
-    private final long fractionPerOctet;
+    private final long perByte;
+    private final long fractionPerByte;
     private long virtual;
     /** Fraction of a unit that belongs to it: numerator over the sum of the weights. */
     private long fraction;
@@ -46,8 +45,8 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
         this.ahead = new TagHeap(count);
         this.rate = config.rate();
         this.totalWeight = tags.scale.totalWeight;
-        this.perOctet = tags.scale.unit / totalWeight;
-        this.fractionPerOctet = tags.scale.unit % totalWeight;
+        this.perByte = tags.scale.unit / totalWeight;
+        this.fractionPerByte = tags.scale.unit % totalWeight;
     }
 
     @Override
@@ -62,7 +61,7 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
     /** Virtual time with the part of the present work that a server of this rate has done. */
     private long virtualAt(long nowNs) {
         long done = Math.min(workDone(nowNs), MAX_STEP);
-        return done <= 0 ? virtual : virtual + done * perOctet + (done * fractionPerOctet + fraction) / totalWeight;
+        return done <= 0 ? virtual : virtual + done * perByte + (done * fractionPerByte + fraction) / totalWeight;
     }
 
     private long workDone(long nowNs) {
@@ -130,10 +129,10 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
     private void advance() {
         while (work > 0) {
             long step = Math.min(work, MAX_STEP);
-            long numerator = step * fractionPerOctet + fraction;
+            long numerator = step * fractionPerByte + fraction;
             long whole = numerator / totalWeight;
             fraction = numerator - whole * totalWeight;
-            virtual += step * perOctet + whole;
+            virtual += step * perByte + whole;
             work -= step;
         }
     }
@@ -164,14 +163,19 @@ final class WorstCaseFairQueueing implements QueueingDiscipline {
     }
 
     @Override
-    public long octets() {
-        return queues.octets();
+    public long bytes() {
+        return queues.bytes();
     }
 
     @Override
-    public void drain(Consumer<Item> taker) {
-        eligible.clear();
-        ahead.clear();
-        queues.drain(taker);
+    public void remove(Item item, long nowNs) {
+        int flow = item.flow;
+        if (queues.remove(item)) {
+            (eligible.contains(flow) ? eligible : ahead).remove(flow);
+            Item next = queues.peek(flow);
+            if (next != null) {
+                place(flow, next);
+            }
+        }
     }
 }

@@ -70,7 +70,7 @@ final class AddressRanges {
         return new AddressRanges(builder);
     }
 
-    /** Whether the prefix stands at or behind 0.0.0.0/0; none that is wider begins at its first address. */
+    /** Returns whether the prefix stands at or behind 0.0.0.0/0; none that is wider begins at its first address. */
     private static boolean isBehindIpv4Start(Prefix prefix) {
         return prefix.high() != 0 || Long.compareUnsigned(prefix.low(), Prefix.IPV4.low()) >= 0;
     }
@@ -80,7 +80,7 @@ final class AddressRanges {
         return hops[Prefix.isIpv4(high, low) ? searchIpv4(low) : search(high, low)];
     }
 
-    /** IPv4 in 64 bits is positive: the comparison needs no care for signs. */
+    /** Searches among IPv4, which is positive in 64 bits: the comparison needs no care for signs. */
     private int searchIpv4(long low) {
         long[] starts = lows;
         int bucket = (int) ((low & 0xFFFF_FFFFL) >>> ipv4Shift);
@@ -97,7 +97,7 @@ final class AddressRanges {
         return from;
     }
 
-    /** The last range that begins at or before the address; the first one begins at ::. */
+    /** Returns the last range that begins at or before the address; the first one begins at ::. */
     private int search(long high, long low) {
         int from = 0;
         int to = highs.length;
@@ -148,7 +148,7 @@ final class AddressRanges {
             }
         }
 
-        /** Behind the innermost prefix the one around it begins again. */
+        /** Closes the innermost prefix: behind it the one around it begins again. */
         private void close() {
             Prefix closed = openPrefixes[--depth];
             long low = lastLow(closed) + 1;
@@ -158,7 +158,7 @@ final class AddressRanges {
             }
         }
 
-        /** A range of no address, cut off by another one that begins at the same, is written over. */
+        /** Begins a range, in place of one of no address that begins at the same. */
         private void begin(long high, long low, @Nullable NextHop hop) {
             boolean again = count > 0 && highs[count - 1] == high && lows[count - 1] == low;
             int at = again ? count - 1 : count++;

@@ -45,14 +45,14 @@ public record Prefix(long high, long low, int length) {
     }
 
     /**
-     * {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a bare address.
+     * Returns {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a bare address.
      *
      * @throws IllegalArgumentException in one line, if the text is no prefix
      */
     public static Prefix parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
-        byte[] octets = octets(address, text);
+        byte[] bytes = bytes(address, text);
         // A text with colons counts 128 bits, even where it means an IPv4 address: ::ffff:10.0.0.0/104 is 10.0.0.0/8.
         int offset = address.indexOf(':') < 0 ? IPV4_OFFSET : 0;
         int length = MAX_LENGTH;
@@ -64,16 +64,16 @@ public record Prefix(long high, long low, int length) {
             }
             length = offset + Integer.parseInt(lengthText);
         }
-        return new Prefix(high(octets), low(octets), length);
+        return new Prefix(high(bytes), low(bytes), length);
     }
 
-    /** The whole address as a prefix. */
+    /** Returns the whole address as a prefix. */
     public static Prefix of(InetAddress address) {
-        byte[] octets = address.getAddress();
-        return new Prefix(high(octets), low(octets), MAX_LENGTH);
+        byte[] bytes = address.getAddress();
+        return new Prefix(high(bytes), low(bytes), MAX_LENGTH);
     }
 
-    /** Whether the address is in this prefix, by its bits alone. */
+    /** Returns whether the address is in this prefix, by its bits alone. */
     public boolean contains(long high, long low) {
         return (high & highMask(length)) == this.high && (low & lowMask(length)) == this.low;
     }
@@ -86,7 +86,7 @@ public record Prefix(long high, long low, int length) {
         return length >= IPV4_OFFSET && isIpv4(high, low);
     }
 
-    /** Whether these are the 128 bits of an IPv4 address. */
+    /** Returns whether these are the 128 bits of an IPv4 address. */
     static boolean isIpv4(long high, long low) {
         return high == 0 && low >>> 32 == 0xFFFF;
     }
@@ -100,7 +100,7 @@ public record Prefix(long high, long low, int length) {
     }
 
     /** Never asks a name server: what {@link InetAddress} would look up does not match the patterns. */
-    private static byte[] octets(String address, String text) {
+    private static byte[] bytes(String address, String text) {
         if (IPV4_TEXT.matcher(address).matches() || IPV6_TEXT.matcher(address).matches()) {
             try {
                 return InetAddress.getByName(address).getAddress();
@@ -112,16 +112,16 @@ public record Prefix(long high, long low, int length) {
                 text + ": no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length");
     }
 
-    private static long high(byte[] octets) {
-        return octets.length == 4 ? 0 : ByteBuffer.wrap(octets).getLong(0);
+    private static long high(byte[] bytes) {
+        return bytes.length == 4 ? 0 : ByteBuffer.wrap(bytes).getLong(0);
     }
 
-    private static long low(byte[] octets) {
-        ByteBuffer buffer = ByteBuffer.wrap(octets);
-        return octets.length == 4 ? IPV4_MAPPED | buffer.getInt(0) & 0xFFFF_FFFFL : buffer.getLong(8);
+    private static long low(byte[] bytes) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        return bytes.length == 4 ? IPV4_MAPPED | buffer.getInt(0) & 0xFFFF_FFFFL : buffer.getLong(8);
     }
 
-    /** {@code a.b.c.d/n}, or {@code x:y::/n} as RFC 5952 writes IPv6; {@link #parse} reads both. */
+    /** Returns {@code a.b.c.d/n}, or {@code x:y::/n} as RFC 5952 writes IPv6; {@link #parse} reads both. */
     @Override
     public String toString() {
         return text(high, low, length);

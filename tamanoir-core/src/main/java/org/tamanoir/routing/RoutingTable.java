@@ -32,28 +32,28 @@ public final class RoutingTable {
 
     private volatile Snapshot snapshot = new Snapshot(new Route[0], AddressRanges.of(new Route[0]), 0);
 
-    /** An empty table: nothing leaves. */
+    /** Makes an empty table: nothing leaves. */
     public RoutingTable() {}
 
-    /** A table of these routes; of two with the same prefix the later one. */
+    /** Makes a table of these routes; of two with the same prefix the later one. */
     public RoutingTable(List<Route> routes) {
         replace(routes);
     }
 
-    /** The next hop of the longest prefix that holds this address, null when there is none. */
+    /** Returns the next hop of the longest prefix that holds this address, null when there is none. */
     public @Nullable NextHop lookup(long high, long low) {
         return snapshot.ranges.lookup(high, low);
     }
 
     /**
-     * A number that changes with every change of the table: who keeps a look-up's result reads it before the
+     * Returns a number that changes with every change of the table: who keeps a look-up's result reads it before the
      * look-up and compares it later.
      */
     public int generation() {
         return snapshot.generation;
     }
 
-    /** All routes, longest prefix first; IPv4 prefixes count with their 96 bits more. */
+    /** Returns all routes, longest prefix first; IPv4 prefixes count with their 96 bits more. */
     public List<Route> routes() {
         Route[] sorted = snapshot.routes.clone();
         Arrays.sort(sorted, Comparator.comparingInt(route -> -route.prefix().length()));

@@ -1,8 +1,11 @@
 package org.tamanoir.service;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.nodeos.Flow;
@@ -31,11 +34,34 @@ import org.tamanoir.nodeos.Policy;
  * }
  * }</pre>
  *
+ * <p>What a thread says of itself and has done to it is final here: the node asks its services' threads from threads of
+ * its own, where no code of a service may run.
+ *
  * <p>An exception from any of these methods is counted and logged once per kind and follows the service's
  * {@link FailurePolicy}; it does not reach other streams.
  */
 public abstract class Service extends Thread {
+    /** A thread that nobody attached ends after this time: its stream is gone, for instance. */
+    private static final Duration HOST_PATIENCE = Duration.ofSeconds(30);
+
+    private static final int NEW = 0;
+    private static final int ATTACHING = 1;
+    private static final int ATTACHED = 2;
+    private static final int GONE = 3;
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Service.class, "attachment", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Written before {@link #attachment} says so. */
     private @Nullable ServiceHost host;
+
+    private volatile int attachment;
 
     /** For the node; instances are made with no arguments. */
     protected Service() {}
@@ -91,7 +117,7 @@ public abstract class Service extends Thread {
     // ---- levels below the Java virtual machine ----------------------------------------------------------------
 
     /**
-     * What a level below can do in place of {@link #process}, octet for octet; asked after {@link #init}. The node places
+     * What a level below can do in place of {@link #process}, byte for byte; asked after {@link #init}. The node places
      * services by it that an operator wants on another level.
      *
      * @return null, the default, if nothing can
@@ -167,22 +193,117 @@ public abstract class Service extends Thread {
     // ---- for the node ---------------------------------------------------------------------------------------
 
     /**
-     * Gives the instance to the environment that runs it, once, before {@link #start}.
+     * Gives the instance to the environment that runs it, once, before {@link #start} or up to 30 s after it. Any thread:
+     * takes no lock and runs no code of the service.
      *
-     * @throws IllegalStateException if it has one
+     * @throws IllegalStateException if it has one, or its thread has ended for want of one
      */
     public final void attach(ServiceHost host) {
-        if (this.host != null) {
-            throw new IllegalStateException(getName() + " is attached already: make an instance for each stream");
+        if (!STATE.compareAndSet(this, NEW, ATTACHING)) {
+            throw new IllegalStateException(
+                    attachment == GONE
+                            ? getName() + " has waited too long for a host: make an instance when there is one"
+                            : getName() + " is attached already: make an instance for each stream");
         }
         this.host = host;
+        attachment = ATTACHED;
+        LockSupport.unpark(this);
     }
 
-    /** The thread's body; the node starts it. */
+    /** Ends the instance's thread where nobody will attach it. Any thread; does nothing to one that is attached. */
+    public final void dismiss() {
+        if (STATE.compareAndSet(this, NEW, GONE)) {
+            LockSupport.unpark(this);
+        }
+    }
+
+    /** The thread's body; the node starts it, and attaches it then or before. */
     @Override
     public final void run() {
+        long deadlineNs = System.nanoTime() + HOST_PATIENCE.toNanos();
+        while (attachment != ATTACHED) {
+            long leftNs = deadlineNs - System.nanoTime();
+            if (attachment == GONE || leftNs <= 0 && STATE.compareAndSet(this, NEW, GONE)) {
+                return;
+            }
+            LockSupport.parkNanos(this, Math.max(1, leftNs));
+            boolean ignored = Thread.interrupted();
+        }
         host().run(this);
     }
+
+    // ---- what a thread is, for the node and all others -----------------------------------------------------------
+
+    @Override
+    public final void start() {
+        super.start();
+    }
+
+    @Override
+    public final void interrupt() {
+        super.interrupt();
+    }
+
+    @Override
+    public final boolean isInterrupted() {
+        return super.isInterrupted();
+    }
+
+    @Override
+    public final StackTraceElement[] getStackTrace() {
+        return super.getStackTrace();
+    }
+
+    @Override
+    public final State getState() {
+        return super.getState();
+    }
+
+    @Override
+    @SuppressWarnings("deprecation") // Since 19, which has the final threadId.
+    public final long getId() {
+        return super.getId();
+    }
+
+    @Override
+    public final @Nullable ClassLoader getContextClassLoader() {
+        return super.getContextClassLoader();
+    }
+
+    @Override
+    public final void setContextClassLoader(@Nullable ClassLoader loader) {
+        super.setContextClassLoader(loader);
+    }
+
+    @Override
+    public final @Nullable UncaughtExceptionHandler getUncaughtExceptionHandler() {
+        return super.getUncaughtExceptionHandler();
+    }
+
+    @Override
+    public final void setUncaughtExceptionHandler(@Nullable UncaughtExceptionHandler handler) {
+        super.setUncaughtExceptionHandler(handler);
+    }
+
+    @Override
+    public final String toString() {
+        return super.toString();
+    }
+
+    @Override
+    public final boolean equals(@Nullable Object other) {
+        return super.equals(other);
+    }
+
+    @Override
+    public final int hashCode() {
+        return super.hashCode();
+    }
+
+    /** Does nothing, so that no service holds up the JVM's finalizer by a method of its own. */
+    @Override
+    @SuppressWarnings({"deprecation", "removal", "Finalize"})
+    protected final void finalize() {}
 
     private ServiceHost host() {
         ServiceHost attached = host;

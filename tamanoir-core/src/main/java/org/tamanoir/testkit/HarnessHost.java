@@ -17,8 +17,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketLoan;
+import org.tamanoir.anep.ParseFault;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
@@ -48,14 +49,14 @@ final class HarnessHost implements ServiceHost {
     /** Drops of one call by a level below that are shown; a level counts packets by the million. */
     private static final int MAX_DROPS_BELOW = 10_000;
 
-    /** Octets before and behind a packet that belong to others. */
-    private static final int GUARD_OCTETS = 16;
+    /** Room before and behind packets, whose place changes. */
+    private static final int GUARD_BYTES = 16;
 
     private static final byte JUNK = (byte) 0xEE;
-    private static final byte[] JUNK_OCTETS = new byte[Anep.MAX_PACKET_OCTETS + 2 * GUARD_OCTETS];
+    private static final byte[] JUNK_BYTES = new byte[Anep.MAX_PACKET_OCTETS + 2 * GUARD_BYTES];
 
     static {
-        Arrays.fill(JUNK_OCTETS, JUNK);
+        Arrays.fill(JUNK_BYTES, JUNK);
     }
 
     /** What the test wants done on the service's thread. */
@@ -79,9 +80,10 @@ final class HarnessHost implements ServiceHost {
     private final BlockingQueue<Call> calls = new ArrayBlockingQueue<>(1);
     private final ConcurrentHashMap<String, Counter> counters = new ConcurrentHashMap<>();
     private final HandTimers timers = new HandTimers();
-    private final ByteBuffer received = ByteBuffer.allocateDirect(JUNK_OCTETS.length);
+    private final ByteBuffer received = ByteBuffer.allocateDirect(JUNK_BYTES.length);
     private final OutputMemory memory = new OutputMemory();
-    private final Packet view = new Packet(Anep.DEFAULT_TYPE_ID, memory);
+    private final PacketLoan loan = new PacketLoan(Anep.DEFAULT_TYPE_ID, memory);
+    private final Packet view = loan.packet();
     private @Nullable HarnessLevels levels;
     private @Nullable Thread thread;
     private @Nullable InetSocketAddress elsewhere;
@@ -92,7 +94,7 @@ final class HarnessHost implements ServiceHost {
 
     HarnessHost(StreamInfo stream) {
         this.stream = stream;
-        received.put(0, JUNK_OCTETS);
+        received.put(0, JUNK_BYTES);
     }
 
     // ---- for the harness ----------------------------------------------------------------------------------------
@@ -171,22 +173,34 @@ final class HarnessHost implements ServiceHost {
     // ---- the way of a packet ------------------------------------------------------------------------------------
 
     /** One packet from junk to junk; its place changes, so that no alignment can be relied on. */
-    void process(Service service, byte[] octets) {
-        int offset = GUARD_OCTETS / 2 + given % (GUARD_OCTETS / 2);
+    void process(Service service, byte[] bytes) {
+        int offset = GUARD_BYTES / 2 + given % (GUARD_BYTES / 2);
         given++;
-        received.put(offset, octets);
-        DropReason fault = view.parse(received, offset, octets.length);
+        received.put(offset, bytes);
+        ParseFault fault = view.parse(received, offset, bytes.length);
         if (fault != null) {
             throw new IllegalStateException("the harness lets good packets through alone, not " + fault);
         }
         memory.clear();
         elsewhere = null;
         dropReason = NO_REASON;
-        guard(() -> {
-            record(service.process(view));
-            requireGuards(offset, octets.length);
-        });
-        forget(offset, octets.length);
+        guard(() -> record(call(service)));
+        forget(offset, bytes.length);
+    }
+
+    private @Nullable Verdict call(Service service) throws Exception {
+        loan.lend();
+        Verdict verdict;
+        ParseFault fault;
+        try {
+            verdict = service.process(view);
+        } finally {
+            fault = loan.takeBack();
+        }
+        if (fault != null) {
+            throw new IllegalStateException("a packet that was good is not any more: " + fault);
+        }
+        return verdict;
     }
 
     private void record(@Nullable Verdict verdict) {
@@ -210,20 +224,22 @@ final class HarnessHost implements ServiceHost {
         }
     }
 
-    private void requireGuards(int offset, int octets) {
-        for (int i = 0; i < GUARD_OCTETS / 2; i++) {
-            if (received.get(offset - 1 - i) != JUNK || received.get(offset + octets + i) != JUNK) {
-                throw new IllegalStateException("the service wrote outside its packet, at octet "
-                        + (received.get(offset - 1 - i) != JUNK ? -1 - i : octets + i) + " of " + octets
-                        + ": other packets lie there");
-            }
-        }
+    /** What a service kept of the packet shows junk from now on. */
+    private void forget(int offset, int bytes) {
+        received.put(offset - GUARD_BYTES / 2, JUNK_BYTES, 0, bytes + GUARD_BYTES);
+        overwriteKept(offset, bytes);
+        view.parse(received, offset, 0);
     }
 
-    /** What a service kept of the packet shows junk from now on. */
-    private void forget(int offset, int octets) {
-        received.put(offset - GUARD_OCTETS / 2, JUNK_OCTETS, 0, octets + GUARD_OCTETS);
-        view.parse(received, offset, 0);
+    /** Bytes that the service asked for lie in memory of its own, where the next packet of the same length comes. */
+    private void overwriteKept(int offset, int bytes) {
+        received.putLong(offset, (long) Anep.VERSION << 56 | (long) Anep.MIN_HEADER_WORDS << 16 | bytes);
+        if (view.parse(received, offset, bytes) == null) {
+            loan.lend();
+            view.payload();
+            loan.takeBack();
+        }
+        received.put(offset, JUNK_BYTES, 0, Anep.BASIC_HEADER_OCTETS);
     }
 
     // ---- for the service ----------------------------------------------------------------------------------------
@@ -249,7 +265,6 @@ final class HarnessHost implements ServiceHost {
             throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
         }
         outputs.add(new Output(Verdict.FORWARD, true, null, packet.copy()));
-        memory.overwriteReserved();
     }
 
     @Override

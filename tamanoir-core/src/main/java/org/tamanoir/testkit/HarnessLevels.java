@@ -41,10 +41,10 @@ public final class HarnessLevels {
         this.isThere = isThere;
     }
 
-    /** Counts of a level that has passed on so many packets, all of the same size, with so many octets together. */
-    public static LevelCounters passedOn(long packets, long octets) {
-        long size = packets == 0 ? 0 : octets / packets;
-        return new LevelCounters(packets, 0, packets, 0, octets, 0, 0, size, size, new long[Policy.MAX_RULES + 1]);
+    /** Counts of a level that has passed on so many packets, all of the same size, with so many bytes together. */
+    public static LevelCounters passedOn(long packets, long bytes) {
+        long size = packets == 0 ? 0 : bytes / packets;
+        return new LevelCounters(packets, 0, packets, 0, bytes, 0, 0, size, size, new long[Policy.MAX_RULES + 1]);
     }
 
     /** Every policy that the service has had so far, closed ones too, in the order of asking. */

@@ -21,9 +21,9 @@ public record Output(
     /** A copy of the packet's payload. */
     public byte[] payload() {
         ByteBuffer view = packet.payload();
-        byte[] octets = new byte[view.remaining()];
-        view.get(octets);
-        return octets;
+        byte[] bytes = new byte[view.remaining()];
+        view.get(bytes);
+        return bytes;
     }
 
     /** The packet's payload read as UTF-8. */

@@ -12,14 +12,14 @@ import org.tamanoir.anep.PacketSpace;
  * <p>Thread contract: the service's thread.
  */
 final class OutputMemory implements PacketSpace {
-    private static final int OCTETS = 4 * Anep.MAX_PACKET_OCTETS;
-    private static final byte[] JUNK = new byte[OCTETS];
+    private static final int BYTES = 4 * Anep.MAX_PACKET_OCTETS;
+    private static final byte[] JUNK = new byte[BYTES];
 
     static {
         Arrays.fill(JUNK, (byte) 0xDD);
     }
 
-    private ByteBuffer memory = ByteBuffer.allocateDirect(OCTETS);
+    private ByteBuffer memory = ByteBuffer.allocateDirect(BYTES);
     private int committed;
     private int reservedEnd;
 
@@ -30,29 +30,28 @@ final class OutputMemory implements PacketSpace {
         reservedEnd = 0;
     }
 
-    /** When the node needs memory itself: what is reserved and not committed is gone. */
-    void overwriteReserved() {
+    private void overwriteReserved() {
         if (reservedEnd > committed) {
             memory.limit(memory.capacity()).put(committed, JUNK, 0, reservedEnd - committed);
         }
     }
 
     @Override
-    public ByteBuffer reserve(int octets) {
-        if (octets > OCTETS) {
-            throw new IllegalArgumentException(octets + " octets: a packet has at most " + Anep.MAX_PACKET_OCTETS);
+    public ByteBuffer reserve(int bytes) {
+        if (bytes > BYTES) {
+            throw new IllegalArgumentException(bytes + " bytes: a packet has at most " + Anep.MAX_PACKET_OCTETS);
         }
-        if (committed + octets > OCTETS) {
-            memory = ByteBuffer.allocateDirect(OCTETS);
+        if (committed + bytes > BYTES) {
+            memory = ByteBuffer.allocateDirect(BYTES);
             committed = 0;
             reservedEnd = 0;
         }
-        reservedEnd = Math.max(reservedEnd, committed + octets);
+        reservedEnd = Math.max(reservedEnd, committed + bytes);
         return memory.limit(memory.capacity()).position(committed);
     }
 
     @Override
-    public void commit(int octets) {
-        committed += octets;
+    public void commit(int bytes) {
+        committed += bytes;
     }
 }

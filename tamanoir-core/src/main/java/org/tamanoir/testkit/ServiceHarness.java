@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.anep.ParseFault;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo;
@@ -40,10 +40,8 @@ import org.tamanoir.service.StreamInfo.Transport;
  * <p>It is harder on a service than a node, so that mistakes show here:
  *
  * <ul>
- *   <li>Packets lie in one direct buffer, at a place that changes, and are overwritten when {@code process} has
- *       returned; the {@code Packet} has then no options any more.
- *   <li>Memory for packets that grow is overwritten by every packet that the service emits, and with the next packet.
- *   <li>Octets outside the packet must stay as they are.
+ *   <li>A packet's bytes are overwritten when {@code process} has returned; the {@code Packet} has then no options any
+ *       more.
  *   <li>A packet that leaves must still be one: lengths, options and checksum are checked.
  *   <li>{@code emit}, {@code drop}, {@code forwardTo}, {@code after}, {@code every} and {@code counter} throw on any
  *       other thread than the service's.
@@ -164,7 +162,7 @@ public final class ServiceHarness implements AutoCloseable {
 
     /** Gives the service a copy of a packet. */
     public ServiceHarness send(Packet packet) {
-        return process(List.of(octets(packet)));
+        return process(List.of(bytes(packet)));
     }
 
     /** Gives the service copies of packets, which costs less than one by one. */
@@ -172,17 +170,17 @@ public final class ServiceHarness implements AutoCloseable {
         for (int from = 0; from < packets.size(); from += BATCH_PACKETS) {
             int to = Math.min(packets.size(), from + BATCH_PACKETS);
             process(packets.subList(from, to).stream()
-                    .map(ServiceHarness::octets)
+                    .map(ServiceHarness::bytes)
                     .toList());
         }
         return this;
     }
 
-    private static byte[] octets(Packet packet) {
+    private static byte[] bytes(Packet packet) {
         packet.seal();
-        byte[] octets = new byte[packet.length()];
-        packet.buffer().get(packet.offset(), octets);
-        return octets;
+        byte[] bytes = new byte[packet.length()];
+        packet.copyTo(ByteBuffer.wrap(bytes), 0);
+        return bytes;
     }
 
     /**
@@ -191,14 +189,14 @@ public final class ServiceHarness implements AutoCloseable {
      * @throws IllegalArgumentException if a node would drop it before any service sees it
      */
     public ServiceHarness send(byte[] packet) {
-        byte[] octets = packet.clone();
-        DropReason fault =
-                new Packet(Anep.DEFAULT_TYPE_ID, PacketSpace.HEAP).parse(ByteBuffer.wrap(octets), 0, octets.length);
+        byte[] bytes = packet.clone();
+        ParseFault fault =
+                new Packet(Anep.DEFAULT_TYPE_ID, PacketSpace.HEAP).parse(ByteBuffer.wrap(bytes), 0, bytes.length);
         if (fault != null) {
-            throw new IllegalArgumentException("a packet of " + octets.length + " octets that a node drops: " + fault
+            throw new IllegalArgumentException("a packet of " + bytes.length + " bytes that a node drops: " + fault
                     + "; build it with PacketBuilder");
         }
-        return process(List.of(octets));
+        return process(List.of(bytes));
     }
 
     /**

@@ -35,7 +35,7 @@ final class TextPackets {
         try {
             return InetAddress.getByAddress(new byte[] {(byte) a, (byte) b, (byte) c, (byte) d});
         } catch (UnknownHostException e) {
-            throw new IllegalStateException("4 octets are an address", e);
+            throw new IllegalStateException("4 bytes are an address", e);
         }
     }
 }

@@ -1,11 +1,10 @@
 package org.tamanoir.tls;
 
+import com.google.common.io.MoreFiles;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -30,7 +29,7 @@ import java.util.regex.Pattern;
  */
 final class PemFile {
     /** The authorities that a system trusts come to about 220 KiB. */
-    static final int MAX_OCTETS = 1 << 20;
+    static final int MAX_BYTES = 1 << 20;
 
     private static final Pattern BLOCK =
             Pattern.compile("-----BEGIN ([A-Z0-9 ]{1,64})-----(.*?)-----END ([A-Z0-9 ]{1,64})-----", Pattern.DOTALL);
@@ -40,7 +39,7 @@ final class PemFile {
     private final Path path;
     private final List<Block> blocks;
 
-    private record Block(String label, byte[] octets) {}
+    private record Block(String label, byte[] bytes) {}
 
     private PemFile(Path path, List<Block> blocks) {
         this.path = path;
@@ -48,16 +47,18 @@ final class PemFile {
     }
 
     /**
+     * Reads a file.
+     *
      * @param what names the file in errors, as in {@code TLS key}
      * @throws IOException in one line, with the file and the remedy
      */
     static PemFile read(String what, Path path) throws IOException {
-        byte[] octets = octets(what, path);
-        if (octets.length > MAX_OCTETS) {
-            throw new IOException(what + " " + path + ": more than " + MAX_OCTETS
-                    + " octets; a PEM file of certificates or a key is wanted");
+        byte[] bytes = bytes(what, path);
+        if (bytes.length > MAX_BYTES) {
+            throw new IOException(what + " " + path + ": more than " + MAX_BYTES
+                    + " bytes; a PEM file of certificates or a key is wanted");
         }
-        String text = new String(octets, StandardCharsets.ISO_8859_1);
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
         List<Block> blocks = new ArrayList<>();
         Matcher matcher = BLOCK.matcher(text);
         while (matcher.find()) {
@@ -75,10 +76,10 @@ final class PemFile {
         return new PemFile(path, blocks);
     }
 
-    /** At most one octet more than a file may have. */
-    private static byte[] octets(String what, Path path) throws IOException {
-        try (InputStream in = Files.newInputStream(path)) {
-            return in.readNBytes(MAX_OCTETS + 1);
+    /** Returns at most one byte more than a file may have. */
+    private static byte[] bytes(String what, Path path) throws IOException {
+        try {
+            return MoreFiles.asByteSource(path).slice(0, MAX_BYTES + 1).read();
         } catch (NoSuchFileException e) {
             throw new IOException(what + " " + path + ": there is no such file; check the path", e);
         } catch (AccessDeniedException e) {
@@ -100,12 +101,12 @@ final class PemFile {
         }
     }
 
-    /** The certificates in the file, at least one, in its order. */
+    /** Returns the certificates in the file, at least one, in its order. */
     List<X509Certificate> certificates(String what) throws IOException {
         List<X509Certificate> certificates = new ArrayList<>();
         for (Block block : blocks) {
             if (block.label.equals("CERTIFICATE") || block.label.equals("X509 CERTIFICATE")) {
-                certificates.add(certificate(what, block.octets, certificates.size() + 1));
+                certificates.add(certificate(what, block.bytes, certificates.size() + 1));
             }
         }
         if (certificates.isEmpty()) {
@@ -115,10 +116,10 @@ final class PemFile {
         return certificates;
     }
 
-    private X509Certificate certificate(String what, byte[] octets, int number) throws IOException {
+    private X509Certificate certificate(String what, byte[] bytes, int number) throws IOException {
         try {
             return (X509Certificate)
-                    CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(octets));
+                    CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(bytes));
         } catch (CertificateException e) {
             throw new IOException(
                     what + " " + path + ": certificate " + number + " of the file is damaged: " + e.getMessage()
@@ -127,12 +128,12 @@ final class PemFile {
         }
     }
 
-    /** The one private key in the file: RSA, EC or EdDSA. */
+    /** Returns the one private key in the file: RSA, EC or EdDSA. */
     PrivateKey privateKey(String what) throws IOException {
         for (Block block : blocks) {
             switch (block.label) {
                 case "PRIVATE KEY" -> {
-                    return privateKey(what, block.octets);
+                    return privateKey(what, block.bytes);
                 }
                 case "ENCRYPTED PRIVATE KEY" ->
                     throw new IOException(
@@ -149,8 +150,8 @@ final class PemFile {
                 + "; is it the file of the certificate?");
     }
 
-    private PrivateKey privateKey(String what, byte[] octets) throws IOException {
-        PKCS8EncodedKeySpec encoded = new PKCS8EncodedKeySpec(octets);
+    private PrivateKey privateKey(String what, byte[] bytes) throws IOException {
+        PKCS8EncodedKeySpec encoded = new PKCS8EncodedKeySpec(bytes);
         for (String algorithm : KEY_ALGORITHMS) {
             try {
                 return KeyFactory.getInstance(algorithm).generatePrivate(encoded);

@@ -46,7 +46,7 @@ public final class TlsContext {
         return this;
     }
 
-    /** The side that accepts. */
+    /** Returns the side that accepts. */
     public TlsSession server() {
         SSLEngine engine = context.createSSLEngine();
         engine.setUseClientMode(false);
@@ -58,7 +58,7 @@ public final class TlsContext {
     }
 
     /**
-     * The side that connects.
+     * Returns the side that connects.
      *
      * @param server the certificate must name its host as it was given, or its address when it was given none
      */

@@ -114,7 +114,7 @@ public record TlsFiles(
         return store;
     }
 
-    /** What the key signs, the certificate's public key must verify. */
+    /** Checks that the certificate's public key verifies what the key signs. */
     private static void requireFits(PrivateKey key, Path keyFile, X509Certificate own, Path certificateFile)
             throws IOException {
         boolean fits;

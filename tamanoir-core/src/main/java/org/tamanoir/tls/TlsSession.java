@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread contract: one thread at a time.
  */
 public final class TlsSession {
-    /** The most octets of plaintext in one record (RFC 8446, section 5.1). */
-    public static final int MAX_FRAGMENT_OCTETS = 1 << 14;
+    /** The most bytes of plaintext in one record (RFC 8446, section 5.1). */
+    public static final int MAX_FRAGMENT_BYTES = 1 << 14;
 
     private final SSLEngine engine;
     /** Room that one record of ciphertext may take. */
-    private final int recordOctets;
+    private final int recordBytes;
 
     private boolean begun;
     private boolean established;
@@ -29,7 +29,7 @@ public final class TlsSession {
 
     TlsSession(SSLEngine engine) {
         this.engine = engine;
-        this.recordOctets = engine.getSession().getPacketBufferSize();
+        this.recordBytes = engine.getSession().getPacketBufferSize();
     }
 
     /** Why {@link #receive} has returned. */
@@ -44,23 +44,23 @@ public final class TlsSession {
         NOTHING
     }
 
-    /** Room that {@link #send} must find, in octets. */
-    public int recordOctets() {
-        return recordOctets;
+    /** Returns the room that {@link #send} must find, in bytes. */
+    public int recordBytes() {
+        return recordBytes;
     }
 
-    /** Whether the handshake is over, and both sides are who they should be. */
+    /** Returns whether the handshake is over, and both sides are who they should be. */
     public boolean isEstablished() {
         return established;
     }
 
-    /** Whether the far side has said that it sends no more. */
+    /** Returns whether the far side has said that it sends no more. */
     public boolean inputEnded() {
         return inputEnded;
     }
 
     /**
-     * Decrypts whole records from {@code ciphertext}, whose octets it changes, and appends what they hold to {@code
+     * Decrypts whole records from {@code ciphertext}, whose bytes it changes, and appends what they hold to {@code
      * plaintext}.
      *
      * @throws SSLException if the far side is not who it should be, or what came is not what it sent; then one more
@@ -107,7 +107,7 @@ public final class TlsSession {
      * one record holds.
      *
      * @param plaintext empty = only what the handshake, an alert or the end has to say
-     * @param ciphertext with room for {@link #recordOctets}
+     * @param ciphertext with room for {@link #recordBytes}
      * @throws SSLException if it cannot, for this side has ended or failed
      */
     public void send(ByteBuffer plaintext, ByteBuffer ciphertext) throws SSLException {
@@ -115,9 +115,9 @@ public final class TlsSession {
         while (engine.getHandshakeStatus() == HandshakeStatus.NEED_TASK) {
             runTasks();
         }
-        if (ciphertext.remaining() < recordOctets) {
+        if (ciphertext.remaining() < recordBytes) {
             throw new IllegalArgumentException(
-                    "room for " + ciphertext.remaining() + " octets of ciphertext: " + recordOctets + " are needed");
+                    "room for " + ciphertext.remaining() + " bytes of ciphertext: " + recordBytes + " are needed");
         }
         SSLEngineResult result = engine.wrap(plaintext, ciphertext);
         noteProgress(result);
@@ -150,7 +150,7 @@ public final class TlsSession {
                 || engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING;
     }
 
-    /** What went wrong, in a few words. */
+    /** Returns what went wrong, in a few words. */
     public static String explain(Throwable cause) {
         Throwable root = cause;
         for (int depth = 0; depth < 16 && root.getCause() != null; depth++) {

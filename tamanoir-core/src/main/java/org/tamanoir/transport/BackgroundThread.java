@@ -13,7 +13,7 @@ public final class BackgroundThread extends Thread {
     /** setpriority(2): the calling thread. */
     private static final int SELF = 0;
 
-    /** A thread that is not started. */
+    /** Makes a thread that is not started. */
     public BackgroundThread(String name, Runnable task) {
         super(task, name);
         setDaemon(true);

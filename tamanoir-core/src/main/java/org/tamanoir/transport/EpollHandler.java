@@ -17,7 +17,7 @@ import io.netty.util.concurrent.ThreadAwareExecutor;
  * <ul>
  *   <li>It does not ask for EPOLLRDHUP. On that event Netty reads until the end of the stream, whether reading is
  *       wanted or not, so that all that the kernel holds of an ended stream, megabytes, would pile up here. The end is
- *       read where it stands instead, behind the last octet.
+ *       read where it stands instead, behind the last byte.
  *   <li>A socket that waits for nothing, as one does whose far side has ended while nothing is to be written, is taken
  *       out of the epoll set by Netty 4.2.17 and not put back in: the next wait, for room to write for instance, fails
  *       with ENOENT and breaks the connection. Here it is registered anew.

@@ -3,36 +3,49 @@ package org.tamanoir.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Octets that came over one connection and were not consumed, in a buffer of a size that fits what comes: small for a
+ * Bytes that came over one connection and were not consumed, in a buffer of a size that fits what comes: small for a
  * quiet stream, large for a busy one.
  *
  * <p>Thread contract: the thread of the connection's loop.
  */
 final class InputBuffer {
     /** Below this much room the buffer counts as full. */
-    static final int MIN_ROOM_OCTETS = 2048;
+    static final int MIN_ROOM_BYTES = 2048;
     /** Not more than this is moved to a small buffer so that a larger one can be given back. */
-    private static final int LEFTOVER_OCTETS = 4096;
+    private static final int LEFTOVER_BYTES = 4096;
     /** Reads in a row that would have fitted a small buffer before a stream counts as quiet. */
     private static final int QUIET_READS = 16;
 
     private final BufferPool pool;
+    private @Nullable Object owner;
     /** Null when nothing is held. */
     @Nullable
     Buffer buffer;
-    /** Index of the first octet not consumed. */
+    /** Index of the first byte not consumed. */
     int start;
-    /** Index behind the last octet that came. */
+    /** Index behind the last byte that came. */
     int end;
 
-    private int nextReadOctets = BufferPool.SMALL_OCTETS;
+    private int nextReadBytes = BufferPool.SMALL_BYTES;
     private int quietReads;
 
     InputBuffer(BufferPool pool) {
         this.pool = pool;
     }
 
-    /** Octets held. */
+    /** Says whose bytes come from now on. */
+    void ownedBy(Object owner) {
+        this.owner = owner;
+        if (buffer != null) {
+            buffer.ownedBy(owner);
+        }
+    }
+
+    private Buffer take(int wantedBytes, int leastBytes) {
+        return pool.take(wantedBytes, leastBytes).ownedBy(owner);
+    }
+
+    /** Returns how many bytes are held. */
     int held() {
         return end - start;
     }
@@ -41,39 +54,42 @@ final class InputBuffer {
         return buffer == null || start > 0 || end < buffer.capacity();
     }
 
-    /** How much the next read should have room for. */
-    int nextReadOctets() {
-        return nextReadOctets;
+    /** Returns for how many bytes the next read should have room. */
+    int nextReadBytes() {
+        return nextReadBytes;
     }
 
     /**
-     * Room for the next read behind what has not been consumed.
+     * Returns room for the next read behind what has not been consumed.
      *
      * @param continuing whether this read goes on with the one before: then nothing moves
      */
-    Buffer room(int leastOctets, boolean continuing) {
+    Buffer room(int leastBytes, boolean continuing) {
         Buffer room = buffer;
         if (room == null) {
-            room = pool.take(nextReadOctets, leastOctets);
+            room = take(nextReadBytes, leastBytes);
             start = 0;
             end = 0;
         } else if (held() == 0 && !room.isReferenced()) {
+            room.renew();
             start = 0;
             end = 0;
-            room = room.capacity() < leastOctets ? move(room, leastOctets) : room;
-        } else if (!continuing && room.capacity() - end < Math.max(leastOctets, nextReadOctets / 2)) {
-            room = move(room, leastOctets);
+            room = room.capacity() < leastBytes ? move(room, leastBytes) : room;
+        } else if (!continuing && room.capacity() - end < Math.max(leastBytes, nextReadBytes / 2)) {
+            room = move(room, leastBytes);
         }
         buffer = room;
         return room;
     }
 
     /** Moves what is held to the front, of a larger buffer if need be. */
-    private Buffer move(Buffer from, int leastOctets) {
+    private Buffer move(Buffer from, int leastBytes) {
         int held = held();
         Buffer to = from;
-        if (from.isReferenced() || from.capacity() < nextReadOctets || from.capacity() - held < leastOctets) {
-            to = pool.take(nextReadOctets, held + leastOctets);
+        if (from.isReferenced() || from.capacity() < nextReadBytes || from.capacity() - held < leastBytes) {
+            to = take(nextReadBytes, held + leastBytes);
+        } else {
+            to.renew();
         }
         to.nio().put(0, from.nio(), start, held);
         if (to != from) {
@@ -85,21 +101,21 @@ final class InputBuffer {
     }
 
     /** Learns from a read how large the next one should be. */
-    void arrived(int octets, int capacityOctets) {
-        if (octets == capacityOctets && nextReadOctets < BufferPool.LARGE_OCTETS) {
-            nextReadOctets *= 4;
+    void arrived(int bytes, int capacityBytes) {
+        if (bytes == capacityBytes && nextReadBytes < BufferPool.LARGE_BYTES) {
+            nextReadBytes *= 4;
             quietReads = 0;
-        } else if (octets >= BufferPool.SMALL_OCTETS) {
+        } else if (bytes >= BufferPool.SMALL_BYTES) {
             quietReads = 0;
-        } else if (nextReadOctets > BufferPool.SMALL_OCTETS && ++quietReads == QUIET_READS) {
-            nextReadOctets = BufferPool.SMALL_OCTETS;
+        } else if (nextReadBytes > BufferPool.SMALL_BYTES && ++quietReads == QUIET_READS) {
+            nextReadBytes = BufferPool.SMALL_BYTES;
             quietReads = 0;
         }
     }
 
-    /** The room was too small for what is there. */
+    /** Has the next room be larger: this one was too small for what is there. */
     void expectMore() {
-        nextReadOctets = Math.min(BufferPool.LARGE_OCTETS, nextReadOctets * 4);
+        nextReadBytes = Math.min(BufferPool.LARGE_BYTES, nextReadBytes * 4);
     }
 
     /** Gives back a buffer that holds nothing, or is much larger than what it holds, if nobody else uses it. */
@@ -111,10 +127,15 @@ final class InputBuffer {
         }
         if (held == 0) {
             buffer = null;
-        } else if (held <= LEFTOVER_OCTETS && from.capacity() > BufferPool.SMALL_OCTETS) {
+        } else if (held <= LEFTOVER_BYTES && from.capacity() > BufferPool.SMALL_BYTES) {
             // Part of a packet is left of nearly every batch: with a buffer each, streams would push each other out
             // of the cache, and none would be given back.
-            Buffer small = pool.take(BufferPool.SMALL_OCTETS, held);
+            Buffer small;
+            try {
+                small = take(BufferPool.SMALL_BYTES, held);
+            } catch (NoMemoryException e) {
+                return; // The larger one stays.
+            }
             small.nio().put(0, from.nio(), start, held);
             buffer = small;
         } else {

@@ -74,15 +74,15 @@ final class LibC {
 
     static native int socket(int domain, int type, int protocol);
 
-    static native int bind(int fd, long address, int octets);
+    static native int bind(int fd, long address, int bytes);
 
-    static native int connect(int fd, long address, int octets);
+    static native int connect(int fd, long address, int bytes);
 
-    static native int getsockname(int fd, long address, long octets);
+    static native int getsockname(int fd, long address, long bytes);
 
-    static native int setsockopt(int fd, int level, int option, long value, int octets);
+    static native int setsockopt(int fd, int level, int option, long value, int bytes);
 
-    static native int getsockopt(int fd, int level, int option, long value, long octets);
+    static native int getsockopt(int fd, int level, int option, long value, long bytes);
 
     static native int recvmmsg(int fd, long messages, int count, int flags, long timeout);
 

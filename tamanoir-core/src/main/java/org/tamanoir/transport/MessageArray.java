@@ -7,37 +7,37 @@ import java.nio.ByteOrder;
 
 /**
  * An array of struct mmsghdr outside the heap, for recvmmsg(2) and sendmmsg(2), with the iovecs, addresses and
- * control messages that it points to. Layouts of 64-bit little-endian Linux (x86-64, aarch64), offsets in octets:
+ * control messages that it points to. Layouts of 64-bit little-endian Linux (x86-64, aarch64), offsets in bytes:
  *
  * <pre>
  * mmsghdr (64)                      iovec (16)          sockaddr_in (16)       sockaddr_in6 (28)
  *    0  msg_name        pointer        0  base pointer     0  family   u16        0  family    u16
  *    8  msg_namelen     u32            8  len   u64        2  port     u16 BE     2  port      u16 BE
- *   16  msg_iov         pointer                            4  address  4 octets   4  flowinfo  u32 BE
- *   24  msg_iovlen      u64         cmsghdr (16)           8  zero     8 octets   8  address   16 octets
+ *   16  msg_iov         pointer                            4  address  4 bytes   4  flowinfo  u32 BE
+ *   24  msg_iovlen      u64         cmsghdr (16)           8  zero     8 bytes   8  address   16 bytes
  *   32  msg_control     pointer        0  len   u64                              24  scope_id  u32
  *   40  msg_controllen  u64            8  level i32
  *   48  msg_flags       i32           12  type  i32
  *   56  msg_len         u32           16  data, padded to a multiple of 8
  * </pre>
  *
- * The first 56 octets of mmsghdr are the msghdr. Control messages: UDP_SEGMENT (u16) out; in UDP_GRO (int), and of
- * sockets that receive in transit those of {@link #TRANSIT_CONTROL_OCTETS}, in the order in which the kernel writes
+ * The first 56 bytes of mmsghdr are the msghdr. Control messages: UDP_SEGMENT (u16) out; in UDP_GRO (int), and of
+ * sockets that receive in transit those of {@link #TRANSIT_CONTROL_BYTES}, in the order in which the kernel writes
  * them.
  *
  * <p>Thread contract: one thread at a time.
  */
 final class MessageArray {
-    private static final int MESSAGE_OCTETS = 64;
-    private static final int IOVEC_OCTETS = 16;
-    private static final int NAME_STRIDE_OCTETS = 32;
-    /** Room for one control message of up to 8 octets, CMSG_SPACE: enough to send, and to receive what UDP_GRO joins. */
-    static final int CONTROL_SPACE_OCTETS = 24;
-    /** Overflows, mark, UDP_GRO, TTL and TOS of 24 octets each, and the larger IPV6_PKTINFO of 40. */
-    static final int TRANSIT_CONTROL_OCTETS = 5 * CONTROL_SPACE_OCTETS + 40;
+    private static final int MESSAGE_BYTES = 64;
+    private static final int IOVEC_BYTES = 16;
+    private static final int NAME_STRIDE_BYTES = 32;
+    /** Room for one control message of up to 8 bytes, CMSG_SPACE: enough to send, and to receive what UDP_GRO joins. */
+    static final int CONTROL_SPACE_BYTES = 24;
+    /** Overflows, mark, UDP_GRO, TTL and TOS of 24 bytes each, and the larger IPV6_PKTINFO of 40. */
+    static final int TRANSIT_CONTROL_BYTES = 5 * CONTROL_SPACE_BYTES + 40;
 
-    private static final int CONTROL_HEADER_OCTETS = 16;
-    private static final int SEGMENT_CONTROL_OCTETS = 18; // CMSG_LEN(sizeof(u16))
+    private static final int CONTROL_HEADER_BYTES = 16;
+    private static final int SEGMENT_CONTROL_BYTES = 18; // CMSG_LEN(sizeof(u16))
 
     private static final int NAME_LENGTH = 8;
     private static final int IOV = 16;
@@ -46,142 +46,142 @@ final class MessageArray {
     private static final int CONTROL_LENGTH = 40;
     private static final int LENGTH = 56;
 
-    static final int SOCKADDR_IN_OCTETS = 16;
-    static final int SOCKADDR_IN6_OCTETS = 28;
+    static final int SOCKADDR_IN_BYTES = 16;
+    static final int SOCKADDR_IN6_BYTES = 28;
 
     private final ByteBuffer memory;
     private final long address;
     private final int iovecs;
     private final int names;
     private final int controls;
-    private final int controlOctets;
+    private final int controlBytes;
     private final int controlStride;
 
     MessageArray(int messages, int iovecCount) {
-        this(messages, iovecCount, CONTROL_SPACE_OCTETS);
+        this(messages, iovecCount, CONTROL_SPACE_BYTES);
     }
 
-    MessageArray(int messages, int iovecCount, int controlOctets) {
-        this.controlOctets = controlOctets;
-        controlStride = controlOctets + 31 & -32;
-        iovecs = messages * MESSAGE_OCTETS;
-        names = iovecs + iovecCount * IOVEC_OCTETS;
-        controls = names + messages * NAME_STRIDE_OCTETS;
+    MessageArray(int messages, int iovecCount, int controlBytes) {
+        this.controlBytes = controlBytes;
+        controlStride = controlBytes + 31 & -32;
+        iovecs = messages * MESSAGE_BYTES;
+        names = iovecs + iovecCount * IOVEC_BYTES;
+        controls = names + messages * NAME_STRIDE_BYTES;
         memory = allocate(controls + messages * controlStride);
         address = addressOf(memory);
         for (int m = 0; m < messages; m++) {
-            int message = m * MESSAGE_OCTETS;
+            int message = m * MESSAGE_BYTES;
             memory.putLong(message, address + name(m));
             memory.putLong(message + CONTROL, address + control(m));
         }
     }
 
-    static ByteBuffer allocate(int octets) {
-        return ByteBuffer.allocateDirect(octets).order(ByteOrder.LITTLE_ENDIAN);
+    static ByteBuffer allocate(int bytes) {
+        return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Where a direct buffer's index 0 lies. Allocates: not for every packet. */
+    /** Returns where a direct buffer's index 0 lies. Allocates: not for every packet. */
     static long addressOf(ByteBuffer direct) {
         return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
     }
 
     long addressOfMessage(int m) {
-        return address + (long) m * MESSAGE_OCTETS;
+        return address + (long) m * MESSAGE_BYTES;
     }
 
     private int name(int m) {
-        return names + m * NAME_STRIDE_OCTETS;
+        return names + m * NAME_STRIDE_BYTES;
     }
 
     private int control(int m) {
         return controls + m * controlStride;
     }
 
-    void setIovec(int i, long start, long octets) {
-        int iovec = iovecs + i * IOVEC_OCTETS;
+    void setIovec(int i, long start, long bytes) {
+        int iovec = iovecs + i * IOVEC_BYTES;
         memory.putLong(iovec, start);
-        memory.putLong(iovec + 8, octets);
+        memory.putLong(iovec + 8, bytes);
     }
 
-    void growIovec(int i, long octets) {
-        int length = iovecs + i * IOVEC_OCTETS + 8;
-        memory.putLong(length, memory.getLong(length) + octets);
+    void growIovec(int i, long bytes) {
+        int length = iovecs + i * IOVEC_BYTES + 8;
+        memory.putLong(length, memory.getLong(length) + bytes);
     }
 
     long iovecStart(int i) {
-        return memory.getLong(iovecs + i * IOVEC_OCTETS);
+        return memory.getLong(iovecs + i * IOVEC_BYTES);
     }
 
-    long iovecOctets(int i) {
-        return memory.getLong(iovecs + i * IOVEC_OCTETS + 8);
+    long iovecBytes(int i) {
+        return memory.getLong(iovecs + i * IOVEC_BYTES + 8);
     }
 
     void setPayload(int m, int firstIovec, int count) {
-        int message = m * MESSAGE_OCTETS;
-        memory.putLong(message + IOV, address + iovecs + (long) firstIovec * IOVEC_OCTETS);
+        int message = m * MESSAGE_BYTES;
+        memory.putLong(message + IOV, address + iovecs + (long) firstIovec * IOVEC_BYTES);
         memory.putLong(message + IOV_LENGTH, count);
     }
 
     void setName(int m, boolean v6, long high, long low, int port, int scope) {
-        memory.putInt(m * MESSAGE_OCTETS + NAME_LENGTH, putSockaddr(memory, name(m), v6, high, low, port, scope));
+        memory.putInt(m * MESSAGE_BYTES + NAME_LENGTH, putSockaddr(memory, name(m), v6, high, low, port, scope));
     }
 
     void copyName(int from, int to, boolean v6) {
         int source = name(from);
         int target = name(to);
-        for (int i = 0; i < NAME_STRIDE_OCTETS; i += 8) {
+        for (int i = 0; i < NAME_STRIDE_BYTES; i += 8) {
             memory.putLong(target + i, memory.getLong(source + i));
         }
-        memory.putInt(to * MESSAGE_OCTETS + NAME_LENGTH, v6 ? SOCKADDR_IN6_OCTETS : SOCKADDR_IN_OCTETS);
+        memory.putInt(to * MESSAGE_BYTES + NAME_LENGTH, v6 ? SOCKADDR_IN6_BYTES : SOCKADDR_IN_BYTES);
     }
 
-    /** Asks the kernel to cut the message into datagrams of so many octets; 0 leaves it whole. */
-    void setSegment(int m, int octets) {
-        if (octets == 0) {
-            memory.putLong(m * MESSAGE_OCTETS + CONTROL_LENGTH, 0);
+    /** Asks the kernel to cut the message into datagrams of so many bytes; 0 leaves it whole. */
+    void setSegment(int m, int bytes) {
+        if (bytes == 0) {
+            memory.putLong(m * MESSAGE_BYTES + CONTROL_LENGTH, 0);
             return;
         }
         int control = control(m);
-        memory.putLong(control, SEGMENT_CONTROL_OCTETS);
+        memory.putLong(control, SEGMENT_CONTROL_BYTES);
         memory.putInt(control + 8, LibC.SOL_UDP);
         memory.putInt(control + 12, LibC.UDP_SEGMENT);
-        memory.putLong(control + 16, octets);
-        memory.putLong(m * MESSAGE_OCTETS + CONTROL_LENGTH, CONTROL_SPACE_OCTETS);
+        memory.putLong(control + 16, bytes);
+        memory.putLong(m * MESSAGE_BYTES + CONTROL_LENGTH, CONTROL_SPACE_BYTES);
     }
 
     /** Undoes what recvmmsg wrote into the lengths; the flags it sets anew by itself. */
     void prepareToReceive(int m) {
-        int message = m * MESSAGE_OCTETS;
-        memory.putInt(message + NAME_LENGTH, NAME_STRIDE_OCTETS);
-        memory.putLong(message + CONTROL_LENGTH, controlOctets);
+        int message = m * MESSAGE_BYTES;
+        memory.putInt(message + NAME_LENGTH, NAME_STRIDE_BYTES);
+        memory.putLong(message + CONTROL_LENGTH, controlBytes);
     }
 
     int length(int m) {
-        return memory.getInt(m * MESSAGE_OCTETS + LENGTH);
+        return memory.getInt(m * MESSAGE_BYTES + LENGTH);
     }
 
-    /** Octets of the datagrams that the kernel joined into this message; 0 when it joined none. */
+    /** Returns the bytes of each datagram of those that the kernel joined into this message; 0 when it joined none. */
     int groSegment(int m) {
         return controlInt(m, LibC.SOL_UDP, LibC.UDP_GRO);
     }
 
-    /** The number that a control message brings, an int or one octet; 0 when there is none. */
+    /** Returns the number that a control message brings, an int or one byte; 0 when there is none. */
     int controlInt(int m, int level, int type) {
         int at = controlData(m, level, type);
         if (at == 0) {
             return 0;
         }
-        boolean isInt = memory.getLong(at - CONTROL_HEADER_OCTETS) >= CONTROL_HEADER_OCTETS + 4;
+        boolean isInt = memory.getLong(at - CONTROL_HEADER_BYTES) >= CONTROL_HEADER_BYTES + 4;
         return isInt ? memory.getInt(at) : memory.get(at) & 0xFF;
     }
 
-    /** Upper 64 bits of where the datagram was sent, of packet information; 0 for IPv4, and when there is none. */
+    /** Returns the upper 64 bits of where the datagram was sent, of packet information; 0 for IPv4, and when there is none. */
     long destinationHigh(int m) {
         int at = controlData(m, LibC.IPPROTO_IPV6, LibC.IPV6_PKTINFO);
         return at == 0 ? 0 : Long.reverseBytes(memory.getLong(at));
     }
 
-    /** Lower 64 bits; 0 when there is no packet information. */
+    /** Returns the lower 64 bits; 0 when there is no packet information. */
     long destinationLow(int m) {
         int v4 = controlData(m, LibC.IPPROTO_IP, LibC.IP_PKTINFO);
         if (v4 != 0) {
@@ -191,19 +191,19 @@ final class MessageArray {
         return v6 == 0 ? 0 : Long.reverseBytes(memory.getLong(v6 + 8));
     }
 
-    /** Index of what a control message brings; 0 when there is none such. */
+    /** Returns the index of what a control message brings; 0 when there is none such. */
     private int controlData(int m, int level, int type) {
         int at = control(m);
-        int end = at + (int) Math.min(controlOctets, memory.getLong(m * MESSAGE_OCTETS + CONTROL_LENGTH));
-        while (end - at > CONTROL_HEADER_OCTETS) {
-            long octets = memory.getLong(at);
-            if (octets <= CONTROL_HEADER_OCTETS || octets > end - at) {
+        int end = at + (int) Math.min(controlBytes, memory.getLong(m * MESSAGE_BYTES + CONTROL_LENGTH));
+        while (end - at > CONTROL_HEADER_BYTES) {
+            long bytes = memory.getLong(at);
+            if (bytes <= CONTROL_HEADER_BYTES || bytes > end - at) {
                 return 0; // cut off
             }
             if (memory.getInt(at + 8) == level && memory.getInt(at + 12) == type) {
-                return at + CONTROL_HEADER_OCTETS;
+                return at + CONTROL_HEADER_BYTES;
             }
-            at += (int) octets + 7 & -8;
+            at += (int) bytes + 7 & -8;
         }
         return 0;
     }
@@ -220,20 +220,20 @@ final class MessageArray {
         return sockaddrPort(memory, name(m));
     }
 
-    /** Returns the octets that the address takes. */
+    /** Returns the bytes that the address takes. */
     static int putSockaddr(ByteBuffer memory, int at, boolean v6, long high, long low, int port, int scope) {
         memory.putShort(at, (short) (v6 ? LibC.AF_INET6 : LibC.AF_INET));
         memory.putShort(at + 2, Short.reverseBytes((short) port));
         if (!v6) {
             memory.putInt(at + 4, Integer.reverseBytes((int) low));
             memory.putLong(at + 8, 0);
-            return SOCKADDR_IN_OCTETS;
+            return SOCKADDR_IN_BYTES;
         }
         memory.putInt(at + 4, 0);
         memory.putLong(at + 8, Long.reverseBytes(high));
         memory.putLong(at + 16, Long.reverseBytes(low));
         memory.putInt(at + 24, UdpAddress.isLinkLocal(high) ? scope : 0);
-        return SOCKADDR_IN6_OCTETS;
+        return SOCKADDR_IN6_BYTES;
     }
 
     static long sockaddrHigh(ByteBuffer memory, int at) {

@@ -11,14 +11,14 @@ import java.util.Objects;
  */
 final class NativeUdpBatch implements UdpBatch {
     static final int SLOTS = 64;
-    private static final int SLOT_OCTETS = 65_536;
+    private static final int SLOT_BYTES = 65_536;
     /**
      * 5 cache lines more than a slot: with a power of two the first lines of all slots, the only ones that small
      * datagrams touch, would fall into the same few sets of the caches and push each other out.
      */
-    private static final int STRIDE_OCTETS = SLOT_OCTETS + 5 * 64;
+    private static final int STRIDE_BYTES = SLOT_BYTES + 5 * 64;
 
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(SLOTS * STRIDE_OCTETS);
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(SLOTS * STRIDE_BYTES);
     private final MessageArray messages;
     private final boolean inTransit;
     private int used = SLOTS;
@@ -29,10 +29,10 @@ final class NativeUdpBatch implements UdpBatch {
     NativeUdpBatch(boolean inTransit) {
         this.inTransit = inTransit;
         messages = new MessageArray(
-                SLOTS, SLOTS, inTransit ? MessageArray.TRANSIT_CONTROL_OCTETS : MessageArray.CONTROL_SPACE_OCTETS);
+                SLOTS, SLOTS, inTransit ? MessageArray.TRANSIT_CONTROL_BYTES : MessageArray.CONTROL_SPACE_BYTES);
         long address = MessageArray.addressOf(buffer);
         for (int m = 0; m < SLOTS; m++) {
-            messages.setIovec(m, address + (long) m * STRIDE_OCTETS, SLOT_OCTETS);
+            messages.setIovec(m, address + (long) m * STRIDE_BYTES, SLOT_BYTES);
             messages.setPayload(m, m, 1);
         }
     }
@@ -54,7 +54,7 @@ final class NativeUdpBatch implements UdpBatch {
         return inTransit;
     }
 
-    /** Datagrams that the socket had dropped when it took this one, modulo 2^32; 0 also when that is not told. */
+    /** Returns how many datagrams the socket had dropped when it took this one, modulo 2^32; 0 also when that is not told. */
     int overflows(int message) {
         return messages.controlInt(message, LibC.SOL_SOCKET, LibC.SO_RXQ_OVFL);
     }
@@ -66,7 +66,7 @@ final class NativeUdpBatch implements UdpBatch {
 
     @Override
     public int start(int message) {
-        return Objects.checkIndex(message, used) * STRIDE_OCTETS;
+        return Objects.checkIndex(message, used) * STRIDE_BYTES;
     }
 
     @Override
@@ -75,7 +75,7 @@ final class NativeUdpBatch implements UdpBatch {
     }
 
     @Override
-    public int segmentOctets(int message) {
+    public int segmentBytes(int message) {
         Objects.checkIndex(message, used);
         int length = messages.length(message);
         int segment = messages.groSegment(message);

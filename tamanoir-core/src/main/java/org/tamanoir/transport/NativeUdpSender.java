@@ -20,7 +20,7 @@ final class NativeUdpSender implements UdpSender {
     /** UDP_MAX_SEGMENTS of kernels before 6.9; later ones take 128. */
     private static final int GSO_LIMIT_SEGMENTS = 64;
     /** The joined payload with the headers of IPv6 and UDP stays within 65,535. */
-    private static final int GSO_LIMIT_V6_OCTETS = 65_487;
+    private static final int GSO_LIMIT_V6_BYTES = 65_487;
     /** How long one flush waits for room in the socket's send buffer. */
     private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(1);
     /** Message and iovec used to send the datagrams of a refused message one by one. */
@@ -32,14 +32,14 @@ final class NativeUdpSender implements UdpSender {
     private final SharedFd fd;
     private final boolean v6;
     private final int scope;
-    private final int gsoLimitOctets;
+    private final int gsoLimitBytes;
     private final MessageArray messages = new MessageArray(MESSAGES + 1, IOVECS + 1);
     private final BufferAddresses addresses = new BufferAddresses();
     private final ByteBuffer pollMemory = MessageArray.allocate(8);
     private final long pollAddress = MessageArray.addressOf(pollMemory);
 
     private final int[] packets = new int[MESSAGES];
-    private final int[] octets = new int[MESSAGES];
+    private final int[] bytes = new int[MESSAGES];
     private final int[] segments = new int[MESSAGES];
     private final int[] firstIovecs = new int[MESSAGES];
     private int count;
@@ -53,13 +53,13 @@ final class NativeUdpSender implements UdpSender {
     private long openEnd;
 
     /** Datagrams longer than this are not joined. */
-    private int gsoLimitSegmentOctets;
+    private int gsoLimitSegmentBytes;
 
     private long flushDeadlineNs;
     private boolean waited;
 
     private volatile long sentPackets;
-    private volatile long sentOctets;
+    private volatile long sentBytes;
     private volatile long failedPackets;
     private volatile String lastError = "";
 
@@ -67,15 +67,15 @@ final class NativeUdpSender implements UdpSender {
         this.fd = fd;
         this.v6 = v6;
         this.scope = scope;
-        this.gsoLimitOctets = v6 ? GSO_LIMIT_V6_OCTETS : UdpAddress.LIMIT_V4_OCTETS;
-        this.gsoLimitSegmentOctets = segmentation ? gsoLimitOctets : 0;
+        this.gsoLimitBytes = v6 ? GSO_LIMIT_V6_BYTES : UdpAddress.LIMIT_V4_BYTES;
+        this.gsoLimitSegmentBytes = segmentation ? gsoLimitBytes : 0;
         messages.setPayload(SPARE_MESSAGE, SPARE_IOVEC, 1);
     }
 
     @Override
     public void add(ByteBuffer buffer, int offset, int length, long addressHigh, long addressLow, int port) {
         Objects.checkFromIndexSize(offset, length, buffer.capacity());
-        if (length > gsoLimitOctets || UdpAddress.isV4(addressHigh, addressLow) == v6 || port < 1 || port > 65_535) {
+        if (length > gsoLimitBytes || UdpAddress.isV4(addressHigh, addressLow) == v6 || port < 1 || port > 65_535) {
             String refusal = UdpAddress.refusal(v6, length, addressHigh, addressLow, port);
             if (!refusal.isEmpty()) {
                 fail(1, refusal);
@@ -98,7 +98,7 @@ final class NativeUdpSender implements UdpSender {
         if (length == 0
                 || length > segments[m]
                 || packets[m] == GSO_LIMIT_SEGMENTS
-                || octets[m] + length > gsoLimitOctets) {
+                || bytes[m] + length > gsoLimitBytes) {
             return false;
         }
         if (start == openEnd) {
@@ -110,7 +110,7 @@ final class NativeUdpSender implements UdpSender {
         }
         openEnd = start + length;
         packets[m]++;
-        octets[m] += length;
+        bytes[m] += length;
         open = length == segments[m];
         return true;
     }
@@ -125,9 +125,9 @@ final class NativeUdpSender implements UdpSender {
         firstIovecs[m] = iovecs;
         messages.setIovec(iovecs++, start, length);
         packets[m] = 1;
-        octets[m] = length;
+        bytes[m] = length;
         segments[m] = length;
-        open = length > 0 && length <= gsoLimitSegmentOctets;
+        open = length > 0 && length <= gsoLimitSegmentBytes;
         openHigh = addressHigh;
         openLow = addressLow;
         openPort = port;
@@ -198,15 +198,15 @@ final class NativeUdpSender implements UdpSender {
     }
 
     /**
-     * EINVAL and EMSGSIZE mean that the datagrams do not fit the path's MTU, where single ones would be fragmented; EIO
-     * and EOPNOTSUPP that the device cannot. Either is believed only when a single datagram gets through, since a bad
-     * address gives EINVAL as well.
+     * Sends the datagrams of a message one by one. EINVAL and EMSGSIZE mean that they do not fit the path's MTU, where
+     * single ones would be fragmented; EIO and EOPNOTSUPP that the device cannot. Either is believed only when a single
+     * datagram gets through, since a bad address gives EINVAL as well.
      */
     private void sendOneByOne(int m, int segmentationErrno) {
         messages.copyName(m, SPARE_MESSAGE, v6);
         int endIovec = m + 1 < count ? firstIovecs[m + 1] : iovecs;
         for (int i = firstIovecs[m]; i < endIovec; i++) {
-            long end = messages.iovecStart(i) + messages.iovecOctets(i);
+            long end = messages.iovecStart(i) + messages.iovecBytes(i);
             for (long start = messages.iovecStart(i); start < end; start += segments[m]) {
                 int length = (int) Math.min(segments[m], end - start);
                 messages.setIovec(SPARE_IOVEC, start, length);
@@ -217,7 +217,7 @@ final class NativeUdpSender implements UdpSender {
                 }
                 count(1, length);
                 boolean pathTooNarrow = segmentationErrno == LibC.EINVAL || segmentationErrno == LibC.EMSGSIZE;
-                gsoLimitSegmentOctets = Math.min(gsoLimitSegmentOctets, pathTooNarrow ? segments[m] - 1 : 0);
+                gsoLimitSegmentBytes = Math.min(gsoLimitSegmentBytes, pathTooNarrow ? segments[m] - 1 : 0);
             }
         }
     }
@@ -251,18 +251,18 @@ final class NativeUdpSender implements UdpSender {
 
     private void countSent(int from, int to) {
         int sumPackets = 0;
-        long sumOctets = 0;
+        long sumBytes = 0;
         for (int m = from; m < to; m++) {
             sumPackets += packets[m];
-            sumOctets += octets[m];
+            sumBytes += bytes[m];
         }
-        count(sumPackets, sumOctets);
+        count(sumPackets, sumBytes);
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
-    private void count(int morePackets, long moreOctets) {
+    private void count(int morePackets, long moreBytes) {
         sentPackets += morePackets;
-        sentOctets += moreOctets;
+        sentBytes += moreBytes;
     }
 
     private void failFrom(int m, String error) {
@@ -281,7 +281,7 @@ final class NativeUdpSender implements UdpSender {
 
     private String describe(int m, int errno) {
         String to = UdpAddress.text(messages.addressHigh(m), messages.addressLow(m), messages.port(m));
-        return "datagram of " + segments[m] + " octets to " + to + ": " + LibC.strerror(errno);
+        return "datagram of " + segments[m] + " bytes to " + to + ": " + LibC.strerror(errno);
     }
 
     @Override
@@ -290,8 +290,8 @@ final class NativeUdpSender implements UdpSender {
     }
 
     @Override
-    public long sentOctets() {
-        return sentOctets;
+    public long sentBytes() {
+        return sentBytes;
     }
 
     @Override

@@ -15,7 +15,7 @@ import java.time.Duration;
  */
 final class NativeUdpSocket implements UdpSocket {
     /** Holds some 10 ms of datagrams at a gigabit per second and more; the kernel doubles it for its own records. */
-    private static final int BUFFER_OCTETS = 4 << 20;
+    private static final int BUFFER_BYTES = 4 << 20;
     /** Errors of earlier datagrams that the kernel may hand to a receiver; each call clears one. */
     private static final int PENDING_ERRORS_LIMIT = 16;
 
@@ -68,9 +68,9 @@ final class NativeUdpSocket implements UdpSocket {
         int scope = UdpAddress.scope(ip);
         ByteBuffer memory = MessageArray.allocate(40); // a sockaddr, and from 32 on its length
         long address = MessageArray.addressOf(memory);
-        int octets = MessageArray.putSockaddr(
+        int bytes = MessageArray.putSockaddr(
                 memory, 0, v6, UdpAddress.high(ip), UdpAddress.low(ip), wanted.getPort(), scope);
-        if (LibC.bind(fd, address, octets) != 0) {
+        if (LibC.bind(fd, address, bytes) != 0) {
             throw UdpSockets.bindFailure(wanted, LibC.strerror(Native.getLastError()));
         }
         memory.putInt(32, 32);
@@ -92,15 +92,15 @@ final class NativeUdpSocket implements UdpSocket {
         return LibC.setsockopt(fd, level, option, MessageArray.addressOf(memory), 4) == 0;
     }
 
-    /** Beyond the system's limit where the process may (CAP_NET_ADMIN), up to it elsewhere. */
+    /** Raises a limit beyond the system's where the process may (CAP_NET_ADMIN), up to it elsewhere. */
     private static void raise(int fd, int option, int forced) {
-        boolean large = getInt(fd, LibC.SOL_SOCKET, option) >= 2 * BUFFER_OCTETS;
-        if (!large && !setInt(fd, LibC.SOL_SOCKET, forced, BUFFER_OCTETS)) {
-            setInt(fd, LibC.SOL_SOCKET, option, BUFFER_OCTETS);
+        boolean large = getInt(fd, LibC.SOL_SOCKET, option) >= 2 * BUFFER_BYTES;
+        if (!large && !setInt(fd, LibC.SOL_SOCKET, forced, BUFFER_BYTES)) {
+            setInt(fd, LibC.SOL_SOCKET, option, BUFFER_BYTES);
         }
     }
 
-    /** Valid while {@link #shared} is acquired. */
+    /** Returns the descriptor; valid while {@link #shared} is acquired. */
     int fd() {
         return fd.number();
     }
@@ -199,7 +199,7 @@ final class NativeUdpSocket implements UdpSocket {
         }
     }
 
-    /** The kernel leaves a count of 0 out, and counts modulo 2^32. */
+    /** Notes a count of the kernel's, which leaves 0 out, and counts modulo 2^32. */
     private void noteOverflows(int count) {
         if (count - overflows > 0) {
             overflows = count;

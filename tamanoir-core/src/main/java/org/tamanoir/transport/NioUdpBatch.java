@@ -12,11 +12,11 @@ import java.util.Objects;
  */
 final class NioUdpBatch implements UdpBatch {
     static final int LIMIT_MESSAGES = 64;
-    private static final int LARGEST_OCTETS = 65_536;
-    private static final int ALIGN_OCTETS = 64;
+    private static final int LARGEST_BYTES = 65_536;
+    private static final int ALIGN_BYTES = 64;
     private static final InetSocketAddress NOBODY = new InetSocketAddress(0);
 
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(4 * LARGEST_OCTETS);
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(4 * LARGEST_BYTES);
     private final ByteBuffer view = buffer.duplicate();
     private final int[] starts = new int[LIMIT_MESSAGES];
     private final int[] ends = new int[LIMIT_MESSAGES];
@@ -39,17 +39,17 @@ final class NioUdpBatch implements UdpBatch {
     }
 
     boolean hasRoom() {
-        return count < LIMIT_MESSAGES && nextStart() + LARGEST_OCTETS <= buffer.capacity();
+        return count < LIMIT_MESSAGES && nextStart() + LARGEST_BYTES <= buffer.capacity();
     }
 
     private int nextStart() {
-        return count == 0 ? 0 : ends[count - 1] + ALIGN_OCTETS - 1 & -ALIGN_OCTETS;
+        return count == 0 ? 0 : ends[count - 1] + ALIGN_BYTES - 1 & -ALIGN_BYTES;
     }
 
-    /** Where the next datagram goes; its position moves as it is filled. */
+    /** Returns where the next datagram goes; its position moves as it is filled. */
     ByteBuffer next() {
         int start = nextStart();
-        return view.limit(start + LARGEST_OCTETS).position(start);
+        return view.limit(start + LARGEST_BYTES).position(start);
     }
 
     /** Keeps what {@link #next} was filled with. */
@@ -83,7 +83,7 @@ final class NioUdpBatch implements UdpBatch {
     }
 
     @Override
-    public int segmentOctets(int message) {
+    public int segmentBytes(int message) {
         return end(message) - start(message);
     }
 

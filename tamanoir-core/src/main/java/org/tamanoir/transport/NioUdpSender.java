@@ -39,7 +39,7 @@ final class NioUdpSender implements UdpSender {
     private boolean waited;
 
     private volatile long sentPackets;
-    private volatile long sentOctets;
+    private volatile long sentBytes;
     private volatile long failedPackets;
     private volatile String lastError = "";
 
@@ -71,7 +71,7 @@ final class NioUdpSender implements UdpSender {
     private void send(int length, InetSocketAddress receiver) {
         try {
             if (length == 0) {
-                channel.send(view, receiver); // answers 0 octets both for sent and for full
+                channel.send(view, receiver); // answers 0 bytes both for sent and for full
                 count(0);
                 return;
             }
@@ -84,7 +84,7 @@ final class NioUdpSender implements UdpSender {
             String reason = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
             fail(
                     channel.isOpen()
-                            ? "datagram of " + length + " octets to " + UdpAddress.text(receiver) + ": " + reason
+                            ? "datagram of " + length + " bytes to " + UdpAddress.text(receiver) + ": " + reason
                             : "the UDP socket is closed");
         }
     }
@@ -123,9 +123,9 @@ final class NioUdpSender implements UdpSender {
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
-    private void count(int octets) {
+    private void count(int bytes) {
         sentPackets++;
-        sentOctets += octets;
+        sentBytes += bytes;
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
@@ -140,8 +140,8 @@ final class NioUdpSender implements UdpSender {
     }
 
     @Override
-    public long sentOctets() {
-        return sentOctets;
+    public long sentBytes() {
+        return sentBytes;
     }
 
     @Override

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread contract: that of {@link UdpSocket}; {@link #close} from any thread.
  */
 final class NioUdpSocket implements UdpSocket {
-    private static final int BUFFER_OCTETS = 4 << 20;
+    private static final int BUFFER_BYTES = 4 << 20;
 
     private final DatagramChannel channel;
     private final InetSocketAddress local;
@@ -59,8 +59,8 @@ final class NioUdpSocket implements UdpSocket {
     }
 
     private static void raise(DatagramChannel channel, SocketOption<Integer> option) throws IOException {
-        if (channel.getOption(option) < BUFFER_OCTETS) {
-            channel.setOption(option, BUFFER_OCTETS);
+        if (channel.getOption(option) < BUFFER_BYTES) {
+            channel.setOption(option, BUFFER_BYTES);
         }
     }
 

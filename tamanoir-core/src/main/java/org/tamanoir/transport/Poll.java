@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** poll(2) on one descriptor. struct pollfd (8 octets): fd i32, events i16, revents i16. */
+/** poll(2) on one descriptor. struct pollfd (8 bytes): fd i32, events i16, revents i16. */
 final class Poll {
     /** poll takes the time as an int of milliseconds; a longer wait is made of several. */
     private static final long LIMIT_MS = 1 << 30;
@@ -23,7 +23,7 @@ final class Poll {
      * Waits for the events, or an error or hang-up of the socket; false when the time is up.
      *
      * @param fd acquired by the caller
-     * @param memory 8 octets, the caller's own
+     * @param memory 8 bytes, the caller's own
      * @param deadlineNs by System.nanoTime()
      */
     static boolean await(SharedFd fd, ByteBuffer memory, long address, short events, long deadlineNs)

@@ -20,12 +20,12 @@ final class SharedFd {
         this.fd = fd;
     }
 
-    /** Only between acquire and release. */
+    /** Returns the descriptor; only between acquire and release. */
     int number() {
         return fd;
     }
 
-    /** False when it is closed; else release() must follow. */
+    /** Acquires the descriptor; false when it is closed, else release() must follow. */
     boolean acquire() {
         int seen;
         do {

@@ -1,113 +1,26 @@
 package org.tamanoir.transport;
 
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelException;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOption;
-import io.netty.channel.epoll.EpollChannelOption;
-import io.netty.channel.epoll.EpollServerSocketChannel;
-import io.netty.channel.socket.SocketChannel;
-import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
-import org.tamanoir.tls.TlsContext;
 
 /**
- * A TCP port that accepts connections onto the loop of the thread that made it.
+ * A TCP port that accepts connections onto the loop that {@linkplain IoLoop#listen listens}.
  *
  * <p>Thread contract: the owning thread of the loop.
  */
-public final class TcpListener {
-    private static final int BACKLOG = 1024;
+public interface TcpListener {
+    /** Returns where it listens, with the real port. */
+    InetSocketAddress localAddress();
 
-    private final Channel channel;
-    private final boolean tls;
-
-    private TcpListener(Channel channel, boolean tls) {
-        this.channel = channel;
-        this.tls = tls;
-    }
-
-    /**
-     * Listens at once.
-     *
-     * @param tls null = without; else connections become {@linkplain TcpConnection#isConnected connected} by and by
-     * @param accepted gets each connection, inside {@link IoLoop#run}; it has not read anything yet
-     * @throws IOException in one line, with the address, if it cannot be had
-     */
-    public static TcpListener bind(
-            IoLoop loop, InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
-            throws IOException {
-        Channel channel = loop.newServerChannel();
-        channel.config().setOption(ChannelOption.SO_BACKLOG, BACKLOG);
-        channel.config().setOption(ChannelOption.SO_REUSEADDR, true);
-        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelRead(ChannelHandlerContext context, Object message) {
-                SocketChannel child = (SocketChannel) message;
-                TcpConnection connection =
-                        new TcpConnection(child, loop.pool(), child.remoteAddress(), tls == null ? null : tls.server());
-                // Before its user may close it; it reads in a later step of the loop.
-                loop.register(child);
-                accepted.accept(connection);
-            }
-
-            @Override
-            public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-                // accept(2) failed, for want of descriptors for instance: the connection stays in the backlog.
-                context.channel().config().setAutoRead(false);
-                context.channel()
-                        .eventLoop()
-                        .schedule(
-                                () -> context.channel().config().setAutoRead(true),
-                                1,
-                                java.util.concurrent.TimeUnit.SECONDS);
-            }
-        });
-        loop.register(channel);
-        // On the loop's own thread both are done when they return.
-        Throwable cause = channel.bind(address).cause();
-        if (cause != null || channel.localAddress() == null) {
-            channel.close();
-            throw new IOException("cannot listen on TCP " + address.getHostString() + ":" + address.getPort() + ": "
-                    + (cause == null ? "not bound" : cause.getMessage())
-                    + "; is the port taken? choose another, or 0 for a free one");
-        }
-        return new TcpListener(channel, tls != null);
-    }
-
-    /** Where it listens, with the real port. */
-    public InetSocketAddress localAddress() {
-        return (InetSocketAddress) channel.localAddress();
-    }
-
-    /** Whether connections come inside TLS. */
-    public boolean isTls() {
-        return tls;
-    }
+    /** Returns whether connections come inside TLS. */
+    boolean isTls();
 
     /**
      * Accepts connections to addresses of other hosts, too, which rules of routing deliver here (IP_TRANSPARENT).
      *
      * @return empty, or in one line why that cannot be
      */
-    public String acceptInTransit() {
-        String address = localAddress().getHostString() + ":" + localAddress().getPort();
-        if (!(channel instanceof EpollServerSocketChannel)) {
-            return "TCP " + address + ": java.nio cannot accept connections in transit; use the native transport";
-        }
-        try {
-            channel.config().setOption(EpollChannelOption.IP_TRANSPARENT, true);
-            return "";
-        } catch (ChannelException e) {
-            return "TCP " + address + ": no IP_TRANSPARENT: " + e.getMessage() + " (needs CAP_NET_RAW)";
-        }
-    }
+    String acceptInTransit();
 
     /** Accepts no more. */
-    public void close() {
-        channel.close();
-    }
+    void close();
 }

@@ -19,7 +19,10 @@ import org.tamanoir.tls.TlsSession;
  */
 final class TlsFilter {
     /** Holds four records. */
-    private static final int CIPHERTEXT_OCTETS = BufferPool.MEDIUM_OCTETS;
+    private static final int CIPHERTEXT_BYTES = BufferPool.MEDIUM_BYTES;
+
+    /** Room for the plaintext of any record, with the padding that some senders add to it. */
+    private static final int RECORD_BYTES = TlsSession.MAX_FRAGMENT_BYTES + 512;
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
@@ -34,15 +37,14 @@ final class TlsFilter {
     /** Plaintext that does not fill a record yet. */
     private @Nullable Buffer staged;
 
-    private int stagedOctets;
+    private int stagedBytes;
 
     private @Nullable Buffer sealed;
     private int sealedStart;
     private int sealedEnd;
-    /** Full ones, from which octets still leave. */
+    /** Full ones, from which bytes still leave. */
     private final ArrayDeque<Buffer> leaving = new ArrayDeque<>();
 
-    private TlsSession.Need need = TlsSession.Need.INPUT;
     private @Nullable Buffer plaintextOf;
     private ByteBuffer plaintextView = NOTHING;
     private @Nullable Buffer viewed;
@@ -58,22 +60,20 @@ final class TlsFilter {
         return session;
     }
 
-    // ---- input --------------------------------------------------------------------------------------------------
-
-    /** Where the socket is to be read to. */
+    /** Returns where the socket is to be read to. */
     ByteBuf memoryToRead() {
         Buffer buffer = arrived;
         if (buffer == null) {
-            buffer = pool.take(CIPHERTEXT_OCTETS, CIPHERTEXT_OCTETS);
+            buffer = pool.take(CIPHERTEXT_BYTES, CIPHERTEXT_BYTES);
             arrived = buffer;
         } else if (arrivedStart > 0) {
             buffer.nio().put(0, buffer.nio(), arrivedStart, arrivedEnd - arrivedStart);
             arrivedEnd -= arrivedStart;
             arrivedStart = 0;
         } else if (arrivedEnd == buffer.capacity()) {
-            // Reading stops when nothing is decrypted; one read more may be on its way, and one of 0 octets would
+            // Reading stops when nothing is decrypted; one read more may be on its way, and one of 0 bytes would
             // look like the end.
-            Buffer larger = pool.take(BufferPool.LARGE_OCTETS, 2 * arrivedEnd);
+            Buffer larger = pool.take(BufferPool.LARGE_BYTES, 2 * arrivedEnd);
             larger.nio().put(0, buffer.nio(), 0, arrivedEnd);
             pool.give(buffer);
             buffer = larger;
@@ -82,34 +82,63 @@ final class TlsFilter {
         return buffer.memory().setIndex(0, arrivedEnd).retain();
     }
 
-    /** The socket was read. */
+    /** Takes over what was read from the socket. */
     void read(ByteBuf memory) {
         arrivedEnd = memory.writerIndex();
         memory.release();
     }
 
-    /** Octets that came and were not decrypted. */
-    int ciphertextOctets() {
+    /** Returns how many bytes came and were not decrypted. */
+    int ciphertextBytes() {
         return arrivedEnd - arrivedStart;
     }
 
+    /** Returns whether the input has room for the plaintext of any record. */
+    static boolean isRoom(InputBuffer in) {
+        return in.held() <= BufferPool.LARGE_BYTES - RECORD_BYTES;
+    }
+
     /**
-     * Decrypts what came into {@code plaintext} from index {@code end}; {@link #need} then tells what is wanted.
+     * Decrypts what came to the end of the input, and answers the handshake.
      *
-     * @return index behind the last octet
+     * @return INPUT when all that came has been decrypted, NOTHING when the far side has ended; ROOM when the input is
+     *     full, OUTPUT when nobody wants it
      */
-    int decrypt(Buffer plaintext, int end) throws SSLException {
+    TlsSession.Need decrypt(InputBuffer in, ReadControl reads, boolean connected) throws SSLException {
+        int leastBytes = InputBuffer.MIN_ROOM_BYTES;
+        while (reads.isWanted() || !connected) {
+            if (!isRoom(in)) {
+                return TlsSession.Need.ROOM;
+            }
+            TlsSession.Need need = decrypt(in, in.room(leastBytes, false));
+            switch (need) {
+                case OUTPUT -> answer();
+                case ROOM -> {
+                    leastBytes = RECORD_BYTES;
+                    in.expectMore();
+                }
+                case INPUT, NOTHING -> {
+                    return need;
+                }
+            }
+        }
+        return TlsSession.Need.OUTPUT;
+    }
+
+    private TlsSession.Need decrypt(InputBuffer in, Buffer plaintext) throws SSLException {
         if (plaintextOf != plaintext) {
             plaintextOf = plaintext;
             plaintextView = plaintext.nio().duplicate();
         }
-        ByteBuffer target = plaintextView.position(end);
+        ByteBuffer target = plaintextView.position(in.end);
         Buffer buffer = arrived;
         // Nobody else sees that buffer: its own position and limit will do.
         ByteBuffer ciphertext =
                 buffer == null ? NOTHING : buffer.nio().limit(arrivedEnd).position(arrivedStart);
         try {
-            need = session.receive(ciphertext, target);
+            TlsSession.Need need = session.receive(ciphertext, target);
+            in.end = target.position();
+            return need;
         } finally {
             if (buffer != null) {
                 arrivedStart = ciphertext.position();
@@ -119,12 +148,6 @@ final class TlsFilter {
                 }
             }
         }
-        return target.position();
-    }
-
-    /** What the last {@link #decrypt} wants. */
-    TlsSession.Need need() {
-        return need;
     }
 
     private void dropCiphertext() {
@@ -137,8 +160,6 @@ final class TlsFilter {
         }
     }
 
-    // ---- output -------------------------------------------------------------------------------------------------
-
     void write(Buffer buffer, int from, int to) throws SSLException {
         if (viewed != buffer) {
             viewed = buffer;
@@ -147,7 +168,7 @@ final class TlsFilter {
         // Other threads may use the buffer's own position and limit.
         ByteBuffer plaintext = view.limit(to).position(from);
         while (plaintext.hasRemaining()) {
-            if (stagedOctets == 0 && plaintext.remaining() >= TlsSession.MAX_FRAGMENT_OCTETS) {
+            if (stagedBytes == 0 && plaintext.remaining() >= TlsSession.MAX_FRAGMENT_BYTES) {
                 seal(plaintext);
             } else {
                 stage(plaintext);
@@ -158,37 +179,37 @@ final class TlsFilter {
     private void stage(ByteBuffer plaintext) throws SSLException {
         Buffer buffer = staged;
         if (buffer == null) {
-            buffer = pool.take(BufferPool.SMALL_OCTETS, BufferPool.SMALL_OCTETS);
+            buffer = pool.take(BufferPool.SMALL_BYTES, BufferPool.SMALL_BYTES);
             staged = buffer;
         }
-        int octets = Math.min(plaintext.remaining(), buffer.capacity() - stagedOctets);
-        buffer.nio().put(stagedOctets, plaintext, plaintext.position(), octets);
-        plaintext.position(plaintext.position() + octets);
-        stagedOctets += octets;
-        if (stagedOctets == buffer.capacity()) {
+        int bytes = Math.min(plaintext.remaining(), buffer.capacity() - stagedBytes);
+        buffer.nio().put(stagedBytes, plaintext, plaintext.position(), bytes);
+        plaintext.position(plaintext.position() + bytes);
+        stagedBytes += bytes;
+        if (stagedBytes == buffer.capacity()) {
             sealStaged(buffer);
         }
     }
 
     private void sealStaged(Buffer buffer) throws SSLException {
-        ByteBuffer plaintext = buffer.nio().limit(stagedOctets).position(0);
+        ByteBuffer plaintext = buffer.nio().limit(stagedBytes).position(0);
         while (plaintext.hasRemaining()) {
             seal(plaintext);
         }
         plaintext.clear();
-        stagedOctets = 0;
+        stagedBytes = 0;
     }
 
     /** Appends one record. */
     private void seal(ByteBuffer plaintext) throws SSLException {
         Buffer buffer = sealed;
-        if (buffer != null && buffer.capacity() - sealedEnd < session.recordOctets()) {
+        if (buffer != null && buffer.capacity() - sealedEnd < session.recordBytes()) {
             commit();
             leaving.add(buffer);
             buffer = null;
         }
         if (buffer == null) {
-            buffer = pool.take(CIPHERTEXT_OCTETS, session.recordOctets());
+            buffer = pool.take(CIPHERTEXT_BYTES, session.recordBytes());
             sealed = buffer;
             sealedStart = 0;
             sealedEnd = 0;
@@ -254,9 +275,9 @@ final class TlsFilter {
         return left;
     }
 
-    /** Plaintext that was not handed on; none after a flush. */
-    int stagedOctets() {
-        return stagedOctets;
+    /** Returns how many bytes of plaintext were not handed on; none after a flush. */
+    int stagedBytes() {
+        return stagedBytes;
     }
 
     /** Gives buffers back from which all has left. */
@@ -279,7 +300,7 @@ final class TlsFilter {
         if (staged != null) {
             pool.give(staged);
             staged = null;
-            stagedOctets = 0;
+            stagedBytes = 0;
         }
         if (sealed != null) {
             pool.give(sealed);

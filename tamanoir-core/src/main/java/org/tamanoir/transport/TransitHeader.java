@@ -13,18 +13,18 @@ import org.tamanoir.anep.Checksum;
  *    2  total length     u16               4  payload length   u16             2  destination port  u16
  *    4  identification   u16, 0            6  next header 17   u8              4  length            u16
  *    6  fragment         u16, 0            7  hop limit        u8              6  checksum          u16
- *    8  TTL, protocol 17 2 x u8            8  source           16 octets
- *   10  checksum         u16, 0           24  destination      16 octets
- *   12  source           4 octets
- *   16  destination      4 octets
+ *    8  TTL, protocol 17 2 x u8            8  source           16 bytes
+ *   10  checksum         u16, 0           24  destination      16 bytes
+ *   12  source           4 bytes
+ *   16  destination      4 bytes
  * </pre>
  */
 final class TransitHeader {
-    static final int V4_OCTETS = 28;
-    static final int V6_OCTETS = 48;
+    static final int V4_BYTES = 28;
+    static final int V6_BYTES = 48;
 
     private static final int PROTOCOL = LibC.SOL_UDP;
-    private static final int UDP_OCTETS = 8;
+    private static final int UDP_BYTES = 8;
 
     private TransitHeader() {}
 
@@ -40,7 +40,7 @@ final class TransitHeader {
             ByteBuffer memory,
             int at,
             boolean v6,
-            int payloadOctets,
+            int payloadBytes,
             int payloadSum,
             long sourceHigh,
             long sourceLow,
@@ -50,32 +50,32 @@ final class TransitHeader {
             int destinationPort,
             int hopsLeft,
             int trafficClass) {
-        int udpOctets = UDP_OCTETS + payloadOctets;
+        int udpBytes = UDP_BYTES + payloadBytes;
         long sum;
         int udp;
         if (v6) {
-            udp = at + V6_OCTETS - UDP_OCTETS;
+            udp = at + V6_BYTES - UDP_BYTES;
             memory.putInt(at, 6 << 28 | trafficClass << 20);
-            memory.putInt(at + 4, udpOctets << 16 | PROTOCOL << 8 | hopsLeft);
+            memory.putInt(at + 4, udpBytes << 16 | PROTOCOL << 8 | hopsLeft);
             memory.putLong(at + 8, sourceHigh).putLong(at + 16, sourceLow);
             memory.putLong(at + 24, destinationHigh).putLong(at + 32, destinationLow);
             sum = words(sourceHigh) + words(sourceLow) + words(destinationHigh) + words(destinationLow);
         } else {
-            udp = at + V4_OCTETS - UDP_OCTETS;
-            memory.putInt(at, 0x45 << 24 | trafficClass << 16 | V4_OCTETS + payloadOctets);
+            udp = at + V4_BYTES - UDP_BYTES;
+            memory.putInt(at, 0x45 << 24 | trafficClass << 16 | V4_BYTES + payloadBytes);
             memory.putInt(at + 4, 0);
             memory.putInt(at + 8, hopsLeft << 24 | PROTOCOL << 16);
             memory.putInt(at + 12, (int) sourceLow).putInt(at + 16, (int) destinationLow);
             sum = (sourceLow & 0xFFFF_FFFFL) + (destinationLow & 0xFFFF_FFFFL);
         }
         // The pseudo-header counts the length a second time.
-        sum += PROTOCOL + 2L * udpOctets + sourcePort + destinationPort + payloadSum;
+        sum += PROTOCOL + 2L * udpBytes + sourcePort + destinationPort + payloadSum;
         int checksum = ~fold(sum) & 0xFFFF;
         memory.putInt(udp, sourcePort << 16 | destinationPort);
-        memory.putInt(udp + 4, udpOctets << 16 | (checksum == 0 ? 0xFFFF : checksum)); // 0 would mean: none
+        memory.putInt(udp + 4, udpBytes << 16 | (checksum == 0 ? 0xFFFF : checksum)); // 0 would mean: none
     }
 
-    /** The sum of the 32-bit words, which folds into that of the 16-bit words. */
+    /** Returns the sum of the 32-bit words, which folds into that of the 16-bit words. */
     private static long words(long address) {
         return (address >>> 32) + (address & 0xFFFF_FFFFL);
     }

@@ -18,7 +18,7 @@ import org.tamanoir.anep.Checksum;
 public final class TransitSender {
     private static final int MESSAGES = 64;
     /** A cache line for each header. */
-    private static final int HEADER_STRIDE_OCTETS = 64;
+    private static final int HEADER_STRIDE_BYTES = 64;
     /** How long one flush waits for room in the socket's send buffer. */
     private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -26,11 +26,11 @@ public final class TransitSender {
 
     private final SharedFd fd;
     private final boolean v6;
-    private final int headerOctets;
-    private final int limitOctets;
+    private final int headerBytes;
+    private final int limitBytes;
     private final MessageArray messages = new MessageArray(MESSAGES, 2 * MESSAGES);
     private final ByteBuffer headers =
-            ByteBuffer.allocateDirect(MESSAGES * HEADER_STRIDE_OCTETS).order(ByteOrder.BIG_ENDIAN);
+            ByteBuffer.allocateDirect(MESSAGES * HEADER_STRIDE_BYTES).order(ByteOrder.BIG_ENDIAN);
     private final BufferAddresses addresses = new BufferAddresses();
     private final ByteBuffer pollMemory = MessageArray.allocate(8);
     private final long pollAddress = MessageArray.addressOf(pollMemory);
@@ -46,7 +46,7 @@ public final class TransitSender {
     private int destinationPort;
 
     private volatile long sentPackets;
-    private volatile long sentOctets;
+    private volatile long sentBytes;
     private volatile long tooLongPackets;
     private volatile long failedPackets;
     private volatile String lastError = "";
@@ -54,16 +54,16 @@ public final class TransitSender {
     TransitSender(SharedFd fd, boolean v6) {
         this.fd = fd;
         this.v6 = v6;
-        this.headerOctets = v6 ? TransitHeader.V6_OCTETS : TransitHeader.V4_OCTETS;
-        this.limitOctets = v6 ? UdpAddress.LIMIT_V6_OCTETS : UdpAddress.LIMIT_V4_OCTETS;
+        this.headerBytes = v6 ? TransitHeader.V6_BYTES : TransitHeader.V4_BYTES;
+        this.limitBytes = v6 ? UdpAddress.LIMIT_V6_BYTES : UdpAddress.LIMIT_V4_BYTES;
         long address = MessageArray.addressOf(headers);
         for (int m = 0; m < MESSAGES; m++) {
-            messages.setIovec(2 * m, address + (long) m * HEADER_STRIDE_OCTETS, headerOctets);
+            messages.setIovec(2 * m, address + (long) m * HEADER_STRIDE_BYTES, headerBytes);
             messages.setPayload(m, 2 * m, 2);
         }
     }
 
-    /** Where datagrams that are added next come from; the address as in {@link UdpSender}, of the sender's family. */
+    /** Says where datagrams that are added next come from; the address as in {@link UdpSender}, of the sender's family. */
     public TransitSender from(long addressHigh, long addressLow, int port) {
         sourceHigh = addressHigh;
         sourceLow = addressLow;
@@ -71,7 +71,7 @@ public final class TransitSender {
         return this;
     }
 
-    /** Where they go. */
+    /** Says where datagrams that are added next go. */
     public TransitSender to(long addressHigh, long addressLow, int port) {
         destinationHigh = addressHigh;
         destinationLow = addressLow;
@@ -82,7 +82,7 @@ public final class TransitSender {
     /**
      * Adds a datagram; flushes first when the sender is full.
      *
-     * @param buffer direct and big-endian; the octets must stay as they are until {@link #flush} returns
+     * @param buffer direct and big-endian; the bytes must stay as they are until {@link #flush} returns
      * @param hopsLeft TTL or hop limit, 1 to 255
      * @param trafficClass TOS or traffic class, 0 to 255
      */
@@ -92,8 +92,8 @@ public final class TransitSender {
             throw new IllegalArgumentException(
                     "datagram " + text() + ": this sender is for " + (v6 ? "IPv6" : "IPv4") + " alone");
         }
-        if (length > limitOctets) {
-            tooLong("datagram of " + length + " octets " + text() + ": UDP carries at most " + limitOctets);
+        if (length > limitBytes) {
+            tooLong("datagram of " + length + " bytes " + text() + ": UDP carries at most " + limitBytes);
             return;
         }
         long base = addresses.find(buffer);
@@ -105,7 +105,7 @@ public final class TransitSender {
         int sum = Checksum.sum(buffer, offset, length);
         TransitHeader.put(
                 headers,
-                m * HEADER_STRIDE_OCTETS,
+                m * HEADER_STRIDE_BYTES,
                 v6,
                 length,
                 sum,
@@ -160,7 +160,7 @@ public final class TransitSender {
                 }
                 continue;
             }
-            String error = "datagram of " + payloadOctets(next) + " octets to "
+            String error = "datagram of " + payloadBytes(next) + " bytes to "
                     + UdpAddress.text(messages.addressHigh(next), messages.addressLow(next), 0) + ": "
                     + LibC.strerror(errno);
             if (errno == LibC.EMSGSIZE) {
@@ -185,8 +185,8 @@ public final class TransitSender {
         }
     }
 
-    private long payloadOctets(int m) {
-        return messages.iovecOctets(2 * m + 1);
+    private long payloadBytes(int m) {
+        return messages.iovecBytes(2 * m + 1);
     }
 
     private String text() {
@@ -196,12 +196,12 @@ public final class TransitSender {
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     private void countSent(int from, int to) {
-        long octets = 0;
+        long bytes = 0;
         for (int m = from; m < to; m++) {
-            octets += payloadOctets(m);
+            bytes += payloadBytes(m);
         }
         sentPackets += to - from;
-        sentOctets += octets;
+        sentBytes += bytes;
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
@@ -216,27 +216,27 @@ public final class TransitSender {
         lastError = error;
     }
 
-    /** Datagrams that the operating system took, since the sender was made. */
+    /** Returns how many datagrams the operating system took, since the sender was made. */
     public long sentPackets() {
         return sentPackets;
     }
 
-    /** Octets of those, without headers. */
-    public long sentOctets() {
-        return sentOctets;
+    /** Returns the bytes of those, without headers. */
+    public long sentBytes() {
+        return sentBytes;
     }
 
-    /** Datagrams that were longer than the path, or UDP, takes. */
+    /** Returns how many datagrams were longer than the path, or UDP, takes. */
     public long tooLongPackets() {
         return tooLongPackets;
     }
 
-    /** Datagrams that the operating system refused for another reason. */
+    /** Returns how many datagrams the operating system refused for another reason. */
     public long failedPackets() {
         return failedPackets;
     }
 
-    /** What it said last, for a log; empty when nothing failed. */
+    /** Returns what the operating system said last, for a log; empty when nothing failed. */
     public String lastError() {
         return lastError;
     }

@@ -36,7 +36,7 @@ public final class TransitSockets implements AutoCloseable {
         }
     }
 
-    /** IPPROTO_RAW: what is sent begins with its IP header, and nothing is ever received. */
+    /** Opens a socket of IPPROTO_RAW: what is sent begins with its IP header, and nothing is ever received. */
     private static SharedFd open(int family, String name) throws IOException {
         int type = LibC.SOCK_RAW | LibC.SOCK_NONBLOCK | LibC.SOCK_CLOEXEC;
         int fd = LibC.socket(family, type, LibC.IPPROTO_RAW);
@@ -48,7 +48,7 @@ public final class TransitSockets implements AutoCloseable {
         return new SharedFd(fd);
     }
 
-    /** A sender over the socket of this family, for one thread. */
+    /** Makes a sender over the socket of this family, for one thread. */
     public TransitSender newSender(boolean isIpv6) {
         return new TransitSender(isIpv6 ? v6 : v4, isIpv6);
     }

@@ -10,9 +10,9 @@ import java.nio.ByteBuffer;
 /** Addresses as two longs, the way {@link UdpBatch} and {@link UdpSender} carry them. */
 final class UdpAddress {
     /** Largest payload over IPv4: 65,535 less the headers of IPv4 (20) and UDP (8). */
-    static final int LIMIT_V4_OCTETS = 65_507;
+    static final int LIMIT_V4_BYTES = 65_507;
     /** Largest payload over IPv6 without jumbograms: 65,535 less UDP's header; IPv6's own does not count. */
-    static final int LIMIT_V6_OCTETS = 65_527;
+    static final int LIMIT_V6_BYTES = 65_527;
 
     private static final long MAPPED_PREFIX = 0xFFFFL;
 
@@ -26,7 +26,7 @@ final class UdpAddress {
         return MAPPED_PREFIX << 32 | Integer.toUnsignedLong(address);
     }
 
-    /** fe80::/10: such an address means nothing without the interface, its scope. */
+    /** Returns whether the address is in fe80::/10: it means nothing without the interface, its scope. */
     static boolean isLinkLocal(long high) {
         return high >>> 54 == 0xFE80 >>> 6;
     }
@@ -38,8 +38,8 @@ final class UdpAddress {
     }
 
     static long low(InetAddress address) {
-        ByteBuffer octets = ByteBuffer.wrap(address.getAddress());
-        return address instanceof Inet6Address ? octets.getLong(8) : v4(octets.getInt(0));
+        ByteBuffer bytes = ByteBuffer.wrap(address.getAddress());
+        return address instanceof Inet6Address ? bytes.getLong(8) : v4(bytes.getInt(0));
     }
 
     static int scope(InetAddress address) {
@@ -50,7 +50,7 @@ final class UdpAddress {
         try {
             return new InetSocketAddress(address(high, low, scope), port);
         } catch (UnknownHostException e) {
-            throw new UncheckedIOException(e); // only for a wrong number of octets
+            throw new UncheckedIOException(e); // only for a wrong number of bytes
         }
     }
 
@@ -59,10 +59,10 @@ final class UdpAddress {
             return InetAddress.getByAddress(
                     ByteBuffer.allocate(4).putInt((int) low).array());
         }
-        byte[] octets = ByteBuffer.allocate(16).putLong(high).putLong(low).array();
+        byte[] bytes = ByteBuffer.allocate(16).putLong(high).putLong(low).array();
         return isLinkLocal(high) && scope != 0
-                ? Inet6Address.getByAddress(null, octets, scope)
-                : InetAddress.getByAddress(octets);
+                ? Inet6Address.getByAddress(null, bytes, scope)
+                : InetAddress.getByAddress(bytes);
     }
 
     static String text(long high, long low, int port) {
@@ -78,12 +78,12 @@ final class UdpAddress {
         return (ip instanceof Inet6Address ? "[" + host + "]" : host) + ":" + address.getPort();
     }
 
-    /** Why a datagram can never leave a socket of this family; empty when it can. */
+    /** Returns why a datagram can never leave a socket of this family; empty when it can. */
     static String refusal(boolean v6, int length, long high, long low, int port) {
-        int limitOctets = v6 ? LIMIT_V6_OCTETS : LIMIT_V4_OCTETS;
-        if (length > limitOctets) {
-            return "datagram of " + length + " octets to " + text(high, low, port) + ": UDP carries at most "
-                    + limitOctets + "; send smaller packets or use TCP";
+        int limitBytes = v6 ? LIMIT_V6_BYTES : LIMIT_V4_BYTES;
+        if (length > limitBytes) {
+            return "datagram of " + length + " bytes to " + text(high, low, port) + ": UDP carries at most "
+                    + limitBytes + "; send smaller packets or use TCP";
         }
         if (isV4(high, low) == v6) {
             return "datagram to " + text(high, low, port) + ": this socket is bound to an " + (v6 ? "IPv6" : "IPv4")

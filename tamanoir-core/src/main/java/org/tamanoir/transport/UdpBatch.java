@@ -4,52 +4,52 @@ import java.nio.ByteBuffer;
 
 /**
  * Datagrams that one call received. A message is one datagram, or several of the same size from the same sender
- * that the kernel joined (UDP_GRO): those stand back to back, {@link #segmentOctets} apart, the last one shorter
+ * that the kernel joined (UDP_GRO): those stand back to back, {@link #segmentBytes} apart, the last one shorter
  * if need be.
  */
 public interface UdpBatch {
-    /** All messages lie in this one direct, big-endian buffer. */
+    /** Returns the one direct, big-endian buffer in which all messages lie. */
     ByteBuffer buffer();
 
-    /** Index of the message's first octet in {@link #buffer}. */
+    /** Returns the index of the message's first byte in {@link #buffer}. */
     int start(int message);
 
-    /** Index behind the message's last octet. */
+    /** Returns the index behind the message's last byte. */
     int end(int message);
 
-    /** Octets of each datagram in the message; the whole message when it is a single one. */
-    int segmentOctets(int message);
+    /** Returns the bytes of each datagram in the message; the whole message when it is a single one. */
+    int segmentBytes(int message);
 
-    /** Upper 64 bits of the sender's address; 0 for IPv4, which stands as ::ffff:a.b.c.d. */
+    /** Returns the upper 64 bits of the sender's address; 0 for IPv4, which stands as ::ffff:a.b.c.d. */
     long addressHigh(int message);
 
-    /** Lower 64 bits of the sender's address. */
+    /** Returns the lower 64 bits of the sender's address. */
     long addressLow(int message);
 
-    /** The sender's port. */
+    /** Returns the sender's port. */
     int port(int message);
 
-    /** The message's SO_MARK; 0 where the socket does not {@linkplain UdpSocket#receiveInTransit receive in transit}. */
+    /** Returns the message's SO_MARK; 0 where the socket does not {@linkplain UdpSocket#receiveInTransit receive in transit}. */
     default int mark(int message) {
         return 0;
     }
 
-    /** Upper 64 bits of the address that it was sent to, as {@link #addressHigh}; 0 likewise. */
+    /** Returns the upper 64 bits of the address that it was sent to, as {@link #addressHigh}; 0 likewise. */
     default long destinationHigh(int message) {
         return 0;
     }
 
-    /** Lower 64 bits of that address; 0 likewise. */
+    /** Returns the lower 64 bits of that address; 0 likewise. */
     default long destinationLow(int message) {
         return 0;
     }
 
-    /** TTL of its IPv4 header, or hop limit of its IPv6 header; 0 likewise. */
+    /** Returns the TTL of its IPv4 header, or hop limit of its IPv6 header; 0 likewise. */
     default int hopsLeft(int message) {
         return 0;
     }
 
-    /** Octet TOS of its IPv4 header, or traffic class of its IPv6 header; 0 likewise. */
+    /** Returns the byte TOS of its IPv4 header, or traffic class of its IPv6 header; 0 likewise. */
     default int trafficClass(int message) {
         return 0;
     }

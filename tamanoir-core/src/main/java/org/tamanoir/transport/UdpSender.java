@@ -12,7 +12,7 @@ public interface UdpSender {
     /**
      * Adds a datagram; flushes first when the sender is full.
      *
-     * @param buffer direct; the octets must stay as they are until {@link #flush} returns
+     * @param buffer direct; the bytes must stay as they are until {@link #flush} returns
      * @param addressHigh upper 64 bits of the receiver's address; 0 for IPv4, which stands as ::ffff:a.b.c.d
      */
     void add(ByteBuffer buffer, int offset, int length, long addressHigh, long addressLow, int port);
@@ -20,15 +20,15 @@ public interface UdpSender {
     /** Sends all that was added; waits, bounded, while the socket's send buffer is full. */
     void flush();
 
-    /** Datagrams that the operating system took, since the sender was made. */
+    /** Returns how many datagrams the operating system took, since the sender was made. */
     long sentPackets();
 
-    /** Octets of those. */
-    long sentOctets();
+    /** Returns the bytes of those. */
+    long sentBytes();
 
-    /** Datagrams that the operating system refused, since the sender was made. */
+    /** Returns how many datagrams the operating system refused, since the sender was made. */
     long failedPackets();
 
-    /** What it said last, for a log; empty when nothing failed. */
+    /** Returns what the operating system said last, for a log; empty when nothing failed. */
     String lastError();
 }

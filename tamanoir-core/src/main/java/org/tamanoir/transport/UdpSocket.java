@@ -11,7 +11,7 @@ import java.time.Duration;
  */
 public interface UdpSocket extends AutoCloseable {
 
-    /** Where it is bound, with the real port. */
+    /** Returns where the socket is bound, with the real port. */
     InetSocketAddress localAddress();
 
     /**
@@ -23,17 +23,17 @@ public interface UdpSocket extends AutoCloseable {
     void receiveInTransit() throws IOException;
 
     /**
-     * Datagrams that came while the socket's receive buffer was full, since this was called last; 0 unless it {@linkplain
+     * Returns how many datagrams came while the socket's receive buffer was full, since this was called last; 0 unless it {@linkplain
      * #receiveInTransit receives in transit}. Known when a later datagram is received. The receiving thread.
      */
     default int takeOverflows() {
         return 0;
     }
 
-    /** Memory to receive into. */
+    /** Makes memory to receive into. */
     UdpBatch newBatch();
 
-    /** A sender over this socket, for one thread. */
+    /** Makes a sender over this socket, for one thread. */
     UdpSender newSender();
 
     /**

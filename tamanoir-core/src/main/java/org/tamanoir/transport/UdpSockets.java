@@ -35,7 +35,7 @@ public final class UdpSockets {
         return resolve(kind) == TransportKind.NATIVE ? NativeUdpSocket.bind(local) : NioUdpSocket.bind(local);
     }
 
-    /** The kind that {@link #bind} uses: AUTO becomes NATIVE or NIO; NATIVE stays, and fails where it does not work. */
+    /** Returns the kind that {@link #bind} uses: AUTO becomes NATIVE or NIO; NATIVE stays, and fails where it does not work. */
     public static TransportKind resolve(TransportKind wanted) {
         if (wanted != TransportKind.AUTO) {
             return wanted;
@@ -43,7 +43,7 @@ public final class UdpSockets {
         return Detection.OBSTACLE.isEmpty() ? TransportKind.NATIVE : TransportKind.NIO;
     }
 
-    /** One line for a log: which kind is used, and why it is not the native one. */
+    /** Returns one line for a log: which kind is used, and why it is not the native one. */
     public static String explain(TransportKind wanted) {
         if (wanted == TransportKind.NIO) {
             return "NIO, as configured";

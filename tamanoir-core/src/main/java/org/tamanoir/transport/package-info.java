@@ -1,4 +1,4 @@
-/** TCP through Netty, UDP through batch system calls. The only room that imports Netty and JNA. */
+/** Ports to the network, and their sockets: TCP through Netty, UDP through batch system calls. Alone imports both. */
 @NullMarked
 package org.tamanoir.transport;
 

@@ -101,7 +101,7 @@ class FramingTest {
         assertThat(Framing.next(two, 10, 10)).isEqualTo(Framing.MORE);
         assertThat(Framing.next(two, 10, 17)).isEqualTo(Framing.MORE);
         assertThat(Framing.next(two, 10, 18)).isEqualTo(Framing.BROKEN);
-        assertThat(Framing.fault(two, 10)).isEqualTo(DropReason.VERSION);
+        assertThat(Framing.fault(two, 10)).isEqualTo(ParseFault.VERSION);
     }
 
     @Test
@@ -123,7 +123,7 @@ class FramingTest {
                 new PacketBuilder().stream(1).service("a").previousNode(false).build(ByteBuffer.allocate(100));
         assertThat(Framing.previousNode(packet.buffer(), 0, Anep.DEFAULT_TYPE_ID))
                 .isNull();
-        packet.setPreviousNode(PreviousNode.of(server));
+        NodeOptions.setPreviousNode(packet, PreviousNode.of(server));
         ByteBuffer header = packet.buffer().slice(0, packet.headerLength());
         assertThat(Framing.previousNode(header, 0, Anep.DEFAULT_TYPE_ID)).isEqualTo(server);
         assertThat(Framing.previousNode(header, 0, 1)).isNull();

@@ -92,10 +92,10 @@ class MutatedPacketsTest {
 
     private static boolean check(Packet packet, byte[] octets, Random random) {
         // Whatever lies around the packet, and where it lies, must not matter.
-        DropReason fault = packet.parse(guarded(octets, (byte) 0), GUARD, octets.length);
-        DropReason among = packet.parse(guarded(octets, (byte) 0xFF), GUARD, octets.length);
+        ParseFault fault = packet.parse(guarded(octets, (byte) 0), GUARD, octets.length);
+        ParseFault among = packet.parse(guarded(octets, (byte) 0xFF), GUARD, octets.length);
         ByteBuffer exact = Octets.exactly(octets, random.nextInt(4), random.nextBoolean());
-        DropReason alone = packet.parse(exact, exact.limit() - octets.length, octets.length);
+        ParseFault alone = packet.parse(exact, exact.limit() - octets.length, octets.length);
         assertThat(among).isEqualTo(fault);
         assertThat(alone).isEqualTo(fault);
         checkFraming(octets, fault);
@@ -126,11 +126,11 @@ class MutatedPacketsTest {
         return true;
     }
 
-    private static void checkFraming(byte[] octets, @Nullable DropReason fault) {
+    private static void checkFraming(byte[] octets, @Nullable ParseFault fault) {
         int next = Framing.next(ByteBuffer.wrap(octets), 0, octets.length);
-        if (fault == DropReason.SHORT || fault == DropReason.TRUNCATED) {
+        if (fault == ParseFault.SHORT || fault == ParseFault.TRUNCATED) {
             assertThat(next).isEqualTo(Framing.MORE);
-        } else if (fault == DropReason.VERSION || fault == DropReason.HEADER_LENGTH) {
+        } else if (fault == ParseFault.VERSION || fault == ParseFault.HEADER_LENGTH) {
             assertThat(next).isEqualTo(Framing.BROKEN);
             assertThat(Framing.fault(ByteBuffer.wrap(octets), 0)).isEqualTo(fault);
         } else {

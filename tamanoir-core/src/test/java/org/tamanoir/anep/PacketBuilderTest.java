@@ -253,7 +253,7 @@ class PacketBuilderTest {
 
     @ParameterizedTest
     @CsvSource({"4777, OPTION", "0001, OPTION_FORMAT", "0003, CHECKSUM"})
-    void doesNotBuildWhatANodeWouldDrop(String type, DropReason reason) {
+    void doesNotBuildWhatANodeWouldDrop(String type, ParseFault reason) {
         PacketBuilder builder = new PacketBuilder().option(Integer.parseInt(type, 16), new byte[0]);
 
         assertThatIllegalStateException()

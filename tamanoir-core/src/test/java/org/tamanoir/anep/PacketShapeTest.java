@@ -36,8 +36,8 @@ class PacketShapeTest {
             buffer.put(offset, packet);
 
             Packet fresh = new Packet();
-            DropReason expected = fresh.parse(buffer, offset, packet.length);
-            DropReason actual = reused.parse(buffer, offset, packet.length);
+            ParseFault expected = fresh.parse(buffer, offset, packet.length);
+            ParseFault actual = reused.parse(buffer, offset, packet.length);
 
             assertThat(actual).as("seed %d round %d", seed, round).isEqualTo(expected);
             if (expected == null) {

@@ -76,7 +76,7 @@ class PacketTest {
         ByteBuffer place = packet.buffer();
 
         assertThat(packet.setClassOfService(200)).isTrue();
-        packet.setHopBudget(65_535);
+        NodeOptions.setHopBudget(packet, 65_535);
         packet.setServiceKey(-2);
         assertThat(packet.swapEnds()).isTrue();
 
@@ -104,7 +104,7 @@ class PacketTest {
             for (int change = random.nextInt(6); change >= 0; change--) {
                 switch (random.nextInt(5)) {
                     case 0 -> packet.setClassOfService(random.nextInt(256));
-                    case 1 -> packet.setHopBudget(random.nextInt(65_536));
+                    case 1 -> NodeOptions.setHopBudget(packet, random.nextInt(65_536));
                     case 2 -> packet.setServiceKey(random.nextBoolean() ? random.nextLong() : -1);
                     case 3 -> packet.swapEnds();
                     default -> packet.setServiceKey(0);
@@ -124,13 +124,13 @@ class PacketTest {
         assertThat(packet.setClassOfService(1)).isFalse();
         assertThat(packet.swapEnds()).isFalse();
         assertThatIllegalStateException()
-                .isThrownBy(() -> packet.setHopBudget(1))
+                .isThrownBy(() -> NodeOptions.setHopBudget(packet, 1))
                 .withMessageContaining("HOP_BUDGET");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> packet.setClassOfService(256))
                 .withMessage("class of service 256: must be 0 to 255");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> packet.setHopBudget(-1))
+                .isThrownBy(() -> NodeOptions.setHopBudget(packet, -1))
                 .withMessage("hop budget -1: must be 0 to 65535");
         assertThat(Octets.of(packet)).isEqualTo(before);
     }
@@ -150,7 +150,7 @@ class PacketTest {
         ByteBuffer payload = packet.payload();
         assertThat(payload.remaining()).isEqualTo(5);
         payload.put(payload.position(), (byte) 'j');
-        packet.setHopBudget(3);
+        NodeOptions.setHopBudget(packet, 3);
         packet.seal();
 
         assertThat(Octets.payload(reparsed(packet))).isEqualTo("jello");
@@ -207,7 +207,7 @@ class PacketTest {
         ByteBuffer before = packet.buffer();
         byte[] old = Octets.of(packet);
         packet.setPayload(Octets.text("a longer payload"));
-        packet.setHopBudget(77);
+        NodeOptions.setHopBudget(packet, 77);
         packet.seal();
 
         assertThat(packet.offset()).isEqualTo(100);
@@ -234,7 +234,7 @@ class PacketTest {
         }
         // What is set meanwhile is kept.
         packet.setClassOfService(9);
-        packet.setHopBudget(1);
+        NodeOptions.setHopBudget(packet, 1);
         packet.swapEnds();
         packet.commitPayload(10);
         packet.seal();
@@ -283,7 +283,7 @@ class PacketTest {
         assertThatIllegalStateException().isThrownBy(() -> packet.commitPayload(10));
 
         packet.newPayload(10);
-        assertThat(packet.parse(Octets.buffer("01"), 0, 1)).isEqualTo(DropReason.SHORT);
+        assertThat(packet.parse(Octets.buffer("01"), 0, 1)).isEqualTo(ParseFault.SHORT);
         assertThatIllegalStateException().isThrownBy(() -> packet.commitPayload(10));
     }
 
@@ -379,7 +379,7 @@ class PacketTest {
         ByteBuffer payload = packet.payload();
         Packet copy = packet.copy();
         payload.put(payload.position(), (byte) 'j');
-        packet.setHopBudget(1);
+        NodeOptions.setHopBudget(packet, 1);
         packet.seal();
 
         assertThat(copy.buffer().hasArray()).isTrue();

@@ -41,11 +41,11 @@ class ReceiveRulesTest {
         return packet(Anep.DEFAULT_TYPE_ID, options);
     }
 
-    private static @Nullable DropReason parse(Packet packet, byte[] octets) {
+    private static @Nullable ParseFault parse(Packet packet, byte[] octets) {
         return packet.parse(ByteBuffer.wrap(octets), 0, octets.length);
     }
 
-    private static @Nullable DropReason fault(byte[] octets) {
+    private static @Nullable ParseFault fault(byte[] octets) {
         return parse(new Packet(), octets);
     }
 
@@ -64,7 +64,7 @@ class ReceiveRulesTest {
         "OPTION,        0100 544d 0004 0010 0001 0001 4777 0001",
         "OPTION_FORMAT, 0180 0001 0003 000c 0001 0001",
     })
-    void theFirstBrokenRuleNamesTheReason(DropReason reason, String hex) {
+    void theFirstBrokenRuleNamesTheReason(ParseFault reason, String hex) {
         assertThat(fault(Octets.hex(hex))).isEqualTo(reason);
     }
 
@@ -75,7 +75,7 @@ class ReceiveRulesTest {
         buffer.putShort(12, (short) ~Checksum.sum(buffer, 0, octets.length));
 
         assertThat(Checksum.sum(buffer, 0, octets.length)).isEqualTo(0xFFFF);
-        assertThat(fault(octets)).isEqualTo(DropReason.CHECKSUM);
+        assertThat(fault(octets)).isEqualTo(ParseFault.CHECKSUM);
     }
 
     @Test
@@ -156,12 +156,12 @@ class ReceiveRulesTest {
 
     @Test
     void unknownOptionsThatAskForItDiscardThePacket() {
-        assertThat(fault(packet("d234 0001"))).isEqualTo(DropReason.OPTION);
+        assertThat(fault(packet("d234 0001"))).isEqualTo(ParseFault.OPTION);
         assertThat(fault(packet("9234 0001"))).isNull();
-        assertThat(fault(packet("c000 0001"))).isEqualTo(DropReason.OPTION);
-        assertThat(fault(packet("4000 0001"))).isEqualTo(DropReason.OPTION);
-        assertThat(fault(packet("4005 0001"))).isEqualTo(DropReason.OPTION);
-        assertThat(fault(packet("c00b 0001"))).isEqualTo(DropReason.OPTION);
+        assertThat(fault(packet("c000 0001"))).isEqualTo(ParseFault.OPTION);
+        assertThat(fault(packet("4000 0001"))).isEqualTo(ParseFault.OPTION);
+        assertThat(fault(packet("4005 0001"))).isEqualTo(ParseFault.OPTION);
+        assertThat(fault(packet("c00b 0001"))).isEqualTo(ParseFault.OPTION);
         assertThat(fault(packet("0000 0001"))).isNull();
     }
 
@@ -177,13 +177,13 @@ class ReceiveRulesTest {
     void knownPrivateOptionsOfTheWrongLengthAreDropped(Option option) {
         for (int words = 1; words < 16; words++) {
             String tlv = String.format("%04x%04x", option.wireType(), words) + "00000000".repeat(words - 1);
-            DropReason expected = null;
+            ParseFault expected = null;
             if (option == Option.CHECKSUM) {
-                expected = DropReason.CHECKSUM;
+                expected = ParseFault.CHECKSUM;
             } else if (option.words() != 0 && words != option.words()
                     || option.words() == 0 && option != Option.PUBLIC_AUTHENTICATION && words == 1) {
                 // Identifiers carry at least their scheme; a zeroed one is left to be filled in.
-                expected = DropReason.OPTION_FORMAT;
+                expected = ParseFault.OPTION_FORMAT;
             }
             assertThat(fault(packet(tlv))).as("%s of %d words", option, words).isEqualTo(expected);
         }
@@ -206,7 +206,7 @@ class ReceiveRulesTest {
             String tlv = String.format("%04x%04x%08x", type, words, scheme) + "00000000".repeat(words - 2);
             assertThat(fault(packet(tlv)))
                     .as("%d words", words)
-                    .isEqualTo(words == right ? null : DropReason.OPTION_FORMAT);
+                    .isEqualTo(words == right ? null : ParseFault.OPTION_FORMAT);
         }
         String unknownScheme = String.format("%04x 0005 0000 0009", type) + "00000000".repeat(3);
         Packet packet = new Packet();

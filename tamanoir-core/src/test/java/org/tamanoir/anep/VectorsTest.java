@@ -88,7 +88,7 @@ class VectorsTest {
             for (int offset : new int[] {0, 3}) {
                 var buffer = Octets.exactly(octets, offset, direct);
                 for (Packet packet : new Packet[] {new Packet(), new Packet(0x4A4E, PacketSpace.HEAP)}) {
-                    DropReason fault = packet.parse(buffer, offset, octets.length);
+                    ParseFault fault = packet.parse(buffer, offset, octets.length);
                     assertThat(fault == null ? facts(packet) : "drop " + fault).isEqualTo(datagram);
                 }
                 assertThat(framed(buffer, offset)).isEqualTo(stream);

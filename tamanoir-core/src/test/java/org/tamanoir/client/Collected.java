@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.routing.Addresses;
 
 /** A handler that keeps what it was given. Thread contract: any thread. */
 final class Collected implements PacketHandler {
@@ -20,7 +21,7 @@ final class Collected implements PacketHandler {
     public void packet(Packet packet, Peer peer) throws java.io.IOException {
         synchronized (this) {
             packets.add(packet.copy());
-            peers.add(peer.transport() + " " + Addresses.text(peer.address()));
+            peers.add((peer.isUdp() ? "UDP " : "TCP ") + Addresses.text(peer.address()));
         }
         if (answers) {
             peer.reply(packet);

@@ -14,7 +14,7 @@ class LoadBatchTest {
     @ParameterizedTest
     @CsvSource({"200,true,true", "201,true,false", "200,false,true", "65535,true,true", "333,false,false"})
     void everyPacketIsGoodAndNumberedHoweverOftenTheMemoryIsUsedAgain(
-            int packetOctets, boolean checksum, boolean timestamps) throws Exception {
+            int packetBytes, boolean checksum, boolean timestamps) throws Exception {
         PacketBuilder builder = new PacketBuilder().destination(InetAddress.getByName("10.0.2.7")).stream(7);
         if (timestamps) {
             builder.timestamps();
@@ -22,15 +22,15 @@ class LoadBatchTest {
         if (checksum) {
             builder.checksum();
         }
-        LoadBatch batch = new LoadBatch(builder, packetOctets, 4096);
+        LoadBatch batch = new LoadBatch(builder, packetBytes, 4096);
         LoadPattern pattern = new LoadPattern();
         Packet packet = new Packet();
         long sequence = 0;
         for (int round = 0; round < 20; round++) {
             int packets = batch.prepare(3);
             int at = batch.from();
-            for (int i = 0; i < packets; i++, at += packetOctets) {
-                assertThat(packet.parse(batch.octets(), at, packetOctets)).isNull();
+            for (int i = 0; i < packets; i++, at += packetBytes) {
+                assertThat(packet.parse(batch.bytes(), at, packetBytes)).isNull();
                 assertThat(packet.sequence()).isEqualTo(sequence++);
                 assertThat(packet.originTimeNs() != 0).isEqualTo(timestamps);
                 assertThat(pattern.matches(packet)).isTrue();
@@ -40,13 +40,13 @@ class LoadBatchTest {
     }
 
     @Test
-    void aChangedOctetDoesNotMatchThePattern() {
+    void aChangedByteDoesNotMatchThePattern() {
         LoadBatch batch = new LoadBatch(new PacketBuilder().stream(1), 100, 1000);
         batch.prepare(1);
         Packet packet = new Packet();
-        assertThat(packet.parse(batch.octets(), 0, 100)).isNull();
+        assertThat(packet.parse(batch.bytes(), 0, 100)).isNull();
         int last = packet.payloadOffset() + packet.payloadLength() - 1;
-        batch.octets().put(last, (byte) (batch.octets().get(last) ^ 1));
+        batch.bytes().put(last, (byte) (batch.bytes().get(last) ^ 1));
         assertThat(new LoadPattern().matches(packet)).isFalse();
     }
 

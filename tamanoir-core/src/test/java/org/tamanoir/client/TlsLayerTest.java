@@ -14,14 +14,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsSession;
 
 class TlsLayerTest {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private static final int RECORD_OCTETS = 1000;
-    private static final int ROOM_OCTETS = 10;
+    private static final int RECORD_BYTES = 1000;
+    private static final int ROOM_BYTES = 10;
 
     @TempDir
     private Path folder;
@@ -33,30 +34,30 @@ class TlsLayerTest {
         try (ServerSocketChannel listener = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0))) {
             InetSocketAddress address = (InetSocketAddress) listener.getLocalAddress();
             SocketChannel raw = SocketChannel.open(address);
-            CompletableFuture<TlsSession> sender = CompletableFuture.supplyAsync(() -> handshaken(raw, authority));
+            CompletableFuture<TlsSession> sender = Waiting.async(() -> handshaken(raw, authority));
             try (raw;
-                    TcpConnection reader = new TcpConnection(listener.accept(), PATIENCE, server.server())) {
+                    BlockingConnection reader = new BlockingConnection(listener.accept(), PATIENCE, server.server())) {
                 reader.shakeHands(PATIENCE);
                 ByteBuffer record = ByteBuffer.allocate(1 << 15);
-                sender.get(10, TimeUnit.SECONDS).send(ByteBuffer.allocate(RECORD_OCTETS), record);
-                int octets = record.position();
-                raw.write(record.limit(octets / 2).position(0));
+                sender.get(10, TimeUnit.SECONDS).send(ByteBuffer.allocate(RECORD_BYTES), record);
+                int bytes = record.position();
+                raw.write(record.limit(bytes / 2).position(0));
 
-                ByteBuffer target = ByteBuffer.allocate(ROOM_OCTETS);
+                ByteBuffer target = ByteBuffer.allocate(ROOM_BYTES);
                 assertThat(inVain(reader, target).get(10, TimeUnit.SECONDS)).isZero();
-                raw.write(record.limit(octets));
+                raw.write(record.limit(bytes));
                 int read = 0;
-                while (read < RECORD_OCTETS) {
+                while (read < RECORD_BYTES) {
                     read += reader.read(target.clear(), PATIENCE.toNanos());
                 }
-                assertThat(read).isEqualTo(RECORD_OCTETS);
+                assertThat(read).isEqualTo(RECORD_BYTES);
             }
         }
     }
 
     /** On another thread: what this is about would never return. */
-    private static CompletableFuture<Integer> inVain(TcpConnection reader, ByteBuffer target) {
-        return CompletableFuture.supplyAsync(() -> {
+    private static CompletableFuture<Integer> inVain(BlockingConnection reader, ByteBuffer target) {
+        return Waiting.async(() -> {
             try {
                 return reader.read(target, TimeUnit.MILLISECONDS.toNanos(200));
             } catch (IOException e) {

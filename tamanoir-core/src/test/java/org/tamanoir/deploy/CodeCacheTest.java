@@ -20,7 +20,7 @@ import org.tamanoir.anep.ServiceKey;
 
 /** What the cache keeps, forgets and gives, and what it makes of files that are not whole. */
 class CodeCacheTest {
-    private static final long LIMIT_OCTETS = 1 << 20;
+    private static final long LIMIT_BYTES = 1 << 20;
 
     @TempDir
     private Path dir;
@@ -31,7 +31,7 @@ class CodeCacheTest {
     @BeforeEach
     void open() throws IOException {
         repository = new CodeFetcherRepository(dir.resolve("made"));
-        cache = CodeCache.open(dir.resolve("cache"), LIMIT_OCTETS);
+        cache = CodeCache.open(dir.resolve("cache"), LIMIT_BYTES);
     }
 
     @AfterEach
@@ -41,7 +41,7 @@ class CodeCacheTest {
 
     private void reopen() throws IOException {
         cache.close();
-        cache = CodeCache.open(dir.resolve("cache"), LIMIT_OCTETS);
+        cache = CodeCache.open(dir.resolve("cache"), LIMIT_BYTES);
     }
 
     private Manifest put(String version, int filling) throws Exception {
@@ -53,12 +53,9 @@ class CodeCacheTest {
             throws Exception {
         byte[] jar = repository.jarOf(manifest);
         Path known = cache.wholeJar(manifest.jarSha256());
-        Path partial = known != null ? known : cache.partial(manifest.jarSha256(), jar.length);
-        if (known == null) {
-            Files.write(partial, jar);
-        }
-        byte[] octets = manifest.encode();
-        cache.put(manifest, octets, repository.signer.sign(octets).encode(), partial, newest, "test");
+        Path made = known != null ? known : Files.write(cache.newDownload(jar.length), jar);
+        byte[] bytes = manifest.encode();
+        cache.put(manifest, bytes, repository.signer.sign(bytes).encode(), made, newest, "test");
         return manifest;
     }
 
@@ -133,8 +130,8 @@ class CodeCacheTest {
     @Test
     void aVersionComesBackWithAnotherSignature() throws Exception {
         Manifest manifest = put("1.0", 1000);
-        byte[] octets = manifest.encode();
-        cache.put(manifest, octets, null, present(manifest.id().key()).jar(), true, "test");
+        byte[] bytes = manifest.encode();
+        cache.put(manifest, bytes, null, present(manifest.id().key()).jar(), true, "test");
         TrustPolicy anybody = new TrustPolicy(List.of(), Set.of(), Set.of(), true);
         assertThat(cache.find(manifest.id().key(), anybody))
                 .isNotNull()
@@ -148,7 +145,7 @@ class CodeCacheTest {
 
     @Test
     void anotherProcessIsToldThatTheFolderIsInUse() {
-        assertThatThrownBy(() -> CodeCache.open(dir.resolve("cache"), LIMIT_OCTETS))
+        assertThatThrownBy(() -> CodeCache.open(dir.resolve("cache"), LIMIT_BYTES))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("another process uses it")
                 .hasMessageNotContaining("\n");
@@ -159,7 +156,7 @@ class CodeCacheTest {
     @Test
     void aFolderThatCannotBeHadIsAnError() throws IOException {
         Path file = Files.createFile(dir.resolve("file"));
-        assertThatThrownBy(() -> CodeCache.open(file.resolve("cache"), LIMIT_OCTETS))
+        assertThatThrownBy(() -> CodeCache.open(file.resolve("cache"), LIMIT_BYTES))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot be made")
                 .hasMessageNotContaining("\n");
@@ -171,9 +168,9 @@ class CodeCacheTest {
     void anAlteredJarIsRemovedAndNotThere() throws Exception {
         Manifest manifest = put("1.0", 1000);
         Path jar = present(manifest.id().key()).jar();
-        byte[] octets = Files.readAllBytes(jar);
-        octets[500] ^= 1;
-        Files.write(jar, octets);
+        byte[] bytes = Files.readAllBytes(jar);
+        bytes[500] ^= 1;
+        Files.write(jar, bytes);
 
         assertThat(find(manifest)).isNull();
         assertThat(jar).doesNotExist();
@@ -224,10 +221,6 @@ class CodeCacheTest {
         Files.createDirectories(root.resolve("services/org.example.Empty"));
         Files.createFile(root.resolve("services/not a name"));
         Files.createFile(root.resolve("newest/org.example.Half"));
-        for (int i = 0; i < 20; i++) {
-            Path partial = Files.createFile(root.resolve("partial/" + i));
-            Files.setLastModifiedTime(partial, FileTime.fromMillis(1000L * i));
-        }
         reopen();
 
         assertThat(cache.contents()).containsExactly(manifest.id());
@@ -235,17 +228,6 @@ class CodeCacheTest {
         assertThat(files(root.resolve("tmp"))).isEmpty();
         assertThat(files(root.resolve("jars"))).hasSize(1);
         assertThat(root.resolve("services/org.example.Half")).doesNotExist();
-        assertThat(files(root.resolve("partial")))
-                .hasSize(CacheFolder.MAX_PARTIALS)
-                .contains(root.resolve("partial/19"));
-    }
-
-    @Test
-    void partsOfDownloadsAreBoundedInNumber() throws Exception {
-        for (int i = 0; i < 20; i++) {
-            Files.createFile(cache.partial("a" + i, 1));
-        }
-        assertThat(files(dir.resolve("cache/partial"))).hasSizeLessThanOrEqualTo(CacheFolder.MAX_PARTIALS + 1);
     }
 
     // ---- the limit -----------------------------------------------------------------------------------------------
@@ -336,7 +318,7 @@ class CodeCacheTest {
                 "/",
                 "lock",
                 "newest/org.example.Foo",
-                "partial/0",
+                "tmp/0",
                 "jars",
                 "services",
                 "services/org.example.Foo",

@@ -1,5 +1,6 @@
 package org.tamanoir.deploy;
 
+import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,7 +38,7 @@ final class CodeFetcherRepository {
                 false);
     }
 
-    /** Publishes a jar of some more than {@code filling} octets under a version's key and the bare name's. */
+    /** Publishes a jar of some more than {@code filling} bytes under a version's key and the bare name's. */
     Manifest publish(String version, int filling) throws IOException {
         return publish(new ServiceId(NAME, version), filling);
     }
@@ -67,17 +68,24 @@ final class CodeFetcherRepository {
     }
 
     static Manifest manifest(ServiceId id, byte[] jar) {
-        return new Manifest(id, NAME, Sha256.hex(jar), jar.length, List.of("jvm"), ServiceLimits.NONE, "");
+        return new Manifest(
+                id,
+                NAME,
+                Hashing.sha256().hashBytes(jar).toString(),
+                jar.length,
+                List.of("jvm"),
+                ServiceLimits.NONE,
+                "");
     }
 
     void put(Manifest manifest, byte[] jar) {
         ServiceId id = manifest.id();
-        byte[] octets = manifest.encode();
-        files.put(id.path() + "/manifest.json", octets);
-        files.put(id.path() + "/manifest.sig", signer.sign(octets).encode());
+        byte[] bytes = manifest.encode();
+        files.put(id.path() + "/manifest.json", bytes);
+        files.put(id.path() + "/manifest.sig", signer.sign(bytes).encode());
         files.put(id.path() + "/" + id.jarName(), jar);
-        files.put("keys/" + ServiceKey.toString(id.key()), octets);
-        files.put("keys/" + ServiceKey.toString(id.nameKey()), octets);
+        files.put("keys/" + ServiceKey.toString(id.key()), bytes);
+        files.put("keys/" + ServiceKey.toString(id.nameKey()), bytes);
     }
 
     byte[] jarOf(Manifest manifest) {

@@ -40,12 +40,11 @@ final class CodeFetcherServer implements AutoCloseable {
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final List<Thread> threads = new CopyOnWriteArrayList<>();
     final List<Request> requests = new CopyOnWriteArrayList<>();
-    /** Octets of bodies that the sockets took. */
-    final AtomicLong bodyOctets = new AtomicLong();
+    /** Bytes of bodies that the sockets took. */
+    final AtomicLong bodyBytes = new AtomicLong();
 
-    final AtomicLong jarOctets = new AtomicLong();
+    final AtomicLong jarBytes = new AtomicLong();
     volatile Behaviour behaviour = this::serve;
-    volatile boolean ranges = true;
 
     CodeFetcherServer(Map<String, byte[]> files) throws IOException {
         this.files = files;
@@ -134,27 +133,9 @@ final class CodeFetcherServer implements AutoCloseable {
             head(out, "404 Not Found", "Content-Length: 0");
             return true;
         }
-        String tag = tag(file);
-        String range = request.headers.get("range");
-        String ifRange = request.headers.get("if-range");
-        if (!ranges || range == null || (ifRange != null && !ifRange.equals(tag))) {
-            head(out, "200 OK", "Content-Length: " + file.length, "ETag: " + tag);
-            body(request, out, file, 0, file.length);
-            return true;
-        }
-        int from = Integer.parseInt(range.replaceAll("bytes=([0-9]+)-", "$1"));
-        head(
-                out,
-                "206 Partial Content",
-                "Content-Length: " + (file.length - from),
-                "ETag: " + tag,
-                "Content-Range: bytes " + from + "-" + (file.length - 1) + "/" + file.length);
-        body(request, out, file, from, file.length);
+        head(out, "200 OK", "Content-Length: " + file.length);
+        body(request, out, file, 0, file.length);
         return true;
-    }
-
-    static String tag(byte[] file) {
-        return "\"" + Sha256.hex(file).substring(0, 16) + "\"";
     }
 
     static void head(OutputStream out, String status, String... headers) throws IOException {
@@ -165,12 +146,12 @@ final class CodeFetcherServer implements AutoCloseable {
 
     void body(Request request, OutputStream out, byte[] file, int from, int to) throws IOException {
         for (int at = from; at < to; ) {
-            int octets = Math.min(8192, to - at);
-            out.write(file, at, octets);
-            at += octets;
-            bodyOctets.addAndGet(octets);
+            int bytes = Math.min(8192, to - at);
+            out.write(file, at, bytes);
+            at += bytes;
+            bodyBytes.addAndGet(bytes);
             if (request.isJar()) {
-                jarOctets.addAndGet(octets);
+                jarBytes.addAndGet(bytes);
             }
         }
         out.flush();
@@ -182,10 +163,10 @@ final class CodeFetcherServer implements AutoCloseable {
     }
 
     /** Sends so much of a jar and closes the connection, each time. */
-    void breaksJarsAfter(int octets, byte[] file) {
+    void breaksJarsAfter(int bytes, byte[] file) {
         forJars((request, out) -> {
-            head(out, "200 OK", "Content-Length: " + file.length, "ETag: " + tag(file));
-            body(request, out, file, 0, octets);
+            head(out, "200 OK", "Content-Length: " + file.length);
+            body(request, out, file, 0, bytes);
             return false;
         });
     }

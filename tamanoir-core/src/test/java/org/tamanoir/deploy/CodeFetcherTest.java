@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -19,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.support.Waiting;
 
 /** Fetching from mirrors and the previous node, with servers that fail between fetches or altogether. */
 class CodeFetcherTest {
@@ -118,7 +118,35 @@ class CodeFetcherTest {
 
         assertWhole(fetcher.fetch(first.id().key(), null), first);
         assertWhole(fetcher.fetch(second.id().key(), null), second);
-        assertThat(server.jarOctets).hasValue(jar.length);
+        assertThat(server.jarBytes).hasValue(jar.length);
+    }
+
+    @Test
+    void nobodyWaitsForAStrangersDownload() throws Exception {
+        Manifest manifest = repository.publish("1.0", FILLING);
+        CodeFetcherServer mirror = server();
+        CodeFetcherServer stranger = server();
+        CountDownLatch strangerIsAsked = new CountDownLatch(1);
+        CountDownLatch mirrorHasSent = new CountDownLatch(1);
+        stranger.behaviour = (request, out) -> {
+            if (request.path().endsWith(".jar")) {
+                strangerIsAsked.countDown();
+                try {
+                    assertThat(mirrorHasSent.await(20, TimeUnit.SECONDS)).isTrue();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+            return stranger.serve(request, out);
+        };
+        CodeFetcher fetcher = fetcher(Duration.ofSeconds(20), mirror);
+        var other = Waiting.async(() -> fetcher.search(manifest.id().nameKey()).previousNode(stranger.address()));
+        assertThat(strangerIsAsked.await(10, TimeUnit.SECONDS)).isTrue();
+
+        assertWhole(fetcher.fetch(manifest.id().key(), null), manifest);
+
+        mirrorHasSent.countDown();
+        other.get(20, TimeUnit.SECONDS);
     }
 
     @Test
@@ -138,7 +166,7 @@ class CodeFetcherTest {
             return server.serve(request, out);
         };
         CodeFetcher fetcher = fetcher(Duration.ofSeconds(10), server);
-        var other = CompletableFuture.supplyAsync(() -> {
+        var other = Waiting.async(() -> {
             try {
                 return fetcher.fetch(manifest.id().nameKey(), null);
             } catch (CodeRefusedException | CodeUnavailableException e) {
@@ -147,7 +175,7 @@ class CodeFetcherTest {
         });
         assertWhole(fetcher.fetch(manifest.id().key(), null), manifest);
         assertWhole(other.get(20, TimeUnit.SECONDS), manifest);
-        assertThat(server.jarOctets).hasValue(manifest.jarOctets());
+        assertThat(server.jarBytes).hasValue(manifest.jarBytes());
     }
 
     @Test
@@ -185,84 +213,28 @@ class CodeFetcherTest {
     }
 
     @Test
-    void whatTheFirstMirrorSentBeforeItWasKilledIsNotAskedAgain() throws Exception {
+    void theSecondMirrorSendsTheWholeJarWhenTheFirstIsKilledInMidDownload() throws Exception {
         Manifest manifest = repository.publish("1.0", FILLING);
         CodeFetcherServer killed = server();
-        killed.forJars((request, out) -> {
-            byte[] jar = repository.jarOf(manifest);
-            CodeFetcherServer.head(out, "200 OK", "Content-Length: " + jar.length);
-            killed.body(request, out, jar, 0, 200_000);
-            awaitPartial(manifest, 200_000);
-            killed.close();
-            return false;
-        });
+        killed.breaksJarsAfter(200_000, repository.jarOf(manifest));
         CodeFetcherServer alive = server();
 
         assertWhole(fetcher(killed, alive).fetch(manifest.id().key(), null), manifest);
-        assertThat(alive.jarOctets).hasValue(manifest.jarOctets() - 200_000);
-    }
-
-    private void awaitPartial(Manifest manifest, long octets) {
-        Path partial = dir.resolve("cache/partial/" + manifest.jarSha256());
-        org.awaitility.Awaitility.await()
-                .atMost(Duration.ofSeconds(10))
-                .until(() -> Files.exists(partial) && Files.size(partial) >= octets);
+        assertThat(alive.jarBytes).hasValue(manifest.jarBytes());
+        assertThat(dir.resolve("cache/tmp")).isEmptyDirectory();
     }
 
     @Test
-    void aBrokenConnectionIsResumedAtTheSameMirrorWithItsTag() throws Exception {
+    void aDownloadThatBreaksOffIsAnErrorAndLeavesNothing() throws Exception {
         Manifest manifest = repository.publish("1.0", FILLING);
         CodeFetcherServer flaky = server();
-        byte[] jar = repository.jarOf(manifest);
-        flaky.forJars((request, out) -> {
-            if (request.headers().containsKey("range")) {
-                return flaky.serve(request, out);
-            }
-            CodeFetcherServer.head(
-                    out, "200 OK", "Content-Length: " + jar.length, "ETag: " + CodeFetcherServer.tag(jar));
-            flaky.body(request, out, jar, 0, 100_000);
-            awaitPartial(manifest, 100_000);
-            return false;
-        });
+        flaky.breaksJarsAfter(100_000, repository.jarOf(manifest));
 
-        assertWhole(fetcher(flaky).fetch(manifest.id().key(), null), manifest);
-        assertThat(flaky.jarOctets).hasValue(manifest.jarOctets());
-        assertThat(flaky.requests.get(3).headers())
-                .containsEntry("range", "bytes=100000-")
-                .containsEntry("if-range", CodeFetcherServer.tag(jar));
-    }
-
-    @Test
-    void aServerWithoutRangesBeginsAgain() throws Exception {
-        Manifest manifest = repository.publish("1.0", FILLING);
-        leavePartial(manifest, repository.jarOf(manifest), 100_000);
-        CodeFetcherServer plain = server();
-        plain.ranges = false;
-
-        assertWhole(fetcher(plain).fetch(manifest.id().key(), null), manifest);
-        assertThat(plain.jarOctets).hasValue(manifest.jarOctets());
-    }
-
-    @Test
-    void aPartOfAnotherSourceThatIsWrongIsDownloadedAgain() throws Exception {
-        Manifest manifest = repository.publish("1.0", FILLING);
-        leavePartial(manifest, new byte[FILLING], 100_000);
-        CodeFetcherServer good = server();
-
-        assertWhole(fetcher(good).fetch(manifest.id().key(), null), manifest);
-        assertThat(good.jarOctets).hasValue(2 * manifest.jarOctets() - 100_000);
-    }
-
-    @Test
-    void aPartLongerThanTheJarIsNotUsed() throws Exception {
-        Manifest manifest = repository.publish("1.0", 100);
-        leavePartial(manifest, new byte[FILLING], FILLING);
-
-        assertWhole(fetcher(server()).fetch(manifest.id().key(), null), manifest);
-    }
-
-    private void leavePartial(Manifest manifest, byte[] octets, int length) throws IOException {
-        Files.write(dir.resolve("cache/partial/" + manifest.jarSha256()), java.util.Arrays.copyOf(octets, length));
+        assertThatThrownBy(() -> fetcher(flaky).fetch(manifest.id().key(), null))
+                .isInstanceOf(CodeUnavailableException.class)
+                .hasMessageContaining("connection broke");
+        assertThat(dir.resolve("cache/tmp")).isEmptyDirectory();
+        assertThat(cache.contents()).isEmpty();
     }
 
     @Test

@@ -79,8 +79,8 @@ class CodeFetcherTlsTest {
                 usual.connectTimeout(),
                 usual.idleTimeout(),
                 usual.totalTimeout(),
-                usual.maxJarOctets(),
-                usual.maxUnpackedOctets(),
+                usual.maxJarBytes(),
+                usual.maxUnpackedBytes(),
                 usual.backOffMin(),
                 usual.backOffMax(),
                 tls);
@@ -102,7 +102,7 @@ class CodeFetcherTlsTest {
     void withACertificateOfItsOwnWhereTheServerWantsOne() throws Exception {
         URI address = start(authority.files("server", true, "127.0.0.1"));
         assertThat(fetch(address, authority.files("node").context()).manifest()).isEqualTo(manifest);
-        CacheFolder.deleteTree(dir.resolve("cache"));
+        SmallFile.remove(dir.resolve("cache"));
         assertThatThrownBy(() -> fetch(address, authority.trusting().context()))
                 .isInstanceOf(CodeUnavailableException.class);
     }

@@ -79,7 +79,7 @@ class KeysTest {
         SigningKey key = SigningKey.read(file);
 
         assertThat(key.publisher().id()).isEqualTo("06e3fd8fda29bb60");
-        assertThat(HexFormat.of().formatHex(key.sign(new byte[0]).octets())).isEqualTo(RFC_SIGNATURE);
+        assertThat(HexFormat.of().formatHex(key.sign(new byte[0]).bytes())).isEqualTo(RFC_SIGNATURE);
     }
 
     @Test
@@ -136,7 +136,7 @@ class KeysTest {
                 .hasMessageStartingWith("key file " + file)
                 .hasMessageNotContaining("\n");
         Files.writeString(file, text + " ".repeat(5000));
-        assertThatThrownBy(() -> PublisherKey.read(file)).hasMessageContaining("more than 4096 octets");
+        assertThatThrownBy(() -> PublisherKey.read(file)).hasMessageContaining("more than 4096 bytes");
     }
 
     @Test
@@ -147,8 +147,8 @@ class KeysTest {
 
         assertThat(Signature.decode(file)).isEqualTo(signature);
         assertThat(line).matches("ed25519 [0-9a-f]{16} [A-Za-z0-9+/]{86}==\n");
-        assertThat(Signature.decode(octets(line.replace("==\n", "")))).isEqualTo(signature);
-        assertThat(Signature.decode(octets(line.replace("\n", "\r\n")))).isEqualTo(signature);
+        assertThat(Signature.decode(bytes(line.replace("==\n", "")))).isEqualTo(signature);
+        assertThat(Signature.decode(bytes(line.replace("\n", "\r\n")))).isEqualTo(signature);
     }
 
     @Test
@@ -167,7 +167,7 @@ class KeysTest {
             line + " ".repeat(1 << 20)
         }) {
             CodeRefusedException refused =
-                    catchThrowableOfType(CodeRefusedException.class, () -> Signature.decode(octets(text)));
+                    catchThrowableOfType(CodeRefusedException.class, () -> Signature.decode(bytes(text)));
             assertThat(refused).as(text).isNotNull();
             assertThat(refused.refusal()).isEqualTo(Refusal.MALFORMED);
         }
@@ -178,7 +178,7 @@ class KeysTest {
         return "-----BEGIN " + label + "-----\n" + base64 + "\n-----END " + label + "-----\n";
     }
 
-    private static byte[] octets(String text) {
+    private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.ManagementFactory;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.service.Service;
 
 class LoadedServiceTest {
+    private static final long UNPACKED = 1 << 20;
     private static final String FOO = "org.example.Foo";
     private static final Duration BOUND = Duration.ofSeconds(20);
 
@@ -146,7 +148,7 @@ class LoadedServiceTest {
                 "package org.tamanoir.service; public class Extra {}");
         Path jar = TestJars.jar(dir, sources);
         assertThat(ServiceJar.inspect(jar, 1 << 20).services()).containsExactly(monitor);
-        try (LoadedService loaded = LoadedService.load(code(jar, monitor, "1.0"))) {
+        try (LoadedService loaded = LoadedService.load(code(jar, monitor, "1.0"), UNPACKED)) {
             Service made = loaded.factory().get();
             ClassLoader own = made.getClass().getClassLoader();
             assertThat(made.getName()).isEqualTo("x");
@@ -163,10 +165,10 @@ class LoadedServiceTest {
         // The compiler does not let a package of the JDK be added to: the name is changed afterwards.
         Map<String, String> source =
                 Map.of("jovax.sql.DataSource", "package jovax.sql; public interface DataSource {}");
-        byte[] octets = Objects.requireNonNull(TestJars.entries(dir, source).get("jovax/sql/DataSource.class"));
-        String renamed = new String(octets, StandardCharsets.ISO_8859_1).replace("jovax", "javax");
+        byte[] bytes = Objects.requireNonNull(TestJars.entries(dir, source).get("jovax/sql/DataSource.class"));
+        String renamed = new String(bytes, StandardCharsets.ISO_8859_1).replace("jovax", "javax");
         entries.put("javax/sql/DataSource.class", renamed.getBytes(StandardCharsets.ISO_8859_1));
-        try (LoadedService loaded = LoadedService.load(code(TestJars.zip(dir, "own", entries), FOO, "1.0"))) {
+        try (LoadedService loaded = LoadedService.load(code(TestJars.zip(dir, "own", entries), FOO, "1.0"), UNPACKED)) {
             ClassLoader own = loaded.factory().get().getClass().getClassLoader();
             assertThat(own.loadClass("java.util.List")).isSameAs(List.class);
             assertThat(own.loadClass("javax.sql.DataSource").getClassLoader()).isSameAs(own);
@@ -179,7 +181,8 @@ class LoadedServiceTest {
         byte[] text = "words".getBytes(StandardCharsets.UTF_8);
         entries.put("org/example/a b#?%+\u00e9.txt", text);
         entries.put("org/example/other.txt", new byte[0]);
-        try (LoadedService loaded = LoadedService.load(code(TestJars.zip(dir, "words", entries), FOO, "1.0"))) {
+        try (LoadedService loaded =
+                LoadedService.load(code(TestJars.zip(dir, "words", entries), FOO, "1.0"), UNPACKED)) {
             Class<?> type = loaded.factory().get().getClass();
             var url = Objects.requireNonNull(type.getResource("a b#?%+\u00e9.txt"));
             assertThat(url.openStream().readAllBytes()).isEqualTo(text);
@@ -205,9 +208,9 @@ class LoadedServiceTest {
     void aJarThatIsNotTheOneOfTheManifestIsRefused() throws Exception {
         Path jar = TestJars.jar(dir, FOO, TestJars.forwarder(FOO, ""));
         ServicePackage code = code(jar, FOO, "1.0");
-        byte[] octets = Files.readAllBytes(jar);
-        octets[octets.length / 2]++;
-        Files.write(jar, octets);
+        byte[] bytes = Files.readAllBytes(jar);
+        bytes[bytes.length / 2]++;
+        Files.write(jar, bytes);
         assertThat(refusal(code)).isEqualTo(Refusal.WRONG_DIGEST);
         Files.write(jar, new byte[1 << 20]);
         assertThat(refusal(code)).isEqualTo(Refusal.WRONG_DIGEST);
@@ -219,7 +222,7 @@ class LoadedServiceTest {
     void aJarThatIsExchangedAfterLoadingChangesNothing() throws Exception {
         String members = "public static class Later extends Foo {}";
         Path jar = TestJars.jar(dir, FOO, TestJars.forwarder(FOO, members));
-        try (LoadedService loaded = LoadedService.load(code(jar, FOO, "1.0"))) {
+        try (LoadedService loaded = LoadedService.load(code(jar, FOO, "1.0"), UNPACKED)) {
             Files.write(jar, new byte[] {1});
             Class<?> type = loaded.factory().get().getClass();
             assertThat(type.getClassLoader().loadClass(FOO + "$Later")).isNotNull();
@@ -254,8 +257,8 @@ class LoadedServiceTest {
     void aServiceForOtherLevelsIsRefused() throws Exception {
         ServicePackage code = code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, "")), FOO, "1.0");
         Manifest jvm = code.manifest();
-        Manifest kernel = new Manifest(
-                jvm.id(), FOO, jvm.jarSha256(), jvm.jarOctets(), List.of("kernel"), ServiceLimits.NONE, "");
+        Manifest kernel =
+                new Manifest(jvm.id(), FOO, jvm.jarSha256(), jvm.jarBytes(), List.of("kernel"), ServiceLimits.NONE, "");
         assertThat(refusal(new ServicePackage(kernel, null, code.jar(), "cache")))
                 .isEqualTo(Refusal.NOT_A_SERVICE);
     }
@@ -356,7 +359,7 @@ class LoadedServiceTest {
 
         cycles(code, 50);
         int classesBefore = classes.getLoadedClassCount();
-        long metaspaceBefore = metaspaceOctets();
+        long metaspaceBefore = metaspaceBytes();
         LoadedService last = cycles(code, 1000);
         Awaitility.await().atMost(BOUND).until(last::isUnloaded);
 
@@ -364,22 +367,22 @@ class LoadedServiceTest {
         Awaitility.await().atMost(BOUND).untilAsserted(() -> {
             System.gc();
             assertThat(classes.getLoadedClassCount()).isLessThan(classesBefore + 1000);
-            assertThat(metaspaceOctets()).isLessThan(metaspaceBefore + (8 << 20));
+            assertThat(metaspaceBytes()).isLessThan(metaspaceBefore + (8 << 20));
         });
     }
 
     private static LoadedService cycles(ServicePackage code, int count) throws CodeRefusedException {
-        LoadedService loaded = LoadedService.load(code);
+        LoadedService loaded = LoadedService.load(code, UNPACKED);
         for (int i = 0; i < count; i++) {
             makeOne(loaded);
             loaded.close();
-            loaded = LoadedService.load(code);
+            loaded = LoadedService.load(code, UNPACKED);
         }
         loaded.close();
         return loaded;
     }
 
-    private static long metaspaceOctets() {
+    private static long metaspaceBytes() {
         return ManagementFactory.getMemoryPoolMXBeans().stream()
                 .filter(pool -> pool.getName().equals("Metaspace"))
                 .map(MemoryPoolMXBean::getUsage)
@@ -395,22 +398,32 @@ class LoadedServiceTest {
 
     // ---- helpers ----------------------------------------------------------------------------------------------------
 
+    @Test
+    void aJarThatUnpacksToMoreThanTodaysBoundIsTooLarge() throws Exception {
+        ServicePackage code = code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, "")), FOO, "1.0");
+
+        CodeRefusedException refused =
+                catchThrowableOfType(CodeRefusedException.class, () -> LoadedService.load(code, 100));
+
+        assertThat(refused.refusal()).isEqualTo(Refusal.TOO_LARGE);
+    }
+
     private LoadedService load(String source) throws Exception {
         return load(source, "1.0");
     }
 
     private LoadedService load(String source, String version) throws Exception {
-        return LoadedService.load(code(TestJars.jar(dir, FOO, source), FOO, version));
+        return LoadedService.load(code(TestJars.jar(dir, FOO, source), FOO, version), UNPACKED);
     }
 
     private static ServicePackage code(Path jar, String mainClass, String version) throws IOException {
         String name = mainClass.replace('$', '_');
-        byte[] octets = Files.readAllBytes(jar);
+        byte[] bytes = Files.readAllBytes(jar);
         Manifest manifest = new Manifest(
                 new ServiceId(name, version),
                 mainClass,
-                Sha256.hex(octets),
-                octets.length,
+                Hashing.sha256().hashBytes(bytes).toString(),
+                bytes.length,
                 List.of("jvm"),
                 ServiceLimits.NONE,
                 "");
@@ -418,7 +431,8 @@ class LoadedServiceTest {
     }
 
     private static Refusal refusal(ServicePackage code) {
-        CodeRefusedException refused = catchThrowableOfType(CodeRefusedException.class, () -> LoadedService.load(code));
+        CodeRefusedException refused =
+                catchThrowableOfType(CodeRefusedException.class, () -> LoadedService.load(code, UNPACKED));
         assertThat(refused)
                 .isNotNull()
                 .hasMessageStartingWith(code.manifest().id().toString())

@@ -42,7 +42,7 @@ class ManifestTest {
     @Test
     void theVectorIsWrittenAndRead() throws Exception {
         assertThat(FOO.encode()).asString(StandardCharsets.UTF_8).isEqualTo(TEXT);
-        assertThat(Manifest.decode(octets(TEXT))).isEqualTo(FOO);
+        assertThat(Manifest.decode(bytes(TEXT))).isEqualTo(FOO);
     }
 
     @Test
@@ -52,7 +52,7 @@ class ManifestTest {
                     new ServiceId("F", "1.0-rc1"),
                     "a.B$C",
                     DIGEST,
-                    Manifest.MAX_JAR_OCTETS,
+                    Manifest.MAX_JAR_BYTES,
                     List.of("jvm", "kernel", "nic"),
                     new ServiceLimits(processors, Long.MAX_VALUE),
                     "d\u00e9j\u00e0 vu \u8336 \ud83d\ude00 %s");
@@ -61,7 +61,7 @@ class ManifestTest {
     }
 
     @Test
-    void theOctetsDoNotDependOnTheLanguageOfTheHost() {
+    void theBytesDoNotDependOnTheLanguageOfTheHost() {
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
@@ -74,7 +74,7 @@ class ManifestTest {
     @Test
     void ownFieldsArePassedOver() throws Exception {
         String text = TEXT.replace("{\n", "{ \"x-built\" : { \"by\" : [ 1, null, { } ] }, \"x-b\" : 2,\n");
-        assertThat(Manifest.decode(octets(text))).isEqualTo(FOO);
+        assertThat(Manifest.decode(bytes(text))).isEqualTo(FOO);
     }
 
     @ParameterizedTest
@@ -121,19 +121,19 @@ class ManifestTest {
             })
     void whatIsWrongIsSaidInOneLine(String good, String bad, String said) {
         assertThat(TEXT).contains(good);
-        refused(octets(TEXT.replaceFirst(java.util.regex.Pattern.quote(good), bad.replace("\\", "\\\\"))), said);
+        refused(bytes(TEXT.replaceFirst(java.util.regex.Pattern.quote(good), bad.replace("\\", "\\\\"))), said);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", " ", "null", "[]", "1", "\"manifest\"", "{", "{}", "\u0000", "\ufeff{}", "{}{}"})
     void whatIsNoManifestIsRefused(String text) {
-        refused(octets(text), "");
+        refused(bytes(text), "");
     }
 
     @Test
     void anythingBehindTheObjectIsRefused() {
-        refused(octets(TEXT + "{}"), "something stands behind");
-        refused(octets(TEXT + "x"), "line 13");
+        refused(bytes(TEXT + "{}"), "something stands behind");
+        refused(bytes(TEXT + "x"), "line 13");
     }
 
     @Test
@@ -144,16 +144,16 @@ class ManifestTest {
 
     @Test
     void sizeAndDepthAreBounded() {
-        refused(octets(TEXT + " ".repeat(1 << 20)), "octets: at most 16384");
-        refused(octets("[".repeat(16_000)), "");
-        refused(octets(TEXT.replace("{\n", "{ \"x-deep\" : " + "[".repeat(8) + "]".repeat(8) + ",\n")), "depth");
-        refused(octets(TEXT.replace("0.5", "9".repeat(5000))), "5000");
-        refused(octets(TEXT.replace("says", "s".repeat(501))), "description 'ssss");
+        refused(bytes(TEXT + " ".repeat(1 << 20)), "bytes: at most 16384");
+        refused(bytes("[".repeat(16_000)), "");
+        refused(bytes(TEXT.replace("{\n", "{ \"x-deep\" : " + "[".repeat(8) + "]".repeat(8) + ",\n")), "depth");
+        refused(bytes(TEXT.replace("0.5", "9".repeat(5000))), "5000");
+        refused(bytes(TEXT.replace("says", "s".repeat(501))), "description 'ssss");
     }
 
     @Test
     void alteredManifestsAreReadOrRefusedAndNothingElse() {
-        byte[] good = octets(TEXT);
+        byte[] good = bytes(TEXT);
         long seed = 19970701;
         Random random = new Random(seed);
         for (int i = 0; i < 20_000; i++) {
@@ -194,7 +194,7 @@ class ManifestTest {
         assertThat(refused.refusal()).isEqualTo(Refusal.MALFORMED);
     }
 
-    private static byte[] octets(String text) {
+    private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -3,6 +3,7 @@ package org.tamanoir.deploy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.common.hash.Hashing;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -20,8 +21,6 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class ServiceJarTest {
     private static final long LIMIT = 1 << 20;
@@ -46,8 +45,9 @@ class ServiceJarTest {
         assertThat(found.mainClass()).isEqualTo(FOO);
         assertThat(found.version()).isEqualTo("1.2-rc1");
         assertThat(found.description()).isEqualTo("says nothing");
-        assertThat(found.octets()).isEqualTo(Files.size(jar));
-        assertThat(found.sha256()).isEqualTo(Sha256.hex(Files.readAllBytes(jar)));
+        assertThat(found.bytes()).isEqualTo(Files.size(jar));
+        assertThat(found.sha256())
+                .isEqualTo(Hashing.sha256().hashBytes(Files.readAllBytes(jar)).toString());
     }
 
     @Test
@@ -87,7 +87,26 @@ class ServiceJarTest {
     void aJarWithoutAServiceIsNone() throws Exception {
         assertThat(refusal(TestJars.jar(dir, "Plain", "public class Plain {}"), LIMIT))
                 .isEqualTo(Refusal.NOT_A_SERVICE);
-        assertThat(refusal(TestJars.zip(dir, "empty", new TreeMap<>()), LIMIT)).isEqualTo(Refusal.NOT_A_SERVICE);
+        assertThat(refusal(TestJars.zip(dir, "empty", new TreeMap<>()), LIMIT)).isEqualTo(Refusal.MALFORMED);
+    }
+
+    @Test
+    void aServiceThatLacksAClassSaysWhich() throws Exception {
+        Map<String, String> sources = Map.of(
+                FOO,
+                TestJars.forwarder(FOO, "").replace("extends Service", "extends Service implements Other"),
+                "org.example.Other",
+                "package org.example; public interface Other {}");
+        TreeMap<String, byte[]> entries = TestJars.entries(dir, sources);
+        entries.remove("org/example/Other.class");
+
+        CodeRefusedException refused = catchThrowableOfType(
+                CodeRefusedException.class, () -> ServiceJar.inspect(TestJars.zip(dir, "lacking", entries), LIMIT));
+
+        assertThat(refused.refusal()).isEqualTo(Refusal.NOT_A_SERVICE);
+        assertThat(refused)
+                .hasMessageContaining("class 'org.example.Foo' cannot be loaded: "
+                        + "'java.lang.NoClassDefFoundError: org/example/Other'; pack all that it needs");
     }
 
     @Test
@@ -95,7 +114,7 @@ class ServiceJarTest {
         TreeMap<String, byte[]> entries = service();
         byte[] later =
                 Objects.requireNonNull(entries.get("org/example/Foo.class")).clone();
-        ByteBuffer.wrap(later).putShort(6, (short) (ClassFile.MAX_MAJOR + 1));
+        ByteBuffer.wrap(later).putShort(6, (short) (ServiceJar.MAX_MAJOR + 1));
         entries.put("META-INF/versions/99/org/example/Foo.class", later);
         assertThat(ServiceJar.inspect(TestJars.zip(dir, "multi", entries), LIMIT)
                         .services())
@@ -113,7 +132,7 @@ class ServiceJarTest {
 
         assertThat(Files.size(jar)).isLessThan(LIMIT / 50);
         assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.TOO_LARGE);
-        ServiceJar.check(jar, 2 * LIMIT);
+        ServiceJar.inspect(jar, 2 * LIMIT);
     }
 
     @Test
@@ -121,10 +140,10 @@ class ServiceJarTest {
         TreeMap<String, byte[]> entries = service();
         entries.put("zeros", new byte[(int) LIMIT]);
         Path jar = TestJars.zip(dir, "liar", entries);
-        byte[] octets = Files.readAllBytes(jar);
-        int central = central(octets, "zeros");
-        ByteBuffer.wrap(octets).order(ByteOrder.LITTLE_ENDIAN).putInt(central + 24, 1000);
-        Files.write(jar, octets);
+        byte[] bytes = Files.readAllBytes(jar);
+        int central = central(bytes, "zeros");
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(central + 24, 1000);
+        Files.write(jar, bytes);
 
         assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.TOO_LARGE);
     }
@@ -132,19 +151,10 @@ class ServiceJarTest {
     @Test
     void aJarOfTooManyEntriesIsTooLarge() throws Exception {
         TreeMap<String, byte[]> entries = service();
-        for (int i = 0; i < JarImage.MAX_ENTRIES; i++) {
+        for (int i = 0; i < JarContents.MAX_ENTRIES; i++) {
             entries.put("e" + i, new byte[0]);
         }
         assertThat(refusal(TestJars.zip(dir, "many", entries), LIMIT)).isEqualTo(Refusal.TOO_LARGE);
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"../up", "a/../../up", "/etc/passwd", "a//b", "./a", "a\\..\\b", "C:\\x", "line\nbreak", "a/.."})
-    void namesThatLeaveTheJarAreMalformed(String name) throws Exception {
-        TreeMap<String, byte[]> entries = service();
-        entries.put(name, new byte[] {1});
-        assertThat(refusal(TestJars.zip(dir, "path", entries), LIMIT)).isEqualTo(Refusal.MALFORMED);
     }
 
     @Test
@@ -152,25 +162,9 @@ class ServiceJarTest {
         TreeMap<String, byte[]> entries = service();
         entries.put("twin-a", new byte[0]);
         entries.put("twin-b", new byte[0]);
-        byte[] octets = Files.readAllBytes(TestJars.zip(dir, "twins", entries));
-        String text = new String(octets, StandardCharsets.ISO_8859_1).replace("twin-b", "twin-a");
+        byte[] bytes = Files.readAllBytes(TestJars.zip(dir, "twins", entries));
+        String text = new String(bytes, StandardCharsets.ISO_8859_1).replace("twin-b", "twin-a");
         Path jar = Files.write(dir.resolve("twins.jar"), text.getBytes(StandardCharsets.ISO_8859_1));
-        assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.MALFORMED);
-    }
-
-    @Test
-    void entriesThatShareTheirDataAreMalformed() throws Exception {
-        TreeMap<String, byte[]> entries = service();
-        byte[] noise = new byte[5000];
-        new Random(1).nextBytes(noise);
-        entries.put("one", noise);
-        entries.put("two", noise);
-        Path jar = TestJars.zip(dir, "shared", entries);
-        byte[] octets = Files.readAllBytes(jar);
-        // The packed data of the first entry is made to reach over that of all the others.
-        int central = central(octets, "META-INF/MANIFEST.MF");
-        ByteBuffer.wrap(octets).order(ByteOrder.LITTLE_ENDIAN).putInt(central + 20, octets.length - 800);
-        Files.write(jar, octets);
         assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.MALFORMED);
     }
 
@@ -198,10 +192,10 @@ class ServiceJarTest {
             zip.putNextEntry(entry);
             zip.write(plain);
         }
-        byte[] octets = out.toByteArray();
-        assertThat(JarImage.of(octets, "x", LIMIT).unpack("a.txt")).isEqualTo(plain);
-        octets[40]++;
-        Path jar = Files.write(dir.resolve("stored.jar"), octets);
+        byte[] bytes = out.toByteArray();
+        assertThat(JarContents.of(bytes, "x", LIMIT).entries().get("a.txt")).isEqualTo(plain);
+        bytes[40]++;
+        Path jar = Files.write(dir.resolve("stored.jar"), bytes);
         assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.MALFORMED);
     }
 
@@ -211,13 +205,13 @@ class ServiceJarTest {
         long seed = 20030501;
         Random random = new Random(seed);
         for (int i = 0; i < 2000; i++) {
-            byte[] octets = good.clone();
+            byte[] bytes = good.clone();
             for (int n = random.nextInt(4); n >= 0; n--) {
-                octets[random.nextInt(octets.length)] = (byte) random.nextInt(256);
+                bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
             }
-            int length = random.nextInt(4) == 0 ? random.nextInt(octets.length) : octets.length;
+            int length = random.nextInt(4) == 0 ? random.nextInt(bytes.length) : bytes.length;
             try {
-                ServiceJar.inspect(Arrays.copyOf(octets, length), "jar", LIMIT);
+                ServiceJar.inspect(Arrays.copyOf(bytes, length), "jar", LIMIT);
             } catch (CodeRefusedException e) {
                 assertThat(e).hasMessageNotContaining("\n");
             } catch (RuntimeException | Error e) {
@@ -235,7 +229,7 @@ class ServiceJarTest {
         TreeMap<String, byte[]> entries = TestJars.entries(dir, Map.of(FOO, TestJars.forwarder(FOO, members)));
         for (String name : new String[] {"A", "B"}) {
             String other = "org/example/Foo$" + (name.equals("A") ? "B" : "A");
-            entries.computeIfPresent("org/example/Foo$" + name + ".class", (n, octets) -> withSuper(octets, other));
+            entries.computeIfPresent("org/example/Foo$" + name + ".class", (n, bytes) -> withSuper(bytes, other));
         }
         assertThat(ServiceJar.inspect(TestJars.zip(dir, "circle", entries), LIMIT)
                         .services())
@@ -251,17 +245,20 @@ class ServiceJarTest {
     }
 
     @Test
-    void aClassFileThatWasAlteredIsReadOrRefusedAndNothingElse() throws Exception {
-        byte[] good = Objects.requireNonNull(service().get("org/example/Foo.class"));
+    void aClassFileThatWasAlteredIsAServiceOrNoneAndNothingElse() throws Exception {
+        TreeMap<String, byte[]> entries = service();
+        byte[] good = Objects.requireNonNull(entries.get("org/example/Foo.class"));
         long seed = 20030502;
         Random random = new Random(seed);
-        for (int i = 0; i < 20_000; i++) {
-            byte[] octets = Arrays.copyOf(good, 8 + random.nextInt(good.length - 7));
-            octets[random.nextInt(octets.length)] = (byte) random.nextInt(256);
+        for (int i = 0; i < 2_000; i++) {
+            byte[] bytes = Arrays.copyOf(good, 8 + random.nextInt(good.length - 7));
+            bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
+            entries.put("org/example/Foo.class", bytes);
+            byte[] jar = Files.readAllBytes(TestJars.zip(dir, "altered", entries));
             try {
-                ClassFile.read(octets);
-            } catch (IOException e) {
-                assertThat(e).message().isNotBlank();
+                ServiceJar.inspect(jar, "jar", LIMIT);
+            } catch (CodeRefusedException e) {
+                assertThat(e.refusal()).isEqualTo(Refusal.NOT_A_SERVICE);
             } catch (RuntimeException | Error e) {
                 throw new AssertionError("seed " + seed + ", round " + i, e);
             }
@@ -277,9 +274,9 @@ class ServiceJarTest {
         return text.lastIndexOf(name) - 46;
     }
 
-    private static Refusal refusal(Path jar, long maxUnpackedOctets) {
+    private static Refusal refusal(Path jar, long maxUnpackedBytes) {
         CodeRefusedException refused =
-                catchThrowableOfType(CodeRefusedException.class, () -> ServiceJar.check(jar, maxUnpackedOctets));
+                catchThrowableOfType(CodeRefusedException.class, () -> ServiceJar.inspect(jar, maxUnpackedBytes));
         assertThat(refused).isNotNull().hasMessageNotContaining("\n");
         return refused.refusal();
     }

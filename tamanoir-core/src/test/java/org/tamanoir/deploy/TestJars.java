@@ -50,7 +50,7 @@ public final class TestJars {
         return zip(dir, new TreeMap<>(sources).firstKey(), entries(dir, sources, manifestAttributes));
     }
 
-    /** What such a jar holds: octets by entry name. */
+    /** What such a jar holds: bytes by entry name. */
     static TreeMap<String, byte[]> entries(Path dir, Map<String, String> sources, String... manifestAttributes)
             throws IOException {
         TreeMap<String, byte[]> entries = compile(dir, sources);
@@ -62,14 +62,14 @@ public final class TestJars {
         return entries;
     }
 
-    /** Packs octets, by entry name, into a new jar. */
+    /** Packs bytes, by entry name, into a new jar. */
     static Path zip(Path dir, String name, Map<String, byte[]> entries) throws IOException {
         Path jar = Files.createTempFile(Files.createDirectories(dir), name + "-", ".jar");
         try (OutputStream out = Files.newOutputStream(jar);
                 ZipOutputStream zip = new ZipOutputStream(new BufferedOutputStream(out))) {
             for (Map.Entry<String, byte[]> entry : entries.entrySet()) {
                 ZipEntry header = new ZipEntry(entry.getKey());
-                header.setTime(MODIFIED_MS); // So that the same content gives the same octets at any time.
+                header.setTime(MODIFIED_MS); // So that the same content gives the same bytes at any time.
                 zip.putNextEntry(header);
                 zip.write(entry.getValue());
             }

@@ -20,13 +20,13 @@ class TrustPolicyTest {
     private static final SigningKey KEY = SigningKey.generate();
     private static final SigningKey OTHER = SigningKey.generate();
     private static final Manifest MANIFEST = manifest("org.example.Foo");
-    private static final byte[] OCTETS = MANIFEST.encode();
-    private static final byte[] SIGNED = KEY.sign(OCTETS).encode();
+    private static final byte[] BYTES = MANIFEST.encode();
+    private static final byte[] SIGNED = KEY.sign(BYTES).encode();
     private static final TrustPolicy POLICY = trusting("org.example.*");
 
     @Test
     void aTrustedPublishersCodeRuns() throws Exception {
-        assertThat(POLICY.verify(OCTETS, SIGNED)).isEqualTo(MANIFEST);
+        assertThat(POLICY.verify(BYTES, SIGNED)).isEqualTo(MANIFEST);
     }
 
     @ParameterizedTest
@@ -44,9 +44,9 @@ class TrustPolicyTest {
     })
     void aKeyCountsForItsNamesOnly(String pattern, boolean runs) throws Exception {
         if (runs) {
-            assertThat(trusting(pattern).verify(OCTETS, SIGNED)).isEqualTo(MANIFEST);
+            assertThat(trusting(pattern).verify(BYTES, SIGNED)).isEqualTo(MANIFEST);
         } else {
-            refused(trusting(pattern), OCTETS, SIGNED, Refusal.NOT_FOR_THIS_NAME, "[" + pattern + "]");
+            refused(trusting(pattern), BYTES, SIGNED, Refusal.NOT_FOR_THIS_NAME, "[" + pattern + "]");
         }
     }
 
@@ -59,21 +59,21 @@ class TrustPolicyTest {
                 Set.of(),
                 Set.of(),
                 false);
-        assertThat(policy.verify(OCTETS, SIGNED)).isEqualTo(MANIFEST);
-        refused(trusting(), OCTETS, SIGNED, Refusal.NOT_FOR_THIS_NAME, "[]");
+        assertThat(policy.verify(BYTES, SIGNED)).isEqualTo(MANIFEST);
+        refused(trusting(), BYTES, SIGNED, Refusal.NOT_FOR_THIS_NAME, "[]");
     }
 
     @Test
     void aStrangersCodeIsRefused() {
         refused(
                 POLICY,
-                OCTETS,
-                OTHER.sign(OCTETS).encode(),
+                BYTES,
+                OTHER.sign(BYTES).encode(),
                 Refusal.UNTRUSTED_KEY,
                 OTHER.publisher().id());
         refused(
                 TrustPolicy.NOBODY,
-                OCTETS,
+                BYTES,
                 SIGNED,
                 Refusal.UNTRUSTED_KEY,
                 KEY.publisher().id());
@@ -81,11 +81,10 @@ class TrustPolicyTest {
 
     @Test
     void aStrangersSignatureUnderATrustedKeyIdIsRefused() {
-        Signature forged =
-                new Signature(KEY.publisher().id(), OTHER.sign(OCTETS).octets());
+        Signature forged = new Signature(KEY.publisher().id(), OTHER.sign(BYTES).bytes());
         refused(
                 POLICY,
-                OCTETS,
+                BYTES,
                 forged.encode(),
                 Refusal.BAD_SIGNATURE,
                 KEY.publisher().id());
@@ -94,35 +93,35 @@ class TrustPolicyTest {
     @Test
     void aRevokedKeyCountsNoMoreTrustedOrNot() {
         String id = KEY.publisher().id();
-        refused(POLICY.revoking(id), OCTETS, SIGNED, Refusal.REVOKED_KEY, id);
-        refused(POLICY.revoking(id.toUpperCase(Locale.ROOT)), OCTETS, SIGNED, Refusal.REVOKED_KEY, id);
-        refused(TrustPolicy.NOBODY.revoking(id), OCTETS, SIGNED, Refusal.REVOKED_KEY, id);
+        refused(POLICY.revoking(id), BYTES, SIGNED, Refusal.REVOKED_KEY, id);
+        refused(POLICY.revoking(id.toUpperCase(Locale.ROOT)), BYTES, SIGNED, Refusal.REVOKED_KEY, id);
+        refused(TrustPolicy.NOBODY.revoking(id), BYTES, SIGNED, Refusal.REVOKED_KEY, id);
     }
 
     @Test
     void aRevokedJarDoesNotRunWhoeverSignsIt() {
-        refused(POLICY.revoking(DIGEST), OCTETS, SIGNED, Refusal.REVOKED_DIGEST, DIGEST);
+        refused(POLICY.revoking(DIGEST), BYTES, SIGNED, Refusal.REVOKED_DIGEST, DIGEST);
         TrustPolicy unsigned = new TrustPolicy(List.of(), Set.of(), Set.of(DIGEST), true);
-        refused(unsigned, OCTETS, null, Refusal.REVOKED_DIGEST, DIGEST);
+        refused(unsigned, BYTES, null, Refusal.REVOKED_DIGEST, DIGEST);
     }
 
     @Test
     void unsignedCodeRunsOnlyWhereTheOperatorSaysSo() throws Exception {
-        refused(POLICY, OCTETS, null, Refusal.UNSIGNED, "allow unsigned code");
+        refused(POLICY, BYTES, null, Refusal.UNSIGNED, "allow unsigned code");
         TrustPolicy open = new TrustPolicy(List.of(), Set.of(), Set.of(), true);
-        assertThat(open.verify(OCTETS, null)).isEqualTo(MANIFEST);
-        refused(open, OCTETS, SIGNED, Refusal.UNTRUSTED_KEY, KEY.publisher().id());
-        refused(open, OCTETS, new byte[0], Refusal.MALFORMED, "");
+        assertThat(open.verify(BYTES, null)).isEqualTo(MANIFEST);
+        refused(open, BYTES, SIGNED, Refusal.UNTRUSTED_KEY, KEY.publisher().id());
+        refused(open, BYTES, new byte[0], Refusal.MALFORMED, "");
     }
 
     @Test
-    void noAlteredOctetOfAManifestPasses() {
-        for (int i = 0; i < OCTETS.length; i++) {
-            byte[] altered = OCTETS.clone();
+    void noAlteredByteOfAManifestPasses() {
+        for (int i = 0; i < BYTES.length; i++) {
+            byte[] altered = BYTES.clone();
             altered[i] ^= 1;
             CodeRefusedException refused =
                     catchThrowableOfType(CodeRefusedException.class, () -> POLICY.verify(altered, SIGNED));
-            assertThat(refused).as("octet " + i).isNotNull();
+            assertThat(refused).as("byte " + i).isNotNull();
             assertThat(refused.refusal()).isIn(Refusal.BAD_SIGNATURE, Refusal.MALFORMED, Refusal.NOT_FOR_THIS_NAME);
         }
         byte[] otherDigest = manifest("org.example.Foo", "cd".repeat(32)).encode();
@@ -133,17 +132,17 @@ class TrustPolicyTest {
     void noAlteredBitOfASignaturePasses() throws Exception {
         Signature good = Signature.decode(SIGNED);
         for (int bit = 0; bit < 512; bit++) {
-            byte[] altered = good.octets();
+            byte[] altered = good.bytes();
             altered[bit / 8] ^= (byte) (1 << bit % 8);
             byte[] file = new Signature(good.keyId(), altered).encode();
-            refused(POLICY, OCTETS, file, Refusal.BAD_SIGNATURE, KEY.publisher().id());
+            refused(POLICY, BYTES, file, Refusal.BAD_SIGNATURE, KEY.publisher().id());
         }
     }
 
     @Test
     void aSignatureOfAnotherManifestIsRefused() {
         byte[] other = KEY.sign(manifest("org.example.Bar").encode()).encode();
-        refused(POLICY, OCTETS, other, Refusal.BAD_SIGNATURE, "org.example.Foo:1.0");
+        refused(POLICY, BYTES, other, Refusal.BAD_SIGNATURE, "org.example.Foo:1.0");
     }
 
     @ParameterizedTest

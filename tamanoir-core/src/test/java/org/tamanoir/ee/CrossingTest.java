@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,7 +17,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.NodeOptions;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
@@ -24,6 +26,7 @@ import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.PacketHandler;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Packets that come over one transport and go on over the other. */
@@ -46,16 +49,16 @@ class CrossingTest {
         return UdpTestNode.at("127.0.0.1", 0);
     }
 
-    private static List<byte[]> packets(PacketBuilder builder, int count, int octets) {
+    private static List<byte[]> packets(PacketBuilder builder, int count, int bytes) {
         List<byte[]> packets = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            packets.add(UdpTestNode.packet(builder, octets));
+            packets.add(UdpTestNode.packet(builder, bytes));
         }
         return packets;
     }
 
     private static void awaitSize(List<?> list, int size) {
-        UdpTestNode.eventually().until(() -> list.size() >= size);
+        eventually().until(() -> list.size() >= size);
     }
 
     /** Sends datagrams in windows to the node, and waits for each window at the receiver. */
@@ -98,7 +101,7 @@ class CrossingTest {
     @EnumSource(names = {"NATIVE", "NIO"})
     void datagramsGoOnAsAStream(TransportKind kind) throws Exception {
         List<byte[]> received = new CopyOnWriteArrayList<>();
-        try (AnepReceiver receiver = listen(free(), (packet, peer) -> received.add(UdpTestNode.octets(packet)));
+        try (AnepReceiver receiver = listen(free(), (packet, peer) -> received.add(UdpTestNode.bytes(packet)));
                 UdpTestNode node = start(kind);
                 UdpFarEnd sender = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1")) {
             node.deliver("127.0.0.1/32", Transport.TCP);
@@ -131,8 +134,8 @@ class CrossingTest {
             List<byte[]> received = sender.pump(first.udp(), sent, receiver);
             for (int i = 0; i < sent.size(); i++) {
                 Packet expected = UdpTestNode.parsed(sent.get(i));
-                expected.setHopBudget(8);
-                assertThat(received.get(i)).isEqualTo(UdpTestNode.octets(expected));
+                NodeOptions.setHopBudget(expected, 8);
+                assertThat(received.get(i)).isEqualTo(UdpTestNode.bytes(expected));
             }
             assertThat(first.balanced(sent.size()).packetsOut()).isEqualTo(sent.size());
             assertThat(second.balanced(sent.size()).packetsOut()).isEqualTo(sent.size());
@@ -172,7 +175,7 @@ class CrossingTest {
             address = new InetSocketAddress(reserved.getInetAddress(), reserved.getLocalPort());
         }
         List<byte[]> received = new CopyOnWriteArrayList<>();
-        PacketHandler handler = (packet, peer) -> received.add(UdpTestNode.octets(packet));
+        PacketHandler handler = (packet, peer) -> received.add(UdpTestNode.bytes(packet));
         try (UdpTestNode node = start(kind);
                 UdpFarEnd sender = new UdpFarEnd(kind, "127.0.0.1")) {
             node.toHost("10.1.0.0/16", address, Transport.TCP);
@@ -191,7 +194,7 @@ class CrossingTest {
                     int stream = 2 + life;
                     List<byte[]> sent = packets(UdpTestNode.builder(FAR, NAME, stream), 300, 100);
                     pump(sender, node.udp(), sent, received);
-                    UdpTestNode.eventually()
+                    eventually()
                             .untilAsserted(
                                     () -> assertThat(ofStream(received, stream)).containsExactlyElementsOf(sent));
                     probes += sent.size();
@@ -217,7 +220,7 @@ class CrossingTest {
             UdpTestNode node, UdpFarEnd sender, PacketBuilder builder, List<byte[]> received) {
         long in = node.environment.traffic().packetsIn();
         long[] sent = {0};
-        UdpTestNode.eventually().untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             sender.send(node.udp(), UdpTestNode.packet(builder, 100));
             node.balanced(in + ++sent[0]);
             assertThat(received).isNotEmpty();
@@ -228,7 +231,7 @@ class CrossingTest {
     private static long probeUntilDropped(UdpTestNode node, UdpFarEnd sender, PacketBuilder builder, long before) {
         long in = node.environment.traffic().packetsIn();
         long[] sent = {0};
-        UdpTestNode.eventually().untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             sender.send(node.udp(), UdpTestNode.packet(builder, 100));
             node.balanced(in + ++sent[0]);
             assertThat(node.environment.traffic().dropped()).isGreaterThan(before);
@@ -261,7 +264,7 @@ class CrossingTest {
                     }
                     assertThat(full).isGreaterThanOrEqualTo(200);
                     long expected = sent;
-                    UdpTestNode.eventually().untilAsserted(() -> {
+                    eventually().untilAsserted(() -> {
                         TrafficSnapshot now = node.environment.traffic();
                         assertThat(now.packetsIn()).isEqualTo(expected);
                         UdpTestNode.assertBalance(now);
@@ -291,7 +294,7 @@ class CrossingTest {
     void whatATcpNextHopSendsBackGoesWhereItsDestinationSays(TransportKind kind) throws Exception {
         List<byte[]> third = new CopyOnWriteArrayList<>();
         try (UdpFarEnd sender = new UdpFarEnd(kind, "127.0.0.1");
-                AnepReceiver other = listen(free(), (packet, peer) -> third.add(UdpTestNode.octets(packet)));
+                AnepReceiver other = listen(free(), (packet, peer) -> third.add(UdpTestNode.bytes(packet)));
                 AnepReceiver hop = listen(free(), (packet, peer) -> {
                     // To the sender, over another TCP connection that is opened for it, and to nowhere.
                     long sequence = packet.sequence();

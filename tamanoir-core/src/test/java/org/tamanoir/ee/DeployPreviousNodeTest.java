@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.NodeOptions;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
@@ -40,7 +41,8 @@ class DeployPreviousNodeTest extends TcpNodeTesting {
         PacketBuilder builder = packets("mark").previousNode(ipv6);
         Packet packet = (checksum ? builder.checksum() : builder).build(ByteBuffer.allocate(33));
         if (filled) {
-            packet.setPreviousNode(PreviousNode.of(UdpTestNode.at(ipv6 ? "2001:db8::99" : "192.0.2.99", 99)));
+            NodeOptions.setPreviousNode(
+                    packet, PreviousNode.of(UdpTestNode.at(ipv6 ? "2001:db8::99" : "192.0.2.99", 99)));
         }
         return packet;
     }

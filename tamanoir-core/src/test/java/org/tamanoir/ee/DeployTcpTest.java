@@ -2,10 +2,10 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.ee.TestServices.payload;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.StandardSocketOptions;
@@ -19,11 +19,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.NodeOptions;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** TCP streams that ask for a service which the node does not have yet. */
@@ -133,7 +137,7 @@ class DeployTcpTest extends TcpNodeTesting {
     @Test
     void aSourceMayAnswerBeforeItReturns() throws IOException {
         settings.source =
-                (key, origin, then) -> then.accept(ServiceSource.Answer.refused(DropReason.DEPLOYMENT_FAILED));
+                (key, then) -> origin -> then.accept(ServiceSource.Answer.refused(DropReason.DEPLOYMENT_FAILED));
         TestNode node = node().toHost(nobody());
         AnepSender sender = sender(node);
         sender.send(packets("late"), number(1));
@@ -143,7 +147,7 @@ class DeployTcpTest extends TcpNodeTesting {
 
     @Test
     void aSourceThatThrowsHasRefused() throws IOException {
-        settings.source = (key, origin, then) -> {
+        settings.source = (key, then) -> {
             throw new IllegalStateException("as the test wants it");
         };
         TestNode node = node().toHost(nobody());
@@ -337,7 +341,7 @@ class DeployTcpTest extends TcpNodeTesting {
         TestNode node = node().toHost(nobody());
         AnepSender sender = sender(node);
         Packet packet = packets("late").previousNode(false).build(ByteBuffer.allocate(4));
-        packet.setPreviousNode(org.tamanoir.anep.PreviousNode.of(UdpTestNode.at("10.1.2.3", 4444)));
+        NodeOptions.setPreviousNode(packet, org.tamanoir.anep.PreviousNode.of(UdpTestNode.at("10.1.2.3", 4444)));
         sender.send(packet);
         sender.flush();
         assertThat(source.awaitRequest("late").origin().previousNode()).isEqualTo(UdpTestNode.at("10.1.2.3", 4444));

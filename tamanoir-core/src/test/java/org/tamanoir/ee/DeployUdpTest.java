@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -13,21 +14,25 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceFetches;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 /** UDP packets that ask for a service which the node does not have yet, or has no longer. */
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class DeployUdpTest {
     private static final String NAME = "org.example.Late";
-    private static final int HOLD_OCTETS = 1 << 16;
+    private static final int HOLD_BYTES = 1 << 16;
 
     private final TestSource source = new TestSource();
 
@@ -42,12 +47,12 @@ class DeployUdpTest {
                 }),
                 ServiceConfig.EMPTY,
                 FailurePolicy.DROP,
-                new ServiceLife());
+                new ServiceHealth());
     }
 
     private UdpTestNode node(TransportKind kind, FailurePolicy unknown, Duration deployTimeout) {
         EeConfig config = UdpTestNode.config(kind, unknown, 1 << 20, 32);
-        return UdpTestNode.start(config.deploying(deployTimeout, Duration.ofSeconds(20), HOLD_OCTETS), source);
+        return UdpTestNode.start(config.deploying(deployTimeout, Duration.ofSeconds(20), HOLD_BYTES), source);
     }
 
     private UdpTestNode node(TransportKind kind) {
@@ -76,7 +81,7 @@ class DeployUdpTest {
     }
 
     private static void awaitWaiting(UdpTestNode node, long packets) {
-        UdpTestNode.eventually().until(() -> node.environment.waitingForCode() == packets);
+        eventually().until(() -> node.environment.waitingForCode() == packets);
     }
 
     @ParameterizedTest
@@ -89,8 +94,7 @@ class DeployUdpTest {
             awaitWaiting(node, 200);
             assertThat(node.environment.traffic().held()).isEqualTo(200);
             UdpTestNode.assertBalance(node.environment.traffic());
-            CompletableFuture<Void> answering =
-                    CompletableFuture.runAsync(() -> source.answer(node.services, version(1)));
+            CompletableFuture<Void> answering = Waiting.async(() -> source.answer(node.services, version(1)));
             end.send(node.udp(), packets(builder, 200));
             assertNext(end, 0, 400, 1);
             answering.get(10, TimeUnit.SECONDS);
@@ -130,11 +134,11 @@ class DeployUdpTest {
         try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
                 UdpTestNode node = node(kind)) {
             PacketBuilder builder = builder(end, NAME);
-            int fit = HOLD_OCTETS / 100;
+            int fit = HOLD_BYTES / 100;
             for (int i = 0; i < 10; i++) {
                 end.send(node.udp(), packets(builder, 100));
                 long sent = (i + 1) * 100L;
-                UdpTestNode.eventually().until(() -> node.environment.traffic().packetsIn() == sent);
+                eventually().until(() -> node.environment.traffic().packetsIn() == sent);
             }
             assertThat(node.environment.waitingForCode()).isEqualTo(fit);
             source.answer(node.services, version(1));
@@ -149,17 +153,35 @@ class DeployUdpTest {
     @Test
     void packetsAreHeldForSixtyFourKeysAtMost() throws Exception {
         TransportKind kind = TransportKind.AUTO;
-        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
-                UdpTestNode node = node(kind)) {
+        try (UdpTestNode node = node(kind)) {
             for (int i = 0; i < 70; i++) {
-                end.send(node.udp(), packets(builder(end, NAME + i), 1));
+                // No source has more than its part.
+                try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0." + (2 + i / ServiceFetches.MAX_KEYS_PER_PARTY))) {
+                    end.send(node.udp(), packets(builder(end, NAME + i), 1));
+                    long sent = i + 1;
+                    eventually().until(() -> node.environment.traffic().packetsIn() == sent);
+                }
             }
             awaitWaiting(node, 64);
-            UdpTestNode.eventually().until(() -> node.environment.traffic().dropped() == 6);
+            eventually().until(() -> node.environment.traffic().dropped() == 6);
             for (int i = 0; i < 64; i++) {
                 source.refuse(NAME + i, DropReason.DEPLOYMENT_FAILED);
             }
             node.assertDrops(70, Map.of(DropReason.DEPLOYMENT_HOLD_FULL, 6L, DropReason.DEPLOYMENT_FAILED, 64L));
+        }
+    }
+
+    @Test
+    void packetsOfOneSourceAreHeldForSixteenKeysAtMost() throws Exception {
+        TransportKind kind = TransportKind.AUTO;
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            for (int i = 0; i < 20; i++) {
+                end.send(node.udp(), packets(builder(end, NAME + i), 1));
+            }
+            awaitWaiting(node, 16);
+            eventually().until(() -> node.environment.traffic().dropped() == 4);
+            assertThat(source.requests()).hasSize(16);
         }
     }
 
@@ -225,7 +247,7 @@ class DeployUdpTest {
                 ServiceDefinition old = running;
                 ServiceDefinition young = version(next);
                 running = young;
-                CompletableFuture<Integer> replaced = CompletableFuture.supplyAsync(() -> {
+                CompletableFuture<Integer> replaced = Waiting.async(() -> {
                     node.services.add(young);
                     node.services.remove(old);
                     return node.environment.retire(old, UdpTestNode.PATIENCE);

@@ -2,9 +2,9 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -17,15 +17,18 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 /** TCP streams while services stand under several keys, are replaced and are taken away. */
@@ -44,7 +47,7 @@ class DeployVersionsTest extends TcpNodeTesting {
                 },
                 ServiceConfig.EMPTY,
                 FailurePolicy.DROP,
-                new ServiceLife());
+                new ServiceHealth());
     }
 
     private static void add(TestNode node, ServiceDefinition definition) {
@@ -194,8 +197,7 @@ class DeployVersionsTest extends TcpNodeTesting {
         sink.await(1);
         node.services.remove(first);
         add(node, version(2));
-        CompletableFuture<Integer> cut =
-                CompletableFuture.supplyAsync(() -> node.environment.retire(first, TestServices.PATIENCE));
+        CompletableFuture<Integer> cut = Waiting.async(() -> node.environment.retire(first, TestServices.PATIENCE));
         for (int i = 1; i < 500; i++) {
             sender.send(builder, number(i));
         }

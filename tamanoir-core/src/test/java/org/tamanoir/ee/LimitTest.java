@@ -1,9 +1,9 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -12,20 +12,26 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.Tiers;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.supervision.Incident;
+import org.tamanoir.supervision.Meter;
+import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.TransportKind;
 
 /** Services that use more processor time or memory than they may. */
+@Tag("alone")
 class LimitTest extends TcpNodeTesting {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int PACKETS = 13;
@@ -37,7 +43,7 @@ class LimitTest extends TcpNodeTesting {
         Tiers.require("thread-cpu-time", Meter.THREADS != null, "this JVM does not count what threads use");
     }
 
-    private static ServiceDefinition limited(ServiceLife life, Supplier<? extends Service> factory) {
+    private static ServiceDefinition limited(ServiceHealth life, Supplier<? extends Service> factory) {
         return new ServiceDefinition("greedy", "", factory, ServiceConfig.EMPTY, FailurePolicy.DROP, life);
     }
 
@@ -60,7 +66,7 @@ class LimitTest extends TcpNodeTesting {
     void aStreamPausesSoThatItsServiceKeepsToItsProcessorTime(TransportKind kind) throws Exception {
         settings.transport = kind;
         List<Incident> incidents = new CopyOnWriteArrayList<>();
-        ServiceLife life = new ServiceLife(PROCESSORS, 0);
+        ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
         TestSink sink = sink();
         TestNode node = node(limited(life, burning(Duration.ofMillis(16)))).toHost(sink.address());
         node.environment.onIncident(incidents::add);
@@ -77,7 +83,7 @@ class LimitTest extends TcpNodeTesting {
         assertThat(incidents).extracting(Incident::kind).containsExactly(Incident.Kind.THROTTLED);
     }
 
-    private static void assertHeld(ServiceLife life, long startNs) {
+    private static void assertHeld(ServiceHealth life, long startNs) {
         long wallNs = System.nanoTime() - startNs;
         assertThat(life.throttles()).isPositive();
         assertThat(life.quarantines()).isZero();
@@ -90,17 +96,17 @@ class LimitTest extends TcpNodeTesting {
     @ParameterizedTest
     @MethodSource("kinds")
     void datagramsWaitWhileTheirServicePauses(TransportKind kind) throws Exception {
-        ServiceLife life = new ServiceLife(PROCESSORS, 0);
+        ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
         try (UdpTestNode node = UdpTestNode.start(kind).deliver("127.0.0.1/32", Transport.SAME);
                 UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
             node.services.add(limited(life, burning(Duration.ofMillis(16))));
-            byte[] octets = UdpTestNode.packet(UdpTestNode.builder(far.address(), "greedy", 1), 200);
+            byte[] bytes = UdpTestNode.packet(UdpTestNode.builder(far.address(), "greedy", 1), 200);
             long startNs = System.nanoTime();
             for (int i = 0; i < PACKETS; i++) {
-                far.send(node.udp(), octets);
+                far.send(node.udp(), bytes);
             }
             for (int i = 0; i < PACKETS; i++) {
-                assertThat(far.next()).isEqualTo(octets);
+                assertThat(far.next()).isEqualTo(bytes);
             }
             eventually().until(() -> life.processorNs() >= PACKETS * 16_000_000L);
             assertHeld(life, startNs);
@@ -110,8 +116,8 @@ class LimitTest extends TcpNodeTesting {
 
     @Test
     void allocationIsHeldToItsLimit() throws Exception {
-        long limitOctets = 32 << 20;
-        ServiceLife life = new ServiceLife(0, limitOctets);
+        long limitBytes = 32 << 20;
+        ServiceHealth life = new ServiceHealth(0, limitBytes);
         TestSink sink = sink();
         TestNode node = node(limited(life, () -> new Service() {
                     private byte[] last = {};
@@ -137,13 +143,13 @@ class LimitTest extends TcpNodeTesting {
         node.settle().assertConserved();
         double seconds = (System.nanoTime() - startNs) / 1e9;
         assertThat(life.throttles()).isPositive();
-        assertThat(life.allocatedOctets()).isGreaterThanOrEqualTo(128L << 20);
-        assertThat(life.allocatedOctets() / seconds).isLessThan(2.5 * limitOctets);
+        assertThat(life.allocatedBytes()).isGreaterThanOrEqualTo(128L << 20);
+        assertThat(life.allocatedBytes() / seconds).isLessThan(2.5 * limitBytes);
     }
 
     @Test
     void aServiceThatDoesNotPauseIsQuarantined() throws Exception {
-        ServiceLife life = new ServiceLife(PROCESSORS, 0);
+        ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
         TestNode node = node(limited(life, burning(Duration.ofSeconds(2)))).toHost(sink().address());
         try (AnepSender sender = sender(node)) {
             sender.send(packets("greedy"), number(0));

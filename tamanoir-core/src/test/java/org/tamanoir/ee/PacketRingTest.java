@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.TransportKind;
@@ -22,7 +23,7 @@ import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
 
 class PacketRingTest {
-    private static final int OCTETS = PacketRing.MIN_OCTETS;
+    private static final int BYTES = PacketRing.MIN_BYTES;
     private static final int RECORD_HEADER = 24;
 
     private final BufferPool pool = new BufferPool(4);
@@ -35,8 +36,8 @@ class PacketRingTest {
         }
     }
 
-    private PacketRing ring(int octets) {
-        Buffer memory = pool.take(octets, octets);
+    private PacketRing ring(int bytes) {
+        Buffer memory = pool.take(bytes, bytes);
         taken.add(memory);
         return new PacketRing(memory);
     }
@@ -61,18 +62,18 @@ class PacketRingTest {
         assertThat(ring.addressLow()).isEqualTo(entry.low);
         assertThat(ring.offset() + entry.length)
                 .isLessThanOrEqualTo(ring.memory().capacity());
-        ByteBuffer octets = ring.memory().nio().duplicate().clear();
-        octets.limit(ring.offset() + entry.length).position(ring.offset());
+        ByteBuffer bytes = ring.memory().nio().duplicate().clear();
+        bytes.limit(ring.offset() + entry.length).position(ring.offset());
         ByteBuffer expected = source.duplicate().clear();
         expected.limit(entry.offset + entry.length).position(entry.offset);
-        assertThat(octets.equals(expected)).as("octets of %s", entry).isTrue();
+        assertThat(bytes.equals(expected)).as("bytes of %s", entry).isTrue();
     }
 
     @Test
     void behavesAsAQueueWhateverComes() {
         long seed = Long.getLong("tamanoir.seed", 20030422);
         Random random = new Random(seed);
-        PacketRing ring = ring(OCTETS);
+        PacketRing ring = ring(BYTES);
         ArrayDeque<Entry> model = new ArrayDeque<>();
         long refused = 0;
         try {
@@ -100,7 +101,7 @@ class PacketRingTest {
                                 // The gap is shorter than the record that did not fit before the end.
                                 assertThat(held + record(entry) + RECORD_HEADER + 65_536)
                                         .as("a refusal says that the ring is full, but for the gap at its end")
-                                        .isGreaterThan(OCTETS);
+                                        .isGreaterThan(BYTES);
                             }
                         }
                     }
@@ -134,11 +135,11 @@ class PacketRingTest {
 
     @Test
     void takesTheLargestPacketAtEveryPosition() {
-        PacketRing ring = ring(OCTETS);
+        PacketRing ring = ring(BYTES);
         Entry step = new Entry(1, 0, 0, 0, 1);
         Entry largest = new Entry(3, 65_535, 1, 2, 3);
         // Records of many lengths move the position to every alignment.
-        for (int position = 0; position < OCTETS / 8; position++) {
+        for (int position = 0; position < BYTES / 8; position++) {
             Entry filler = new Entry(5, 8 * (position % 5), 7, 8, 9);
             assertThat(offer(ring, position % 64 == 0 ? largest : filler)).isTrue();
             assertNext(ring, position % 64 == 0 ? largest : filler);
@@ -152,8 +153,8 @@ class PacketRingTest {
     @Test
     void wrapsAtEveryDistanceFromTheEnd() {
         for (int distance = 8; distance <= 4_096; distance += 8) {
-            PacketRing ring = ring(OCTETS);
-            int left = OCTETS - distance;
+            PacketRing ring = ring(BYTES);
+            int left = BYTES - distance;
             while (left > 0) {
                 int record = Math.min(left, 60_000);
                 // The last piece is at least a record's header long.
@@ -179,10 +180,10 @@ class PacketRingTest {
     }
 
     @Test
-    void isFullWhenNoOctetIsLeftAndTakesMoreOnlyWhenRoomIsGivenBack() {
-        PacketRing ring = ring(OCTETS);
+    void isFullWhenNoByteIsLeftAndTakesMoreOnlyWhenRoomIsGivenBack() {
+        PacketRing ring = ring(BYTES);
         Entry entry = new Entry(0, 104, 1, 2, 3);
-        int fit = OCTETS / record(entry);
+        int fit = BYTES / record(entry);
         for (int round = 0; round < 5; round++) {
             for (int i = 0; i < fit; i++) {
                 assertThat(offer(ring, entry)).isTrue();
@@ -203,7 +204,7 @@ class PacketRingTest {
 
     @Test
     void tellsWhenWhatWasInAtAMarkHasBeenMovedOver() {
-        PacketRing ring = ring(OCTETS);
+        PacketRing ring = ring(BYTES);
         Entry entry = new Entry(0, 50_000, 1, 2, 3);
         for (int round = 0; round < 20; round++) {
             assertThat(ring.isPast(ring.mark())).isTrue();
@@ -222,7 +223,7 @@ class PacketRingTest {
 
     @Test
     void takesNoMoreWhenClosedAndGivesWhatIsIn() {
-        PacketRing ring = ring(OCTETS);
+        PacketRing ring = ring(BYTES);
         Entry entry = new Entry(0, 77, 1, 2, 3);
         assertThat(offer(ring, entry)).isTrue();
         assertThat(ring.isClosed()).isFalse();
@@ -238,7 +239,7 @@ class PacketRingTest {
     void keepsThePacketsOfEachOfManyProducersWholeAndInOrder() throws Exception {
         int producers = 4;
         int packets = 10_000;
-        PacketRing ring = ring(OCTETS);
+        PacketRing ring = ring(BYTES);
         AtomicBoolean running = new AtomicBoolean(true);
         List<Thread> threads = new ArrayList<>();
         for (int p = 0; p < producers; p++) {
@@ -272,12 +273,12 @@ class PacketRingTest {
                 int producer = memory.getInt(ring.offset());
                 int i = memory.getInt(ring.offset() + 4);
                 if (i != next[producer]++ || ring.length() != 8 + i * 7 % 1_500 || ring.addressLow() != i) {
-                    fail("packet " + i + " of producer " + producer + ", " + ring.length() + " octets, where "
+                    fail("packet " + i + " of producer " + producer + ", " + ring.length() + " bytes, where "
                             + (next[producer] - 1) + " was due");
                 }
                 for (int at = 8; at < ring.length(); at++) {
                     if (memory.get(ring.offset() + at) != (byte) (i + at)) {
-                        fail("packet " + i + " of producer " + producer + " differs at octet " + at);
+                        fail("packet " + i + " of producer " + producer + " differs at byte " + at);
                     }
                 }
                 if (taken % 64 == 0) {
@@ -296,10 +297,10 @@ class PacketRingTest {
 
     @Test
     void wantsAPowerOfTwoThatHoldsAnyPacket() {
-        for (int octets : new int[] {BufferPool.MEDIUM_OCTETS, OCTETS + 8, 3 * OCTETS}) {
-            assertThatThrownBy(() -> ring(octets))
+        for (int bytes : new int[] {BufferPool.MEDIUM_BYTES, BYTES + 8, 3 * BYTES}) {
+            assertThatThrownBy(() -> ring(bytes))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining(String.valueOf(octets))
+                    .hasMessageContaining(String.valueOf(bytes))
                     .hasMessageContaining("262144");
         }
     }
@@ -308,16 +309,16 @@ class PacketRingTest {
     void whatCameUpKeepsHowItDidAmongOthers() throws Exception {
         long seed = Long.getLong("tamanoir.seed", 20030422);
         Random random = new Random(seed);
-        PacketRing ring = ring(OCTETS);
+        PacketRing ring = ring(BYTES);
         try (UdpSocket socket = UdpSockets.bind(TransportKind.NIO, new InetSocketAddress("127.0.0.1", 0));
                 UdpSocket other = UdpSockets.bind(TransportKind.NIO, new InetSocketAddress("127.0.0.1", 0))) {
-            ArrivalSockets sockets = new ArrivalSockets();
+            Arrival.Sockets sockets = new Arrival.Sockets();
             Arrival from = new Arrival(socket);
             Arrival back = new Arrival(other);
             for (int i = 0; i < 20_000; i++) {
                 boolean ascended = random.nextInt(3) != 0;
                 long ascent = ascended
-                        ? Ascent.inTransit(random.nextInt(1 << 16), random.nextInt(256), random.nextInt(256))
+                        ? UpcallMetadata.inTransit(random.nextInt(1 << 16), random.nextInt(256), random.nextInt(256))
                         : 0;
                 int length = random.nextInt(3000);
                 from.set(new Arrival(socket, i, ~i, i & 0xFFFF, ascent, 3L * i, 5L * i));

@@ -2,8 +2,8 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.anonymous;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.payload;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -20,11 +20,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
@@ -33,13 +34,15 @@ import org.tamanoir.client.PacketHandler;
 import org.tamanoir.client.Peer;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** TCP streams over links: real sockets, real threads, the links' own token buckets. */
+@Tag("alone")
 class PostTcpTest extends TcpNodeTesting {
-    private static final int PAYLOAD_OCTETS = 1300;
+    private static final int PAYLOAD_BYTES = 1300;
     private final List<Thread> writers = new ArrayList<>();
     private final ConcurrentLinkedQueue<Throwable> faults = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean writing = new AtomicBoolean(true);
@@ -98,10 +101,10 @@ class PostTcpTest extends TcpNodeTesting {
                 if (!service.isEmpty()) {
                     builder.service(service);
                 }
-                ByteBuffer octets = payload(stream, PAYLOAD_OCTETS);
+                ByteBuffer bytes = payload(stream, PAYLOAD_BYTES);
                 for (long i = 0; i < packets && writing.get(); i++) {
                     builder.classOfService(classes[(int) (i / 3 % classes.length)], 0);
-                    sender.send(builder, octets);
+                    sender.send(builder, bytes);
                 }
                 sender.finish();
                 Packet ignored = new Packet();
@@ -132,16 +135,21 @@ class PostTcpTest extends TcpNodeTesting {
         assertThat(faults).isEmpty();
     }
 
+    /** Returns all classes as they are at one moment. */
+    private static List<QosStatus.ClassStatus> statuses(TestNode node) {
+        return node.environment.qosStatus().points().get(0).classes();
+    }
+
     private static QosStatus.ClassStatus status(TestNode node, int trafficClass) {
-        return node.environment.qosStatus().points().get(0).classes().get(trafficClass);
+        return statuses(node).get(trafficClass);
     }
 
     private static long served(TestNode node, int trafficClass) {
-        return status(node, trafficClass).servedOctets();
+        return status(node, trafficClass).servedBytes();
     }
 
-    private static void awaitServed(TestNode node, int trafficClass, long octets) {
-        long until = served(node, trafficClass) + octets;
+    private static void awaitServed(TestNode node, int trafficClass, long bytes) {
+        long until = served(node, trafficClass) + bytes;
         eventually().until(() -> served(node, trafficClass) >= until);
     }
 
@@ -156,7 +164,7 @@ class PostTcpTest extends TcpNodeTesting {
 
     @ParameterizedTest
     @MethodSource("kinds")
-    void sharesOctetsByWeight(TransportKind kind) throws Exception {
+    void sharesBytesByWeight(TransportKind kind) throws Exception {
         settings.transport = kind;
         CountingSink sink = keep(new CountingSink());
         TestNode node = node().toHost(sink.address());
@@ -164,10 +172,11 @@ class PostTcpTest extends TcpNodeTesting {
         write(node, 1, 0);
         write(node, 2, 1);
         awaitBacklog(node, 0, 1);
-        long[] before = {served(node, 0), served(node, 1)};
+        List<QosStatus.ClassStatus> before = statuses(node);
         awaitServed(node, 1, 3_000_000);
-        double low = served(node, 0) - before[0];
-        double high = served(node, 1) - before[1];
+        List<QosStatus.ClassStatus> after = statuses(node);
+        double low = after.get(0).servedBytes() - before.get(0).servedBytes();
+        double high = after.get(1).servedBytes() - before.get(1).servedBytes();
         assertThat(low / (low + high)).isBetween(0.297, 0.303);
         assertThat(status(node, 0).share() + status(node, 1).share()).isBetween(0.999, 1.001);
         assertThat(status(node, 0).dropped()).isEmpty();
@@ -177,7 +186,7 @@ class PostTcpTest extends TcpNodeTesting {
     }
 
     @Test
-    void sharesOctetsWithTurnsBeforeProcessingToo() throws Exception {
+    void sharesBytesWithTurnsBeforeProcessingToo() throws Exception {
         CountingSink sink = keep(new CountingSink());
         TestNode node = node(TestServices.define("pass", PassOn::new)).toHost(sink.address());
         QosConfig post = PostConfig.wfq(4_000_000, 30, 70);
@@ -189,10 +198,10 @@ class PostTcpTest extends TcpNodeTesting {
         eventually()
                 .until(() -> linkStatus(node, 0).waitingPackets() > 20
                         && linkStatus(node, 1).waitingPackets() > 20);
-        long[] before = {linkStatus(node, 0).servedOctets(), linkStatus(node, 1).servedOctets()};
-        eventually().until(() -> linkStatus(node, 1).servedOctets() > before[1] + 3_000_000);
-        double low = linkStatus(node, 0).servedOctets() - before[0];
-        double high = linkStatus(node, 1).servedOctets() - before[1];
+        long[] before = {linkStatus(node, 0).servedBytes(), linkStatus(node, 1).servedBytes()};
+        eventually().until(() -> linkStatus(node, 1).servedBytes() > before[1] + 3_000_000);
+        double low = linkStatus(node, 0).servedBytes() - before[0];
+        double high = linkStatus(node, 1).servedBytes() - before[1];
         assertThat(low / (low + high)).isBetween(0.297, 0.303);
         node.environment.qos(QosConfig.OFF);
         writing.set(false);
@@ -230,8 +239,8 @@ class PostTcpTest extends TcpNodeTesting {
         awaitBacklog(node, 0);
         try (AnepSender starved = AnepSender.tcp(node.address())) {
             PacketBuilder builder = ofClass(1, 2);
-            starved.send(builder, payload(1, PAYLOAD_OCTETS));
-            starved.send(builder, payload(1, PAYLOAD_OCTETS));
+            starved.send(builder, payload(1, PAYLOAD_BYTES));
+            starved.send(builder, payload(1, PAYLOAD_BYTES));
             starved.flush();
             eventually().until(() -> node.dropped(DropReason.STARVED) > 0);
             eventually().until(() -> node.environment.streams().open() == 1);
@@ -303,8 +312,8 @@ class PostTcpTest extends TcpNodeTesting {
         TestNode node = node().toHost(sink.address());
         node.environment.qos(PostConfig.of("fifo", 4_000_000, 2000, 1));
         try (AnepSender sender = AnepSender.tcp(node.address())) {
-            for (int octets : new int[] {100, 2000, 100}) {
-                sender.send(ofClass(0, 1), payload(1, octets));
+            for (int bytes : new int[] {100, 2000, 100}) {
+                sender.send(ofClass(0, 1), payload(1, bytes));
             }
             sender.finish();
             sink.await(2);
@@ -358,7 +367,7 @@ class PostTcpTest extends TcpNodeTesting {
             });
             reader.start();
             for (int i = 0; i < 4000; i++) {
-                sender.send(ofClass(0, 1), payload(i, PAYLOAD_OCTETS));
+                sender.send(ofClass(0, 1), payload(i, PAYLOAD_BYTES));
             }
             sender.finish();
             reader.join(TestServices.PATIENCE.toMillis());
@@ -447,7 +456,7 @@ class PostTcpTest extends TcpNodeTesting {
             awaitBacklogOf(node, 10);
             eventually().until(() -> node.environment.streams().open() == 0);
             assertThat(status(node, 0).waitingPackets()).isZero();
-            assertThat(status(node, 0).waitingOctets()).isZero();
+            assertThat(status(node, 0).waitingBytes()).isZero();
         } finally {
             spinning.set(false);
         }

@@ -1,7 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.tamanoir.ee.UdpTestNode.eventually;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -18,12 +18,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
@@ -32,15 +33,18 @@ import org.tamanoir.client.PacketHandler;
 import org.tamanoir.client.Peer;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Datagrams over links: real sockets, real threads, the links' own token buckets. */
+@Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PostUdpTest {
     private static final String PASS = "org.example.Pass";
     private static final String PASS_TOO = "org.example.PassToo";
-    private static final int OCTETS = 1400;
+    private static final int BYTES = 1400;
 
     private final List<Thread> writers = new ArrayList<>();
     private final ConcurrentLinkedQueue<Throwable> faults = new ConcurrentLinkedQueue<>();
@@ -93,7 +97,7 @@ class PostUdpTest {
         PacketBuilder builder = UdpTestNode.builder(to, service, stream);
         for (int i = 0; i < count; i++) {
             builder.classOfService(classes[i % classes.length], 0);
-            all.add(UdpTestNode.packet(builder, OCTETS));
+            all.add(UdpTestNode.packet(builder, BYTES));
         }
         return all;
     }
@@ -107,7 +111,7 @@ class PostUdpTest {
                     List<byte[]> some = new ArrayList<>();
                     for (int j = 0; j < 8; j++, i++) {
                         builder.classOfService(classes[i % classes.length], 0);
-                        some.add(UdpTestNode.packet(builder, OCTETS));
+                        some.add(UdpTestNode.packet(builder, BYTES));
                     }
                     sender.send(node.udp(), some);
                     LockSupport.parkNanos(1_000_000);
@@ -160,7 +164,7 @@ class PostUdpTest {
     @EnumSource(
             value = TransportKind.class,
             names = {"NATIVE", "NIO"})
-    void sharesOctetsByWeightBetweenServices(TransportKind kind) throws Exception {
+    void sharesBytesByWeightBetweenServices(TransportKind kind) throws Exception {
         try (UdpTestNode node = node(kind);
                 OrderSink sink = new OrderSink()) {
             node.environment.qos(PostConfig.of("wfq", 2_000_000, 20_000, 30, 70));
@@ -170,11 +174,11 @@ class PostUdpTest {
                 int trafficClass = i;
                 eventually().until(() -> status(node, trafficClass).waitingPackets() > 500);
             }
-            long low = status(node, 0).servedOctets();
-            long high = status(node, 1).servedOctets();
-            eventually().until(() -> status(node, 1).servedOctets() - high > 1_500_000);
-            double lowShare = status(node, 0).servedOctets() - low;
-            double highShare = status(node, 1).servedOctets() - high;
+            long low = status(node, 0).servedBytes();
+            long high = status(node, 1).servedBytes();
+            eventually().until(() -> status(node, 1).servedBytes() - high > 1_500_000);
+            double lowShare = status(node, 0).servedBytes() - low;
+            double highShare = status(node, 1).servedBytes() - high;
             assertThat(lowShare / (lowShare + highShare)).isBetween(0.297, 0.303);
             endWriting();
             node.environment.qos(QosConfig.OFF);
@@ -183,7 +187,7 @@ class PostUdpTest {
     }
 
     @Test
-    void sharesOctetsBetweenDatagramsAndAStream() throws Exception {
+    void sharesBytesBetweenDatagramsAndAStream() throws Exception {
         try (UdpTestNode node = node(TransportKind.AUTO);
                 OrderSink sink = new OrderSink()) {
             node.environment.qos(PostConfig.of("wfq", 2_000_000, 20_000, 30, 70));
@@ -192,11 +196,11 @@ class PostUdpTest {
             eventually()
                     .until(() -> status(node, 0).waitingPackets() > 500
                             && status(node, 1).waitingPackets() > 100);
-            long low = status(node, 0).servedOctets();
-            long high = status(node, 1).servedOctets();
-            eventually().until(() -> status(node, 1).servedOctets() - high > 1_500_000);
-            double lowShare = status(node, 0).servedOctets() - low;
-            double highShare = status(node, 1).servedOctets() - high;
+            long low = status(node, 0).servedBytes();
+            long high = status(node, 1).servedBytes();
+            eventually().until(() -> status(node, 1).servedBytes() - high > 1_500_000);
+            double lowShare = status(node, 0).servedBytes() - low;
+            double highShare = status(node, 1).servedBytes() - high;
             assertThat(lowShare / (lowShare + highShare)).isBetween(0.297, 0.303);
             node.environment.qos(QosConfig.OFF);
             endWriting();

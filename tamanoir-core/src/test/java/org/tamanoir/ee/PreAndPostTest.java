@@ -1,7 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.tamanoir.ee.UdpTestNode.eventually;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -10,10 +10,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
@@ -23,15 +24,17 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.routing.Prefix;
+import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Scheduling before and after processing at once: what a link has no room for is not processed. */
+@Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PreAndPostTest {
     private static final String NAME = "org.example.Service";
     private static final int LIMIT_PACKETS = 20;
-    private static final int PACKET_OCTETS = 200;
+    private static final int PACKET_BYTES = 200;
 
     /** Invocations by class of service. */
     private final AtomicIntegerArray invocations = new AtomicIntegerArray(2);
@@ -55,8 +58,8 @@ class PreAndPostTest {
 
     private static byte[] packet(UdpFarEnd to, int classOfService, int number) {
         PacketBuilder builder = UdpTestNode.builder(to.address(), NAME, 1).classOfService(classOfService, 0);
-        ByteBuffer payload = ByteBuffer.allocate(PACKET_OCTETS - builder.headerLength());
-        return UdpTestNode.octets(builder.build(payload.putInt(0, number)));
+        ByteBuffer payload = ByteBuffer.allocate(PACKET_BYTES - builder.headerLength());
+        return UdpTestNode.bytes(builder.build(payload.putInt(0, number)));
     }
 
     private static QosStatus.ClassStatus status(UdpTestNode node, int point, String name) {
@@ -90,7 +93,7 @@ class PreAndPostTest {
                 assertThat(TestSink.number(UdpTestNode.parsed(fast.next()))).isEqualTo(i);
             }
             // The burst, the link's queue and its head, and what was on its way before the thread looked.
-            assertThat(invocations.get(1)).isBetween(LIMIT_PACKETS, 1000 / PACKET_OCTETS + LIMIT_PACKETS + 1 + 8);
+            assertThat(invocations.get(1)).isBetween(LIMIT_PACKETS, 1000 / PACKET_BYTES + LIMIT_PACKETS + 1 + 8);
             node.environment.qos(both(1_000_000_000));
             eventually().until(() -> node.environment.traffic().held() == 0);
             Map<DropReason, Long> drops = node.balanced(count + 100).drops();

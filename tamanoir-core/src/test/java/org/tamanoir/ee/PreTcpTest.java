@@ -2,10 +2,10 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.define;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
-import static org.tamanoir.ee.TurnTesting.config;
-import static org.tamanoir.ee.TurnTesting.named;
+import static org.tamanoir.sched.TurnTesting.config;
+import static org.tamanoir.sched.TurnTesting.named;
+import static org.tamanoir.support.Waiting.eventually;
 
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
@@ -26,19 +26,24 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.transport.TransportKind;
 
 /** Scheduling before processing, of TCP streams through a node. */
+@Tag("alone")
 class PreTcpTest extends TcpNodeTesting {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     /** A turn is not overdue before ten times this, however busy the host is. */
@@ -322,7 +327,7 @@ class PreTcpTest extends TcpNodeTesting {
             eventually().until(() -> invocations.get(0) == 1);
             send(other, "forward", 1, 500);
             sink.await(500);
-            assertThat(spinner.life().stuck()).isEqualTo(1);
+            assertThat(spinner.health().stuck()).isEqualTo(1);
             other.finish();
         }
         node.settle();
@@ -358,23 +363,23 @@ class PreTcpTest extends TcpNodeTesting {
         ServerSocketChannel far = keep(ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0)));
         TestNode node = node(blocker(), forwarder()).toHost((InetSocketAddress) far.getLocalAddress());
         node.environment.qos(two("pq", 1, LONG_QUANTUM, 1, 1));
-        byte[] octets = UdpTestNode.octets(packets("forward", 1).build(number(1)));
+        byte[] bytes = UdpTestNode.bytes(packets("forward", 1).build(number(1)));
         try (AnepSender blocking = sender(node)) {
             SocketChannel near = connect(node);
-            near.write(ByteBuffer.wrap(octets));
+            near.write(ByteBuffer.wrap(bytes));
             SocketChannel farEnd = keep(far.accept());
-            farEnd.socket().getInputStream().readNBytes(octets.length);
+            farEnd.socket().getInputStream().readNBytes(bytes.length);
             eventually().until(() -> status(node, "low").servedPackets() == 1);
             send(blocking, "block", 0, 1);
             eventually().until(() -> invocations.get(0) == 1);
-            near.write(ByteBuffer.wrap(octets));
+            near.write(ByteBuffer.wrap(bytes));
             eventually().until(() -> status(node, "low").waitingTurns() == 1);
-            farEnd.write(ByteBuffer.wrap(octets));
+            farEnd.write(ByteBuffer.wrap(bytes));
             near.socket().setSoTimeout(10_000);
-            assertThat(near.socket().getInputStream().readNBytes(octets.length)).isEqualTo(octets);
+            assertThat(near.socket().getInputStream().readNBytes(bytes.length)).isEqualTo(bytes);
             assertThat(status(node, "low").waitingTurns()).isEqualTo(1);
             released.countDown();
-            farEnd.socket().getInputStream().readNBytes(octets.length);
+            farEnd.socket().getInputStream().readNBytes(bytes.length);
             near.shutdownOutput();
             farEnd.close();
             blocking.finish();

@@ -1,9 +1,9 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.tamanoir.ee.TurnTesting.config;
-import static org.tamanoir.ee.TurnTesting.named;
-import static org.tamanoir.ee.UdpTestNode.eventually;
+import static org.tamanoir.sched.TurnTesting.config;
+import static org.tamanoir.sched.TurnTesting.named;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,23 +17,27 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Scheduling before processing, of datagrams. */
+@Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PreUdpTest {
     private static final String NAME = "org.example.Service";
@@ -59,11 +63,11 @@ class PreUdpTest {
 
     private static byte[] packet(String service, UdpFarEnd to, int classOfService, int number) {
         PacketBuilder builder = UdpTestNode.builder(to.address(), service, 1).classOfService(classOfService, 0);
-        return UdpTestNode.octets(builder.build(ByteBuffer.allocate(40).putInt(0, number)));
+        return UdpTestNode.bytes(builder.build(ByteBuffer.allocate(40).putInt(0, number)));
     }
 
-    private static int number(byte[] octets) {
-        return TestSink.number(UdpTestNode.parsed(octets));
+    private static int number(byte[] bytes) {
+        return TestSink.number(UdpTestNode.parsed(bytes));
     }
 
     private Verdict note(UdpTestNode.Scripted service, Packet packet) {
@@ -361,7 +365,7 @@ class PreUdpTest {
                 patient.unknownService(),
                 patient.maxStreams(),
                 patient.hopBudget(),
-                patient.inboxOctets(),
+                patient.inboxBytes(),
                 patient.firstPacketTimeout(),
                 patient.connectTimeout(),
                 Duration.ofMillis(300),

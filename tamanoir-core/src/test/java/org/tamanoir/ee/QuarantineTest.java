@@ -2,9 +2,9 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.define;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -13,13 +13,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.supervision.Incident;
 import org.tamanoir.transport.TransportKind;
 
 /** What becomes of packets for a service that fails too often. */
@@ -63,9 +65,9 @@ class QuarantineTest extends TcpNodeTesting {
             send(sender, 150);
             eventually().until(() -> node.dropped(DropReason.QUARANTINED) == 50);
             assertThat(node.dropped(DropReason.SERVICE_FAILURE)).isEqualTo(100);
-            assertThat(flaky.life().failures()).isEqualTo(100);
-            assertThat(flaky.life().quarantines()).isEqualTo(1);
-            assertThat(flaky.life().quarantinedUntil()).isNotNull();
+            assertThat(flaky.health().failures()).isEqualTo(100);
+            assertThat(flaky.health().quarantines()).isEqualTo(1);
+            assertThat(flaky.health().quarantinedUntil()).isNotNull();
             assertThat(incidents).hasSize(1);
             assertThat(incidents.get(0).kind()).isEqualTo(Incident.Kind.QUARANTINED);
             assertThat(incidents.get(0).service()).isSameAs(flaky);
@@ -74,7 +76,7 @@ class QuarantineTest extends TcpNodeTesting {
                             + " java.lang.IllegalStateException: on purpose; failure policy DROP");
             assertThat(log()).contains(incidents.get(0).text());
             failing.set(false);
-            eventually().until(() -> flaky.life().quarantinedUntil() == null);
+            eventually().until(() -> flaky.health().quarantinedUntil() == null);
             send(sender, 10);
             sink.await(10);
             assertThat(sink.packets()).allMatch(packet -> packet.classOfService() == 1);
@@ -101,7 +103,7 @@ class QuarantineTest extends TcpNodeTesting {
     void itsStreamsAreClosedIfThatIsItsPolicy() throws IOException {
         ServiceDefinition flaky = flaky(FailurePolicy.CLOSE);
         TestNode node = node(flaky).toHost(sink().address());
-        flaky.life().quarantine(LONG, "on request");
+        flaky.health().quarantine(LONG, "on request");
         try (AnepSender sender = sender(node)) {
             send(sender, 1);
             node.settleAfterDrop(DropReason.QUARANTINED);
@@ -118,14 +120,14 @@ class QuarantineTest extends TcpNodeTesting {
             TestSink sink = sink();
             ServiceDefinition flaky = flaky(policy);
             TestNode node = node(flaky).toHost(sink.address());
-            flaky.life().quarantine(LONG, "on request");
+            flaky.health().quarantine(LONG, "on request");
             try (AnepSender sender = sender(node)) {
                 send(sender, 20);
                 int passed = policy == FailurePolicy.PASS ? 20 : 0;
                 sink.await(passed);
                 eventually().until(() -> node.dropped(DropReason.QUARANTINED) == 20 - passed);
                 assertThat(made).hasValue(0);
-                flaky.life().release();
+                flaky.health().release();
                 send(sender, 20);
                 sink.await(passed + 20);
                 assertThat(sink.packets().subList(passed, passed + 20))
@@ -146,7 +148,7 @@ class QuarantineTest extends TcpNodeTesting {
             try (AnepSender sender = sender(node)) {
                 send(sender, 1);
                 int streams = i + 1;
-                eventually().until(() -> broken.life().failures() == streams);
+                eventually().until(() -> broken.health().failures() == streams);
             } catch (IOException e) {
                 // The node has closed the stream while it was written to.
             }
@@ -162,12 +164,12 @@ class QuarantineTest extends TcpNodeTesting {
                     UdpFarEnd far = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
                 ServiceDefinition flaky = flaky(policy);
                 node.services.add(flaky);
-                byte[] octets = UdpTestNode.packet(
+                byte[] bytes = UdpTestNode.packet(
                         UdpTestNode.builder(far.address(), "flaky", 1).classOfService(0, 0), 200);
                 for (int i = 1; i <= 150; i++) {
-                    far.send(node.udp(), octets);
+                    far.send(node.udp(), bytes);
                     if (policy == FailurePolicy.PASS) {
-                        assertThat(far.next()).isEqualTo(octets);
+                        assertThat(far.next()).isEqualTo(bytes);
                     } else {
                         int sent = i;
                         eventually().until(() -> node.environment.traffic().dropped() == sent);
@@ -179,8 +181,8 @@ class QuarantineTest extends TcpNodeTesting {
                             .containsEntry(DropReason.SERVICE_FAILURE, 100L);
                 }
                 failing.set(false);
-                flaky.life().release();
-                far.send(node.udp(), octets);
+                flaky.health().release();
+                far.send(node.udp(), bytes);
                 assertThat(UdpTestNode.parsed(far.next()).classOfService()).isEqualTo(1);
             }
         }

@@ -2,9 +2,9 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.define;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -20,14 +20,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.supervision.Incident;
+import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.transport.TransportKind;
 
 /** Services that do not return. */
@@ -123,13 +126,13 @@ class StuckTest extends TcpNodeTesting {
             other.send(packets("mark"), number(1));
             other.flush();
             sink.await(2);
-            byte[] bad = UdpTestNode.octets(packets("spin").build(number(13)));
+            byte[] bad = UdpTestNode.bytes(packets("spin").build(number(13)));
             stuck.write(ByteBuffer.allocate(3 * bad.length)
                     .put(bad)
                     .put(bad)
                     .put(bad)
                     .flip());
-            eventually().until(() -> spinner.life().stuck() == 1);
+            eventually().until(() -> spinner.health().stuck() == 1);
             stuck.socket().setSoTimeout(10_000);
             assertThat(endsOf(stuck)).isTrue();
             eventually().until(() -> node.environment.streams().open() == 2);
@@ -189,7 +192,7 @@ class StuckTest extends TcpNodeTesting {
             } catch (IOException e) {
                 // It was reset meanwhile.
             }
-            eventually().until(() -> spinner.life().stuck() == 1);
+            eventually().until(() -> spinner.health().stuck() == 1);
             node.settle().assertConserved();
         } catch (IOException e) {
             // It was reset meanwhile.
@@ -212,14 +215,16 @@ class StuckTest extends TcpNodeTesting {
         TestSink sink = sink();
         TestNode node = node(late).toHost(sink.address());
         try (SocketChannel stuck = connect(node)) {
-            stuck.write(ByteBuffer.wrap(UdpTestNode.octets(packets("late").build(number(1)))));
-            eventually().until(() -> late.life().stuck() == 1);
+            stuck.write(ByteBuffer.wrap(UdpTestNode.bytes(packets("late").build(number(1)))));
+            eventually().until(() -> late.health().stuck() == 1);
             node.settle().assertConserved();
         }
         released = true;
         eventually().until(() -> threads().stream().noneMatch(name -> name.startsWith("tcp ")));
         assertThat(wentOn).isFalse();
-        assertThat(late.life().failures()).as("that it was stuck, no exception").isEqualTo(1);
+        assertThat(late.health().failures())
+                .as("that it was stuck, no exception")
+                .isEqualTo(1);
         node.settle().assertConserved();
     }
 
@@ -244,9 +249,9 @@ class StuckTest extends TcpNodeTesting {
             sink.awaitEnds();
         }
         node.assertDrops(Map.of(DropReason.SERVICE_FAILURE, 1L));
-        assertThat(sleeper.life().stuck()).isZero();
-        assertThat(sleeper.life().failures()).isEqualTo(1);
-        assertThat(sleeper.life().isOpen()).isTrue();
+        assertThat(sleeper.health().stuck()).isZero();
+        assertThat(sleeper.health().failures()).isEqualTo(1);
+        assertThat(sleeper.health().isOpen()).isTrue();
     }
 
     @Test
@@ -258,11 +263,11 @@ class StuckTest extends TcpNodeTesting {
                 SocketChannel stuck = connect(node)) {
             good.send(packets("mark"), number(1));
             good.flush();
-            stuck.write(ByteBuffer.wrap(UdpTestNode.octets(packets("mark").build(number(1)))));
+            stuck.write(ByteBuffer.wrap(UdpTestNode.bytes(packets("mark").build(number(1)))));
             for (int i = 0; i < 3; i++) {
-                stuck.write(ByteBuffer.wrap(UdpTestNode.octets(packets("spin").build(number(13)))));
+                stuck.write(ByteBuffer.wrap(UdpTestNode.bytes(packets("spin").build(number(13)))));
             }
-            eventually().until(() -> spinner.life().stuck() == 1);
+            eventually().until(() -> spinner.health().stuck() == 1);
             assertThat(endsOf(stuck)).isTrue();
             good.send(packets("mark"), number(2));
             good.finish();
@@ -282,7 +287,7 @@ class StuckTest extends TcpNodeTesting {
             sender.flush();
             node.settleAfterDrop(DropReason.NEXT_HOP_UNREACHABLE);
         }
-        assertThat(TestServices.MARK.life().stuck()).isZero();
+        assertThat(TestServices.MARK.health().stuck()).isZero();
     }
 
     @Test
@@ -300,7 +305,7 @@ class StuckTest extends TcpNodeTesting {
             assertThat(node.environment.stop(Duration.ofMillis(100))).isEqualTo(1);
             assertThat(node.environment.streams().open()).isZero();
             node.assertConserved();
-            assertThat(spinner.life().stuck()).isEqualTo(1);
+            assertThat(spinner.health().stuck()).isEqualTo(1);
         }
         released = true;
     }
@@ -317,22 +322,22 @@ class StuckTest extends TcpNodeTesting {
             ServiceDefinition spinner = new ServiceDefinition(
                     "spin", () -> new Spinner(Place.PROCESS), ServiceConfig.EMPTY, FailurePolicy.DROP);
             node.services.add(spinner);
-            byte[] good = UdpTestNode.octets(
+            byte[] good = UdpTestNode.bytes(
                     UdpTestNode.builder(far.address(), "spin", 1).build(number(1)));
-            byte[] bad = UdpTestNode.octets(
+            byte[] bad = UdpTestNode.bytes(
                     UdpTestNode.builder(far.address(), "spin", 1).build(number(13)));
             for (int i = 0; i < 3; i++) { // From the second on the service reads the port itself.
                 far.send(node.udp(), good);
                 assertThat(far.next()).isEqualTo(good);
             }
             far.send(node.udp(), bad);
-            eventually().until(() -> spinner.life().stuck() == 1);
-            assertThat(spinner.life().quarantines()).isEqualTo(1);
+            eventually().until(() -> spinner.health().stuck() == 1);
+            assertThat(spinner.health().quarantines()).isEqualTo(1);
             far.send(node.udp(), good);
             eventually()
                     .until(() ->
                             node.environment.traffic().drops().containsKey(DropReason.QUARANTINED) || !far.isQuiet());
-            eventually().until(() -> spinner.life().quarantinedUntil() == null);
+            eventually().until(() -> spinner.health().quarantinedUntil() == null);
             far.discard();
             for (int i = 0; i < 3; i++) {
                 far.send(node.udp(), good);

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.tamanoir.ee.TestServices.anonymous;
 import static org.tamanoir.ee.TestServices.define;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,21 +19,25 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.StreamRecord;
+import org.tamanoir.traffic.Tap;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** What is seen of the packet path from outside. */
 class TapTest extends TcpNodeTesting {
     private static final Duration SOON = Duration.ofSeconds(10);
 
-    /** By the first octets of the payload: forwards, drops, consumes, throws. */
+    /** By the first bytes of the payload: forwards, drops, consumes, throws. */
     private static final ServiceDefinition SORT = define("sort", () -> new Service() {
         @Override
         public Verdict process(Packet packet) {
@@ -80,7 +84,7 @@ class TapTest extends TcpNodeTesting {
                 assertThat(drop.service()).isEqualTo("sort");
                 assertThat(drop.peer()).isEqualTo(sender.localAddress());
                 assertThat(drop.packets()).isEqualTo(1);
-                assertThat(drop.octets()).isPositive();
+                assertThat(drop.bytes()).isPositive();
             });
             assertThat(seen)
                     .extracting(Tap.Drop::serviceKey)
@@ -104,7 +108,7 @@ class TapTest extends TcpNodeTesting {
             assertThat(drop.service()).isEqualTo("reception");
             assertThat(drop.reason()).isEqualTo(DropReason.VERSION);
             assertThat(drop.peer()).isEqualTo(rubbish.getLocalAddress());
-            assertThat(drop.octets()).isEqualTo(16);
+            assertThat(drop.bytes()).isEqualTo(16);
         }
     }
 
@@ -117,7 +121,7 @@ class TapTest extends TcpNodeTesting {
             sender.send(node.udp(), new byte[] {1, 2, 3});
             Tap.Drop first = take(drops, 1).get(0);
             assertThat(first.reason()).isEqualTo(DropReason.SHORT);
-            assertThat(first.octets()).isEqualTo(3);
+            assertThat(first.bytes()).isEqualTo(3);
             assertThat(first.peer()).isEqualTo(sender.address());
             for (int i = 0; i < 3; i++) { // The first comes through the reception, later ones do not.
                 sender.send(node.udp(), UdpTestNode.packet(UdpTestNode.builder(sender.address(), "udp", 1), 200));
@@ -186,7 +190,7 @@ class TapTest extends TcpNodeTesting {
             sink.await(200);
             for (int i = 0; i < 50; i++) {
                 Tap.Captured captured = Objects.requireNonNull(arrivals.take(SOON));
-                Packet packet = UdpTestNode.parsed(captured.octets());
+                Packet packet = UdpTestNode.parsed(captured.bytes());
                 assertThat(packet.payload()).isEqualTo(sent.get(i));
                 assertThat(packet.classOfService()).as("before the service").isZero();
                 assertThat(captured.peer()).isEqualTo(sender.localAddress());
@@ -205,11 +209,11 @@ class TapTest extends TcpNodeTesting {
                 UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 Tap.View<Tap.Captured> arrivals = node.environment.tap().arrivals(3)) {
             node.service("udp", (service, packet) -> Verdict.CONSUME);
-            byte[] octets = UdpTestNode.packet(UdpTestNode.builder(sender.address(), "udp", 1), 200);
+            byte[] bytes = UdpTestNode.packet(UdpTestNode.builder(sender.address(), "udp", 1), 200);
             for (int i = 0; i < 3; i++) {
-                sender.send(node.udp(), octets);
+                sender.send(node.udp(), bytes);
                 Tap.Captured captured = Objects.requireNonNull(arrivals.take(SOON));
-                assertThat(captured.octets()).isEqualTo(octets);
+                assertThat(captured.bytes()).isEqualTo(bytes);
                 assertThat(captured.peer()).isEqualTo(sender.address());
                 assertThat(captured.local()).isEqualTo(node.udp());
             }

@@ -2,8 +2,8 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -19,7 +19,7 @@ import org.tamanoir.transport.TransportKind;
 
 /** A receiver that does not read holds the sender back, and the node keeps little. */
 class TcpBackPressureTest extends TcpNodeTesting {
-    private static final int PACKET_OCTETS = 1000;
+    private static final int PACKET_BYTES = 1000;
     private static final int PACKETS = 60_000;
 
     @ParameterizedTest
@@ -30,7 +30,7 @@ class TcpBackPressureTest extends TcpNodeTesting {
             TestNode node = node(MARK).toHost((InetSocketAddress) host.getLocalAddress());
             AtomicLong sent = new AtomicLong();
             SocketChannel channel = connect(node);
-            long before = directOctets();
+            long before = directBytes();
             Thread writer = new Thread(() -> send(channel, sent));
             writer.start();
             try (SocketChannel accepted = host.accept()) {
@@ -42,8 +42,8 @@ class TcpBackPressureTest extends TcpNodeTesting {
                     last[0] = in;
                     return stands;
                 });
-                assertThat(sent.get()).isLessThan((long) PACKETS * PACKET_OCTETS);
-                assertThat(directOctets() - before).isLessThan(4_000_000);
+                assertThat(sent.get()).isLessThan((long) PACKETS * PACKET_BYTES);
+                assertThat(directBytes() - before).isLessThan(4_000_000);
                 assertWhole(accepted);
             }
             writer.join();
@@ -53,8 +53,8 @@ class TcpBackPressureTest extends TcpNodeTesting {
 
     private static void send(SocketChannel channel, AtomicLong sent) {
         PacketBuilder builder = packets("mark");
-        ByteBuffer batch = ByteBuffer.allocateDirect(100 * PACKET_OCTETS);
-        ByteBuffer payload = ByteBuffer.allocate(PACKET_OCTETS - builder.headerLength());
+        ByteBuffer batch = ByteBuffer.allocateDirect(100 * PACKET_BYTES);
+        ByteBuffer payload = ByteBuffer.allocate(PACKET_BYTES - builder.headerLength());
         try {
             for (int i = 0; i < PACKETS / 100; i++) {
                 batch.clear();
@@ -73,7 +73,7 @@ class TcpBackPressureTest extends TcpNodeTesting {
     }
 
     private static void assertWhole(SocketChannel accepted) throws IOException {
-        ByteBuffer packet = ByteBuffer.allocateDirect(PACKET_OCTETS);
+        ByteBuffer packet = ByteBuffer.allocateDirect(PACKET_BYTES);
         int sequenceAt = sequenceAt();
         for (long i = 0; i < PACKETS; i++) {
             packet.clear();

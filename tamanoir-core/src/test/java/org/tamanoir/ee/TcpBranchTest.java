@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.ECHO;
 import static org.tamanoir.ee.TestServices.MARK;
 import static org.tamanoir.ee.TestServices.anonymous;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.ee.TestServices.payload;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -21,11 +21,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Packets of one connection for several services, for none, and for other execution environments. */
@@ -62,6 +65,37 @@ class TcpBranchTest extends TcpNodeTesting {
                                         .mapToObj(Long::valueOf)
                                         .toList()));
         node.assertDrops(Map.of());
+    }
+
+    /** What a timer sends may fill more memory than a batch takes. */
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aSecondServiceThatSendsMuchFromATimerGoesOn(TransportKind kind) throws IOException {
+        settings.transport = kind;
+        TestSink sink = sink();
+        int made = 12;
+        ServiceDefinition sending = TestServices.define("sending", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                after(Duration.ofMillis(1), () -> {
+                    for (int i = 0; i < made; i++) {
+                        emit(packets("mark").build(payload(i, 60_000)));
+                    }
+                });
+                return Verdict.FORWARD;
+            }
+        });
+        TestNode node = node(MARK, sending).toHost(sink.address());
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("mark"), payload(0, 100));
+            for (int round = 1; round <= 3; round++) {
+                sender.send(packets("sending"), payload(round, 100));
+                sender.flush();
+                sink.await(1 + round * (made + 1));
+            }
+            sender.finish();
+        }
+        node.settle().assertDrops(Map.of());
     }
 
     @ParameterizedTest

@@ -3,9 +3,9 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.MARK;
 import static org.tamanoir.ee.TestServices.define;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -15,9 +15,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
@@ -118,8 +119,7 @@ class TcpFailureTest extends TcpNodeTesting {
         sink.awaitEnds();
         node.assertDrops(Map.of());
         // close() is called behind the last packet, when the sink has seen the end already.
-        TestServices.eventually()
-                .until(() -> log().stream().anyMatch(line -> line.contains("service faulty failed in")));
+        eventually().until(() -> log().stream().anyMatch(line -> line.contains("service faulty failed in")));
     }
 
     @Test
@@ -154,7 +154,8 @@ class TcpFailureTest extends TcpNodeTesting {
             good.finish();
             sink.await(PACKETS);
         }
-        sink.awaitEnds();
+        eventually().until(() -> sink.connections().get(0).endedWell());
+        eventually().until(() -> sink.connections().stream().skip(1).allMatch(bad -> bad.fault() != null));
         assertThat(sink.connections().get(0).packets().stream().map(TestSink::number))
                 .containsExactlyElementsOf(IntStream.range(0, PACKETS).boxed().toList());
         node.settle();
@@ -185,6 +186,26 @@ class TcpFailureTest extends TcpNodeTesting {
         assertThat(log())
                 .filteredOn(line -> line.contains("failed in its constructor: "))
                 .hasSize(1);
+    }
+
+    @Test
+    void noVerdictIsAFailure() throws IOException {
+        ServiceDefinition silent = define("silent", () -> new Service() {
+            @Override
+            @SuppressWarnings("NullAway")
+            public Verdict process(Packet packet) {
+                return null;
+            }
+        });
+        TestSink sink = sink();
+        TestNode node = node(silent).toHost(sink.address());
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("silent"), number(1));
+            sender.finish();
+            node.assertDrops(Map.of(DropReason.SERVICE_FAILURE, 1L));
+        }
+        assertThat(silent.health().failures()).isEqualTo(1);
+        assertThat(List.copyOf(log())).anyMatch(line -> line.contains("instead of a verdict"));
     }
 
     @Test

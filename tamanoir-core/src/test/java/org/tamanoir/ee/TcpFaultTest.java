@@ -3,9 +3,9 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.ECHO;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
@@ -31,14 +32,14 @@ import org.tamanoir.transport.TransportKind;
 /** Peers that send nonsense, too little or nothing, and next hops that fail. */
 class TcpFaultTest extends TcpNodeTesting {
     private static ByteBuffer whole(int number) {
-        ByteBuffer octets = ByteBuffer.allocate(200);
-        packets("mark").write(octets, number(number));
-        return octets.flip();
+        ByteBuffer bytes = ByteBuffer.allocate(200);
+        packets("mark").write(bytes, number(number));
+        return bytes.flip();
     }
 
-    private static void write(SocketChannel channel, ByteBuffer octets) throws IOException {
-        while (octets.hasRemaining()) {
-            channel.write(octets);
+    private static void write(SocketChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
         }
     }
 
@@ -67,8 +68,8 @@ class TcpFaultTest extends TcpNodeTesting {
         "01004a4e0002000a61626364, TRUNCATED",
     })
     void malformedPacketsEndUnderTheirName(String hex, DropReason reason) throws IOException {
-        byte[] octets = HexFormat.of().parseHex(hex);
-        boolean whole = octets.length == 12 && reason == DropReason.TRUNCATED && hex.contains("000a6162");
+        byte[] bytes = HexFormat.of().parseHex(hex);
+        boolean whole = bytes.length == 12 && reason == DropReason.TRUNCATED && hex.contains("000a6162");
         for (boolean first : new boolean[] {true, false}) {
             TestSink sink = sink();
             TestNode node = node(MARK).toHost(sink.address());
@@ -77,9 +78,9 @@ class TcpFaultTest extends TcpNodeTesting {
                     write(channel, whole(1));
                     sink.await(1);
                 }
-                write(channel, ByteBuffer.wrap(octets));
+                write(channel, ByteBuffer.wrap(bytes));
                 channel.shutdownOutput();
-                // The tenth is a whole packet without destination, and two octets of another one.
+                // The tenth is a whole packet without destination, and two bytes of another one.
                 node.assertDrops(whole ? Map.of(DropReason.NO_ROUTE, 1L, reason, 1L) : Map.of(reason, 1L));
             }
             sink.awaitEnds();
@@ -222,15 +223,15 @@ class TcpFaultTest extends TcpNodeTesting {
     /** Writes packets until the connection is closed. */
     private static Thread flood(SocketChannel channel) {
         PacketBuilder builder = packets("mark");
-        ByteBuffer octets = ByteBuffer.allocate(100_000);
-        while (octets.remaining() > 2000) {
-            builder.write(octets, ByteBuffer.allocate(1000));
+        ByteBuffer bytes = ByteBuffer.allocate(100_000);
+        while (bytes.remaining() > 2000) {
+            builder.write(bytes, ByteBuffer.allocate(1000));
         }
-        octets.flip();
+        bytes.flip();
         Thread writer = new Thread(() -> {
             try {
                 while (true) {
-                    write(channel, octets.rewind());
+                    write(channel, bytes.rewind());
                 }
             } catch (IOException e) {
                 // So it ends.

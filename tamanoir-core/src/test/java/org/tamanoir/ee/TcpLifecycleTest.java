@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.tamanoir.ee.TestServices.MARK;
 import static org.tamanoir.ee.TestServices.define;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -20,12 +20,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 /** Nodes that start, fail to start, and stop while streams run. */
@@ -38,8 +40,7 @@ class TcpLifecycleTest extends TcpNodeTesting {
             sender.send(packets("mark"), number(0));
             sender.flush();
             sink.await(1);
-            CompletableFuture<Integer> cut =
-                    CompletableFuture.supplyAsync(() -> node.environment.stop(Duration.ofSeconds(20)));
+            CompletableFuture<Integer> cut = Waiting.async(() -> node.environment.stop(Duration.ofSeconds(20)));
             eventually().until(() -> refusesConnections(node));
             for (int i = 1; i < 1000; i++) {
                 sender.send(packets("mark"), number(i));
@@ -83,21 +84,21 @@ class TcpLifecycleTest extends TcpNodeTesting {
     }
 
     private static ByteBuffer whole() {
-        ByteBuffer octets = ByteBuffer.allocate(200);
-        packets("mark").write(octets, number(1));
-        return octets.flip();
+        ByteBuffer bytes = ByteBuffer.allocate(200);
+        packets("mark").write(bytes, number(1));
+        return bytes.flip();
     }
 
     private static void flood(SocketChannel channel) {
-        ByteBuffer octets = ByteBuffer.allocate(100_000);
+        ByteBuffer bytes = ByteBuffer.allocate(100_000);
         PacketBuilder builder = packets("mark");
-        while (octets.remaining() > 2000) {
-            builder.write(octets, ByteBuffer.allocate(1000));
+        while (bytes.remaining() > 2000) {
+            builder.write(bytes, ByteBuffer.allocate(1000));
         }
-        octets.flip();
+        bytes.flip();
         try {
             while (true) {
-                channel.write(octets.rewind());
+                channel.write(bytes.rewind());
             }
         } catch (IOException e) {
             // So it ends.

@@ -2,9 +2,9 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.ee.TestServices.payload;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.StandardSocketOptions;
@@ -63,26 +63,26 @@ class TcpMutationTest extends TcpNodeTesting {
 
     /** Packets of one connection, damaged, to an address without a route where that survives. */
     private int sendDamaged(TestNode node, SplittableRandom random) throws IOException {
-        ByteBuffer octets = ByteBuffer.allocate(PACKETS_A_CONNECTION * 200);
+        ByteBuffer bytes = ByteBuffer.allocate(PACKETS_A_CONNECTION * 200);
         PacketBuilder builder = packets("mark").checksum();
         for (int i = 0; i < PACKETS_A_CONNECTION; i++) {
-            int start = octets.position();
-            builder.write(octets, payload(i, random.nextInt(40)));
-            int length = octets.position() - start;
+            int start = bytes.position();
+            builder.write(bytes, payload(i, random.nextInt(40)));
+            int length = bytes.position() - start;
             // The basic header ends the connection when it is damaged, so most damage is behind it.
             int from = random.nextInt(40) == 0 ? 0 : 8;
             for (int damage = 1 + random.nextInt(3); damage > 0; damage--) {
                 int at = start + from + random.nextInt(length - from);
-                octets.put(at, (byte) (octets.get(at) ^ 1 << random.nextInt(8)));
+                bytes.put(at, (byte) (bytes.get(at) ^ 1 << random.nextInt(8)));
             }
         }
-        octets.flip();
+        bytes.flip();
         try (SocketChannel channel = SocketChannel.open(node.address())) {
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            while (octets.hasRemaining()) {
-                int octetsNow = Math.min(octets.remaining(), 1 + random.nextInt(4000));
-                channel.write(octets.slice(octets.position(), octetsNow));
-                octets.position(octets.position() + octetsNow);
+            while (bytes.hasRemaining()) {
+                int bytesNow = Math.min(bytes.remaining(), 1 + random.nextInt(4000));
+                channel.write(bytes.slice(bytes.position(), bytesNow));
+                bytes.position(bytes.position() + bytesNow);
             }
         } catch (IOException e) {
             // The node closed it: as it should.

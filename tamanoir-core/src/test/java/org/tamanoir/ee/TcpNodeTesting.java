@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.TransportKind;
@@ -41,7 +43,7 @@ import org.tamanoir.transport.UdpSockets;
  * thread, no descriptor, and after the class no memory.
  */
 abstract class TcpNodeTesting {
-    private static final long MEMORY_SLACK_OCTETS = 1 << 20;
+    private static final long MEMORY_SLACK_BYTES = 1 << 20;
     private static final List<String> LOG = new CopyOnWriteArrayList<>();
     private static final AppenderBase<ILoggingEvent> APPENDER = new AppenderBase<>() {
         @Override
@@ -122,7 +124,7 @@ abstract class TcpNodeTesting {
             ((Logger) LoggerFactory.getLogger(name)).addAppender(APPENDER);
         }
         collectGarbage();
-        directBefore = directOctets();
+        directBefore = directBytes();
     }
 
     @BeforeEach
@@ -144,16 +146,16 @@ abstract class TcpNodeTesting {
             node.assertConserved();
             assertThat(node.environment.streams().open()).isZero();
         }
-        TestServices.eventually().untilAsserted(() -> assertThat(threads()).isEmpty());
-        TestServices.eventually().until(() -> descriptors() <= descriptorsBefore);
+        eventually().untilAsserted(() -> assertThat(threads()).isEmpty());
+        eventually().until(() -> descriptors() <= descriptorsBefore);
         assertThat(LOG).noneMatch(line -> line.contains("fault of the node"));
     }
 
     @AfterAll
     static void leaveNoMemory() {
-        TestServices.eventually().pollInterval(Duration.ofMillis(50)).until(() -> {
+        eventually().pollInterval(Duration.ofMillis(50)).until(() -> {
             collectGarbage();
-            return directOctets() <= directBefore + MEMORY_SLACK_OCTETS;
+            return directBytes() <= directBefore + MEMORY_SLACK_BYTES;
         });
         assertThat(LOG).noneMatch(line -> line.contains("LEAK"));
         for (String name : new String[] {"io.netty", "org.tamanoir"}) {
@@ -187,12 +189,12 @@ abstract class TcpNodeTesting {
     private static void collectGarbage() {
         System.gc();
         try (BufferPool pool = new BufferPool(1)) {
-            pool.give(pool.take(BufferPool.SMALL_OCTETS, 1));
+            pool.give(pool.take(BufferPool.SMALL_BYTES, 1));
         }
     }
 
-    /** Octets of direct memory in this process; what Netty takes by Unsafe only Netty counts. */
-    static long directOctets() {
+    /** Bytes of direct memory in this process; what Netty takes by Unsafe only Netty counts. */
+    static long directBytes() {
         return Math.max(0, PlatformDependent.usedDirectMemory()) + byBuffersOfTheJdk();
     }
 

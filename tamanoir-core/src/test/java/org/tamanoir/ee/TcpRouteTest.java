@@ -2,17 +2,17 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
@@ -104,7 +104,7 @@ class TcpRouteTest extends TcpNodeTesting {
         assertThat(sink.connections().get(0).packets())
                 .hasSize(10)
                 .allMatch(packet ->
-                        packet.hopBudget() == first.environment.config().hopBudget());
+                        packet.hopBudget() == first.environment.context.config().hopBudget());
         assertThat(sink.connections().get(1).packets()).hasSize(10).noneMatch(packet -> packet.has(Option.HOP_BUDGET));
         first.assertDrops(Map.of());
         second.assertDrops(Map.of());

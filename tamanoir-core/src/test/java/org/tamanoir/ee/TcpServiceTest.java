@@ -3,10 +3,10 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.anonymous;
 import static org.tamanoir.ee.TestServices.define;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.ee.TestServices.payload;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,10 +16,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -27,21 +28,21 @@ import org.tamanoir.service.Verdict;
 
 /** What a service can do with the packets of a TCP stream. */
 class TcpServiceTest extends TcpNodeTesting {
-    private static void send(AnepSender sender, String service, int packets, int octets) throws IOException {
+    private static void send(AnepSender sender, String service, int packets, int bytes) throws IOException {
         PacketBuilder builder = packets(service);
         for (int i = 0; i < packets; i++) {
-            sender.send(builder, payload(i, octets));
+            sender.send(builder, payload(i, bytes));
         }
         sender.finish();
     }
 
-    private static ServiceDefinition replacing(String name, int octets) {
+    private static ServiceDefinition replacing(String name, int bytes) {
         return define(name, () -> new Service() {
             private int number;
 
             @Override
             public Verdict process(Packet packet) {
-                packet.setPayload(payload(number++, octets));
+                packet.setPayload(payload(number++, bytes));
                 return Verdict.FORWARD;
             }
         });
@@ -49,9 +50,9 @@ class TcpServiceTest extends TcpNodeTesting {
 
     @Test
     void replacesPayloadsByShorterAndLongerOnes() throws IOException {
-        for (int octets : new int[] {0, 1, 999, 1001, 30_000, 65_000}) {
+        for (int bytes : new int[] {0, 1, 999, 1001, 30_000, 65_000}) {
             TestSink sink = sink();
-            TestNode node = node(replacing("replace", octets)).toHost(sink.address());
+            TestNode node = node(replacing("replace", bytes)).toHost(sink.address());
             try (AnepSender sender = sender(node)) {
                 send(sender, "replace", 200, 1000);
                 sink.await(200);
@@ -60,7 +61,7 @@ class TcpServiceTest extends TcpNodeTesting {
             List<Packet> packets = sink.packets();
             for (int i = 0; i < packets.size(); i++) {
                 assertThat(packets.get(i).sequence()).isEqualTo(i);
-                assertThat(TestSink.octets(packets.get(i))).isEqualTo(payload(i, octets));
+                assertThat(TestSink.bytes(packets.get(i))).isEqualTo(payload(i, bytes));
             }
             node.assertDrops(Map.of());
         }
@@ -80,12 +81,12 @@ class TcpServiceTest extends TcpNodeTesting {
         });
         TestSink sink = sink();
         TestNode node = node(hundredfold).toHost(sink.address());
-        long before = directOctets();
+        long before = directBytes();
         long most = 0;
         try (AnepSender sender = sender(node)) {
             send(sender, "hundredfold", 10, 60_000);
             while (sink.packets().size() < 1010) {
-                most = Math.max(most, directOctets());
+                most = Math.max(most, directBytes());
             }
         }
         // Buffers of the node, the sender and the receiver; a packet's hundred copies alone are 6 MB.
@@ -183,7 +184,7 @@ class TcpServiceTest extends TcpNodeTesting {
         }
         sink.awaitEnds();
         for (int i = 0; i < 3000; i++) {
-            assertThat(TestSink.octets(sink.packets().get(i))).isEqualTo(payload(i, 500));
+            assertThat(TestSink.bytes(sink.packets().get(i))).isEqualTo(payload(i, 500));
         }
         node.assertDrops(Map.of(DropReason.CONSUMED, 3000L));
         assertThat(log()).anyMatch(line -> line.contains("failed in close"));

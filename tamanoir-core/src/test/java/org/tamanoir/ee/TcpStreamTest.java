@@ -3,10 +3,10 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.ECHO;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.ee.TestServices.payload;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
@@ -26,7 +27,7 @@ import org.tamanoir.transport.TransportKind;
 
 /** Streams of packets through services on one node and on two. */
 class TcpStreamTest extends TcpNodeTesting {
-    private static final int[] PACKET_OCTETS = {100, 101, 200, 1400, 4096, 16_384, 16_385, 32_768, 65_000, 65_535};
+    private static final int[] PACKET_BYTES = {100, 101, 200, 1400, 4096, 16_384, 16_385, 32_768, 65_000, 65_535};
 
     @ParameterizedTest
     @MethodSource("kinds")
@@ -37,9 +38,9 @@ class TcpStreamTest extends TcpNodeTesting {
         PacketBuilder builder = packets("mark");
         List<ByteBuffer> sent = new ArrayList<>();
         try (AnepSender sender = sender(node)) {
-            for (int octets : PACKET_OCTETS) {
+            for (int bytes : PACKET_BYTES) {
                 for (int i = 0; i < 40; i++) {
-                    ByteBuffer payload = payload(sent.size(), octets - builder.headerLength());
+                    ByteBuffer payload = payload(sent.size(), bytes - builder.headerLength());
                     sender.send(builder, payload);
                     sent.add(payload);
                 }
@@ -51,25 +52,25 @@ class TcpStreamTest extends TcpNodeTesting {
         assertArrivals(sink.packets(), sent, 1);
         node.assertDrops(Map.of());
         assertThat(node.traffic().packetsOut()).isEqualTo(sent.size());
-        assertThat(node.traffic().octetsOut()).isEqualTo(node.traffic().octetsIn());
+        assertThat(node.traffic().bytesOut()).isEqualTo(node.traffic().bytesIn());
     }
 
     @ParameterizedTest
     @MethodSource("kinds")
-    void arrivesWholeWhenItIsSplitAtEveryOctet(TransportKind kind) throws IOException {
+    void arrivesWholeWhenItIsSplitAtEveryByte(TransportKind kind) throws IOException {
         settings.transport = kind;
         TestSink sink = sink();
         TestNode node = node(MARK).toHost(sink.address());
         PacketBuilder builder = packets("mark");
-        ByteBuffer octets = ByteBuffer.allocate(1000);
+        ByteBuffer bytes = ByteBuffer.allocate(1000);
         List<ByteBuffer> sent = List.of(payload(0, 30), payload(1, 0), payload(2, 200));
-        sent.forEach(payload -> builder.write(octets, payload));
-        octets.flip();
+        sent.forEach(payload -> builder.write(bytes, payload));
+        bytes.flip();
         try (var channel = connect(node)) {
             channel.setOption(java.net.StandardSocketOptions.TCP_NODELAY, true);
-            while (octets.hasRemaining()) {
-                channel.write(octets.slice(octets.position(), 1));
-                octets.position(octets.position() + 1);
+            while (bytes.hasRemaining()) {
+                channel.write(bytes.slice(bytes.position(), 1));
+                bytes.position(bytes.position() + 1);
             }
             channel.shutdownOutput();
             sink.await(3);
@@ -221,7 +222,7 @@ class TcpStreamTest extends TcpNodeTesting {
             Packet packet = arrivals.get(i);
             assertThat(packet.sequence()).isEqualTo(i);
             assertThat(packet.classOfService()).isEqualTo(marks);
-            assertThat(TestSink.octets(packet)).describedAs("payload %s", i).isEqualTo(sent.get(i));
+            assertThat(TestSink.bytes(packet)).describedAs("payload %s", i).isEqualTo(sent.get(i));
         }
     }
 }

@@ -25,6 +25,8 @@ final class TestLevels implements NodeOs {
     final Set<Level> there = EnumSet.of(Level.TC, Level.XDP);
 
     final List<Placed> all = new CopyOnWriteArrayList<>();
+    /** Whether it has a fault of its own for who asks. */
+    volatile boolean faulty;
 
     /** One policy. */
     static final class Placed implements Offload {
@@ -44,7 +46,7 @@ final class TestLevels implements NodeOs {
             this.isOrdered = isOrdered;
         }
 
-        /** As if so many packets of 100 octets had been passed on. */
+        /** As if so many packets of 100 bytes had been passed on. */
         synchronized void passOn(long packets) {
             counters = counters.plus(new LevelCounters(
                     packets, 0, packets, 0, 100 * packets, 0, 0, 100, 100, new long[Policy.MAX_RULES + 1]));
@@ -106,6 +108,9 @@ final class TestLevels implements NodeOs {
     @Override
     public synchronized Offload offload(long key, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
             throws LevelException {
+        if (faulty) {
+            throw new IllegalStateException("a fault of the test's");
+        }
         for (Placed placed : open()) {
             if (placed.key == key && placed.flow.equals(flow)) {
                 throw new LevelException("the flow has a policy");

@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -9,14 +10,22 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.traffic.TrafficSnapshot;
+import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.TransportKind;
 
 /** A node that listens on a free TCP port of the loopback, and what tests ask of it. */
@@ -25,8 +34,16 @@ final class TestNode {
     final ServiceCatalog services = new ServiceCatalog();
     final ExecutionEnvironment environment;
 
-    private TestNode(EeConfig config) {
-        environment = new ExecutionEnvironment(config, routes, services);
+    private TestNode(EeConfig config, long memoryBytes) {
+        environment = memoryBytes == 0
+                ? new ExecutionEnvironment(config, routes, services)
+                : new ExecutionEnvironment(
+                        config,
+                        routes,
+                        services,
+                        BufferPool.of(memoryBytes),
+                        Platform.SYSTEM,
+                        Transport.of(config.transport()));
     }
 
     /** Settings with short times where a test would have to wait for them; the setters change this object. */
@@ -44,6 +61,9 @@ final class TestNode {
         Duration stuckTimeout = Duration.ofSeconds(30);
         Duration deployTimeout = Duration.ofSeconds(20);
         Duration makeTimeout = Duration.ofSeconds(20);
+        StreamLimits streamLimits = StreamLimits.DEFAULT;
+        /** For packets; 0 = as much as the JVM has. */
+        long memoryBytes;
 
         @Nullable
         ServiceSource source;
@@ -68,12 +88,13 @@ final class TestNode {
                             stallTimeout,
                             lingerTimeout)
                     .withTls(serves ? List.of(listen) : List.of(), files)
-                    .deploying(deployTimeout, makeTimeout, 1 << 20);
+                    .deploying(deployTimeout, makeTimeout, 1 << 20)
+                    .limiting(streamLimits);
         }
     }
 
     static TestNode start(Settings settings, ServiceDefinition... definitions) throws IOException {
-        TestNode node = new TestNode(settings.config());
+        TestNode node = new TestNode(settings.config(), settings.memoryBytes);
         List.of(definitions).forEach(node.services::add);
         node.environment.stuckAfter(settings.stuckTimeout);
         if (settings.source != null) {
@@ -130,15 +151,14 @@ final class TestNode {
 
     /** Waits until no stream is left. */
     TestNode settle() {
-        TestServices.eventually().until(() -> environment.streams().open() == 0);
+        eventually().until(() -> environment.streams().open() == 0);
         return this;
     }
 
     /** No packet is forgotten: all that came in, or was made, left or ended for these reasons. */
     void assertDrops(Map<DropReason, Long> expected) {
         Map<DropReason, Long> drops = expected.isEmpty() ? Map.of() : new EnumMap<>(expected);
-        TestServices.eventually()
-                .untilAsserted(() -> assertThat(traffic().drops()).isEqualTo(drops));
+        eventually().untilAsserted(() -> assertThat(traffic().drops()).isEqualTo(drops));
         settle();
         assertThat(traffic().drops()).isEqualTo(drops);
         assertConserved();
@@ -146,8 +166,7 @@ final class TestNode {
 
     /** Waits until packets were dropped for this reason and no stream is left. */
     void settleAfterDrop(DropReason reason) {
-        TestServices.eventually()
-                .until(() -> dropped(reason) > 0 && environment.streams().open() == 0);
+        eventually().until(() -> dropped(reason) > 0 && environment.streams().open() == 0);
     }
 
     void assertConserved() {

@@ -4,22 +4,21 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.function.Supplier;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 
 /** Services and packets that tests of nodes share. */
-final class TestServices {
+public final class TestServices {
     /** Nothing in a test takes this long unless it hangs. */
     static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** Marks each packet in place. */
-    static final ServiceDefinition MARK = define("mark", () -> new Service() {
+    public static final ServiceDefinition MARK = define("mark", () -> new Service() {
         @Override
         public Verdict process(Packet packet) {
             packet.setClassOfService(packet.classOfService() + 1);
@@ -46,13 +45,6 @@ final class TestServices {
         return new ServiceDefinition(name, factory, ServiceConfig.EMPTY, policy);
     }
 
-    static ConditionFactory eventually() {
-        return Awaitility.await()
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(5))
-                .atMost(PATIENCE);
-    }
-
     /** Packets for a service, with all options that a node changes in place. */
     static PacketBuilder packets(String service) {
         return anonymous().service(service).stream(7);
@@ -67,16 +59,16 @@ final class TestServices {
                 .hopBudget(16);
     }
 
-    /** A payload that tells its number and its octets' places. */
-    static ByteBuffer payload(int number, int octets) {
-        ByteBuffer payload = ByteBuffer.allocate(octets);
-        for (int i = 0; i < octets; i++) {
+    /** A payload that tells its number and its bytes' places. */
+    static ByteBuffer payload(int number, int bytes) {
+        ByteBuffer payload = ByteBuffer.allocate(bytes);
+        for (int i = 0; i < bytes; i++) {
             payload.put(i, (byte) (number * 31 + i ^ i >>> 8));
         }
         return payload;
     }
 
-    /** A payload of 4 octets. */
+    /** A payload of 4 bytes. */
     static ByteBuffer number(int number) {
         return ByteBuffer.allocate(4).putInt(0, number);
     }

@@ -1,5 +1,7 @@
 package org.tamanoir.ee;
 
+import static org.tamanoir.support.Waiting.eventually;
+
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -103,17 +105,17 @@ final class TestSink implements AutoCloseable {
 
     /** Waits for so many packets. */
     List<Packet> await(int expected) {
-        TestServices.eventually().until(() -> receiver.statistics().packets() >= expected);
+        eventually().until(() -> receiver.statistics().packets() >= expected);
         return packets();
     }
 
     /** Waits until every connection was ended by its peer between two packets. */
     TestSink awaitEnds() {
-        TestServices.eventually().until(() -> connections.stream().allMatch(Arrivals::endedWell));
+        eventually().until(() -> connections.stream().allMatch(Arrivals::endedWell));
         return this;
     }
 
-    /** First four octets of each payload. */
+    /** First four bytes of each payload. */
     List<Integer> numbers() {
         return packets().stream().map(TestSink::number).toList();
     }
@@ -122,9 +124,9 @@ final class TestSink implements AutoCloseable {
         return packet.buffer().getInt(packet.payloadOffset());
     }
 
-    static ByteBuffer octets(Packet packet) {
-        ByteBuffer octets = ByteBuffer.allocate(packet.payloadLength());
-        return octets.put(0, packet.buffer(), packet.payloadOffset(), packet.payloadLength());
+    static ByteBuffer bytes(Packet packet) {
+        ByteBuffer bytes = ByteBuffer.allocate(packet.payloadLength());
+        return bytes.put(0, packet.buffer(), packet.payloadOffset(), packet.payloadLength());
     }
 
     @Override

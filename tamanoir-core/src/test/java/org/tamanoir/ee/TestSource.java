@@ -1,10 +1,16 @@
 package org.tamanoir.ee;
 
+import static org.tamanoir.support.Waiting.eventually;
+
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.Origin;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceSource;
 
 /** A source that answers when a test says so, on the test's thread. Any thread may ask. */
 final class TestSource implements ServiceSource {
@@ -14,8 +20,8 @@ final class TestSource implements ServiceSource {
     private final List<Request> requests = new CopyOnWriteArrayList<>();
 
     @Override
-    public void request(long key, Origin origin, Consumer<Answer> then) {
-        requests.add(new Request(key, origin, then));
+    public Fetch fetch(long key, Consumer<Answer> then) {
+        return origin -> requests.add(new Request(key, origin, then));
     }
 
     List<Request> requests() {
@@ -24,7 +30,7 @@ final class TestSource implements ServiceSource {
 
     /** The only request for this service, when it comes. */
     Request awaitRequest(String service) {
-        TestServices.eventually().until(() -> requests.stream().anyMatch(r -> r.key == ServiceKey.of(service)));
+        eventually().until(() -> requests.stream().anyMatch(r -> r.key == ServiceKey.of(service)));
         return requests.stream()
                 .filter(r -> r.key == ServiceKey.of(service))
                 .findFirst()

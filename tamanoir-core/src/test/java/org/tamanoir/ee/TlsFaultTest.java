@@ -3,8 +3,8 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -37,7 +37,7 @@ import org.tamanoir.transport.TransportKind;
 
 /** Next hops over TLS that are not ours: slow ones, and ones that break off. */
 class TlsFaultTest extends TcpNodeTesting {
-    private static final int PACKET_OCTETS = 1000;
+    private static final int PACKET_BYTES = 1000;
     private static final int PACKETS = 30_000;
 
     @TempDir
@@ -88,7 +88,7 @@ class TlsFaultTest extends TcpNodeTesting {
         Thread writer = new Thread(() -> send(sender, failure));
         writer.start();
         FarEnd far = accept();
-        long before = directOctets();
+        long before = directBytes();
         long[] last = {-1};
         eventually().pollInterval(Duration.ofMillis(200)).until(() -> {
             long in = node.traffic().packetsIn();
@@ -97,10 +97,10 @@ class TlsFaultTest extends TcpNodeTesting {
             return stands;
         });
         assertThat(sender.sentPackets()).isLessThan(PACKETS);
-        assertThat(directOctets() - before).isLessThan(4_000_000);
+        assertThat(directBytes() - before).isLessThan(4_000_000);
 
         DataInputStream in = new DataInputStream(far.secure.getInputStream());
-        byte[] packet = new byte[PACKET_OCTETS];
+        byte[] packet = new byte[PACKET_BYTES];
         int sequenceAt = packets("mark").build(ByteBuffer.allocate(0)).optionOffset(Option.STREAM) + 4;
         for (long i = 0; i < PACKETS; i++) {
             in.readFully(packet);
@@ -117,7 +117,7 @@ class TlsFaultTest extends TcpNodeTesting {
 
     private static void send(AnepSender sender, AtomicReference<IOException> failure) {
         PacketBuilder builder = packets("mark");
-        ByteBuffer payload = ByteBuffer.allocate(PACKET_OCTETS - builder.headerLength());
+        ByteBuffer payload = ByteBuffer.allocate(PACKET_BYTES - builder.headerLength());
         try {
             for (int i = 0; i < PACKETS; i++) {
                 sender.send(builder, payload);

@@ -2,8 +2,8 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.ee.TestServices.MARK;
-import static org.tamanoir.ee.TestServices.eventually;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -23,8 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
@@ -45,7 +45,7 @@ class TlsStreamTest extends TcpNodeTesting {
     private TlsFiles files;
 
     private static Logger nodes() {
-        return (Logger) LoggerFactory.getLogger(ExecutionEnvironment.class);
+        return (Logger) LoggerFactory.getLogger("org.tamanoir");
     }
 
     @BeforeAll
@@ -79,8 +79,8 @@ class TlsStreamTest extends TcpNodeTesting {
         int most = Anep.MAX_PACKET_OCTETS - packets("mark").headerLength() - 8;
         List<byte[]> payloads = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            int octets = i % 3 == 0 ? most - random.nextInt(40) : random.nextInt(i % 3 == 1 ? 40 : 20_000);
-            byte[] payload = new byte[octets];
+            int bytes = i % 3 == 0 ? most - random.nextInt(40) : random.nextInt(i % 3 == 1 ? 40 : 20_000);
+            byte[] payload = new byte[bytes];
             random.nextBytes(payload);
             payloads.add(payload);
         }
@@ -90,7 +90,7 @@ class TlsStreamTest extends TcpNodeTesting {
     private static void assertSame(List<Packet> arrived, List<byte[]> sent) {
         assertThat(arrived.size()).isEqualTo(sent.size());
         for (int i = 0; i < sent.size(); i++) {
-            assertThat(Arrays.equals(TestSink.octets(arrived.get(i)).array(), sent.get(i)))
+            assertThat(Arrays.equals(TestSink.bytes(arrived.get(i)).array(), sent.get(i)))
                     .describedAs("payload %s, seed %s", i, SEED)
                     .isTrue();
         }

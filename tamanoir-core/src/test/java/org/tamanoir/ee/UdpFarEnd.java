@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -19,7 +20,7 @@ import org.tamanoir.transport.UdpSockets;
 /** A UDP socket of a test that sends and receives. Thread contract: one thread. */
 final class UdpFarEnd implements AutoCloseable {
     /** In flight at once: a socket's buffer holds some times as much, whatever the kernel adds to each datagram. */
-    private static final int WINDOW_OCTETS = 100_000;
+    private static final int WINDOW_BYTES = 100_000;
 
     private static final int WINDOW_PACKETS = 100;
 
@@ -44,20 +45,20 @@ final class UdpFarEnd implements AutoCloseable {
     /** Sends datagrams back to back, joined where the kernel does that. */
     void send(InetSocketAddress to, Collection<byte[]> datagrams) {
         int at = 0;
-        for (byte[] octets : datagrams) {
-            if (at + octets.length > memory.capacity()) {
+        for (byte[] bytes : datagrams) {
+            if (at + bytes.length > memory.capacity()) {
                 sender.flush();
                 at = 0;
             }
-            memory.put(at, octets);
+            memory.put(at, bytes);
             sender.add(
                     memory,
                     at,
-                    octets.length,
-                    Forwarder.high(to.getAddress()),
-                    Forwarder.low(to.getAddress()),
+                    bytes.length,
+                    Addresses.high(to.getAddress()),
+                    Addresses.low(to.getAddress()),
                     to.getPort());
-            at += octets.length;
+            at += bytes.length;
         }
         sender.flush();
         assertThat(sender.failedPackets()).as(sender.lastError()).isZero();
@@ -90,12 +91,12 @@ final class UdpFarEnd implements AutoCloseable {
             int end = batch.end(m);
             int start = batch.start(m);
             do {
-                int octets = Math.min(batch.segmentOctets(m), end - start);
-                byte[] copy = new byte[octets];
+                int bytes = Math.min(batch.segmentBytes(m), end - start);
+                byte[] copy = new byte[bytes];
                 batch.buffer().get(start, copy);
                 arrived.add(copy);
                 ports.add(batch.port(m));
-                start += Math.max(1, octets);
+                start += Math.max(1, bytes);
             } while (start < end);
         }
     }
@@ -118,13 +119,13 @@ final class UdpFarEnd implements AutoCloseable {
         List<byte[]> received = new ArrayList<>();
         int next = 0;
         while (next < datagrams.size()) {
-            int octets = 0;
+            int bytes = 0;
             int end = next;
             do {
-                octets += datagrams.get(end++).length;
+                bytes += datagrams.get(end++).length;
             } while (end < datagrams.size()
                     && end - next < WINDOW_PACKETS
-                    && octets + datagrams.get(end).length <= WINDOW_OCTETS);
+                    && bytes + datagrams.get(end).length <= WINDOW_BYTES);
             send(node, datagrams.subList(next, end));
             for (; next < end; next++) {
                 received.add(receiver.next());

@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -16,11 +17,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.NodeOptions;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** UDP flows through services: whole, in order, and on which threads. */
@@ -50,8 +53,8 @@ class UdpForwardingTest {
 
     private static void assertSequence(List<byte[]> packets, int stream) {
         Map<Integer, Long> expected = new HashMap<>();
-        for (byte[] octets : packets) {
-            Packet packet = UdpTestNode.parsed(octets);
+        for (byte[] bytes : packets) {
+            Packet packet = UdpTestNode.parsed(bytes);
             if (packet.streamId() == stream) {
                 assertThat(packet.sequence()).isEqualTo(expected.getOrDefault(stream, 0L));
                 expected.merge(stream, 1L, (a, b) -> packet.sequence() + 1);
@@ -72,18 +75,18 @@ class UdpForwardingTest {
             int largest = host.contains(":") ? 65_487 : 65_507;
             List<byte[]> sent = new ArrayList<>();
             List<byte[]> expected = new ArrayList<>();
-            for (int octets : new int[] {
+            for (int bytes : new int[] {
                 80, 81, 100, 199, 200, 200, 200, 576, 1_399, 1_400, 1_472, 1_500, 4_095, 9_000, 32_768, 65_000, largest
             }) {
-                sent.add(UdpTestNode.packet(builder, octets));
+                sent.add(UdpTestNode.packet(builder, bytes));
                 Packet marked = UdpTestNode.parsed(sent.get(sent.size() - 1).clone());
                 marked.setClassOfService(7);
-                expected.add(UdpTestNode.octets(marked));
+                expected.add(UdpTestNode.bytes(marked));
             }
             assertThat(sender.pump(node.udp(), sent, receiver)).containsExactlyElementsOf(expected);
             TrafficSnapshot traffic = node.balanced(sent.size());
             assertThat(traffic.packetsOut()).isEqualTo(sent.size());
-            assertThat(traffic.octetsOut()).isEqualTo(traffic.octetsIn());
+            assertThat(traffic.bytesOut()).isEqualTo(traffic.bytesIn());
             assertThat(traffic.drops()).isEmpty();
         }
     }
@@ -184,8 +187,8 @@ class UdpForwardingTest {
             List<byte[]> received = sender.pump(first.udp(), sent, receiver);
             for (int i = 0; i < sent.size(); i++) {
                 Packet expected = UdpTestNode.parsed(sent.get(i));
-                expected.setHopBudget(32);
-                assertThat(received.get(i)).isEqualTo(UdpTestNode.octets(expected));
+                NodeOptions.setHopBudget(expected, 32);
+                assertThat(received.get(i)).isEqualTo(UdpTestNode.bytes(expected));
             }
             assertThat(first.balanced(sent.size()).packetsOut()).isEqualTo(sent.size());
             assertThat(second.balanced(sent.size()).packetsOut()).isEqualTo(sent.size());
@@ -294,7 +297,7 @@ class UdpForwardingTest {
     void doesNotHoldOneServiceUpForAnother(TransportKind kind) throws Exception {
         CountDownLatch latch = new CountDownLatch(1);
         CountDownLatch blocked = new CountDownLatch(1);
-        // Octets of a record in the inbox, and how many fit: the ring starts empty. The packet that brings the
+        // Bytes of a record in the inbox, and how many fit: the ring starts empty. The packet that brings the
         // service up waits elsewhere.
         int record = 24 + 104;
         int fit = (1 << 18) / record + 1;
@@ -326,7 +329,7 @@ class UdpForwardingTest {
             }
             assertSequence(received, 1);
             long total = sent + received.size();
-            UdpTestNode.eventually().untilAsserted(() -> {
+            eventually().untilAsserted(() -> {
                 TrafficSnapshot now = node.environment.traffic();
                 assertThat(now.drops()).isEqualTo(Map.of(DropReason.INBOX_FULL, (long) surplus));
                 assertThat(now.held()).as("all but the one in hand").isEqualTo(fit - 1);

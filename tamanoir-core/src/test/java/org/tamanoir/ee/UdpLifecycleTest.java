@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,12 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Start and stop of a node that serves UDP. */
@@ -97,9 +100,8 @@ class UdpLifecycleTest {
             blocked.await();
             sender.send(node.udp(), sent.subList(1, 200));
             sender.pump(node.udp(), other, sender); // behind the others: those have been read
-            CompletableFuture<Integer> stopping =
-                    CompletableFuture.supplyAsync(() -> node.environment.stop(UdpTestNode.PATIENCE));
-            UdpTestNode.eventually().until(() -> node.environment.reception() == null);
+            CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(UdpTestNode.PATIENCE));
+            eventually().until(() -> node.environment.udp.isStopping());
             latch.countDown();
             assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
             for (byte[] packet : sent) {
@@ -139,9 +141,8 @@ class UdpLifecycleTest {
             sender.send(node.udp(), sent.get(0));
             blocked.await();
             sender.send(node.udp(), sent.subList(1, 500));
-            CompletableFuture<Integer> stopping =
-                    CompletableFuture.supplyAsync(() -> node.environment.stop(UdpTestNode.PATIENCE));
-            UdpTestNode.eventually().until(() -> node.environment.reception() == null);
+            CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(UdpTestNode.PATIENCE));
+            eventually().until(() -> node.environment.udp.isStopping());
             latch.countDown();
             assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
             for (byte[] packet : sent) {
@@ -175,9 +176,8 @@ class UdpLifecycleTest {
                 sender.pump(node.udp(), other, sender);
             }
             long in = node.environment.traffic().packetsIn();
-            CompletableFuture<Integer> stopping =
-                    CompletableFuture.supplyAsync(() -> node.environment.stop(Duration.ZERO));
-            UdpTestNode.eventually().until(() -> node.environment.instances().size() == 1);
+            CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ZERO));
+            eventually().until(() -> node.environment.instances().size() == 1);
             latch.countDown();
             assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
             TrafficSnapshot traffic = node.balanced(in);
@@ -202,8 +202,7 @@ class UdpLifecycleTest {
             });
             sender.send(node.udp(), packets(UdpTestNode.builder(node.udp(), NAME, 1), 1));
             blocked.await();
-            CompletableFuture<Integer> stopping =
-                    CompletableFuture.supplyAsync(() -> node.environment.stop(Duration.ofMillis(10)));
+            CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ofMillis(10)));
             assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
             assertThat(UdpTestNode.nodeThreads()).contains("udp " + NAME);
             latch.countDown();
@@ -232,9 +231,8 @@ class UdpLifecycleTest {
             });
             flood.start();
             try {
-                UdpTestNode.eventually().until(() -> rounds.get() > 400);
-                CompletableFuture<Integer> stopping =
-                        CompletableFuture.supplyAsync(() -> node.environment.stop(Duration.ofMinutes(5)));
+                eventually().until(() -> rounds.get() > 400);
+                CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ofMinutes(5)));
                 assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
             } finally {
                 flooding.set(false);

@@ -10,11 +10,12 @@ import java.util.Random;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Damaged packets beside a good flow: each is accounted for, and the flow is not harmed. */
@@ -49,21 +50,21 @@ class UdpMutationTest {
     }
 
     private static byte[] damage(Random random, byte[] packet) {
-        byte[] octets = packet.clone();
+        byte[] bytes = packet.clone();
         for (int changes = 1 + random.nextInt(4); changes > 0; changes--) {
             // Most damage goes to the header, where it decides most.
-            int at = random.nextInt(random.nextBoolean() ? octets.length : 60);
+            int at = random.nextInt(random.nextBoolean() ? bytes.length : 60);
             switch (random.nextInt(4)) {
-                case 0 -> octets[at] ^= (byte) (1 << random.nextInt(8));
-                case 1 -> octets[at] = (byte) random.nextInt(6);
-                case 2 -> octets[at] = (byte) random.nextInt(256);
-                default -> octets[at] = (byte) 0xFF;
+                case 0 -> bytes[at] ^= (byte) (1 << random.nextInt(8));
+                case 1 -> bytes[at] = (byte) random.nextInt(6);
+                case 2 -> bytes[at] = (byte) random.nextInt(256);
+                default -> bytes[at] = (byte) 0xFF;
             }
         }
         if (random.nextInt(4) == 0) {
-            octets = Arrays.copyOf(octets, random.nextInt(octets.length + 8));
+            bytes = Arrays.copyOf(bytes, random.nextInt(bytes.length + 8));
         }
-        return octets;
+        return bytes;
     }
 
     @ParameterizedTest

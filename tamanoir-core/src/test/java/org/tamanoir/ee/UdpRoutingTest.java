@@ -9,7 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.routing.Prefix;

@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -11,19 +12,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.catalog.UdpBounds;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** What services make of datagrams. */
@@ -31,6 +37,8 @@ import org.tamanoir.transport.TransportKind;
 class UdpServiceTest {
     private static final String NAME = "org.example.Service";
     private static final int PACKETS = 40;
+    /** For services that make more of a packet than a node lets them by default. */
+    private static final UdpBounds WIDE = new UdpBounds(UdpBounds.MAX_GROWTH, UdpBounds.MAX_BYTES, 3, Map.of());
 
     /** A node with one service, a sender and a receiver. */
     private static final class Bench implements AutoCloseable {
@@ -52,10 +60,10 @@ class UdpServiceTest {
             return UdpTestNode.builder(receiver.address(), NAME, 1);
         }
 
-        List<byte[]> packets(PacketBuilder builder, int octets) {
+        List<byte[]> packets(PacketBuilder builder, int bytes) {
             List<byte[]> packets = new ArrayList<>();
             for (int i = 0; i < PACKETS; i++) {
-                packets.add(UdpTestNode.packet(builder, octets));
+                packets.add(UdpTestNode.packet(builder, bytes));
             }
             return packets;
         }
@@ -83,7 +91,7 @@ class UdpServiceTest {
             for (int i = 0; i < sent.size(); i++) {
                 Packet expected = UdpTestNode.parsed(sent.get(i));
                 assertThat(expected.swapEnds()).isTrue();
-                assertThat(answers.get(i)).isEqualTo(UdpTestNode.octets(expected));
+                assertThat(answers.get(i)).isEqualTo(UdpTestNode.bytes(expected));
             }
             assertThat(bench.node.balanced(PACKETS).packetsOut()).isEqualTo(PACKETS);
             assertThat(bench.receiver.isQuiet()).isTrue();
@@ -93,7 +101,7 @@ class UdpServiceTest {
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
     void payloadsCanBecomeShorterAndLonger(TransportKind kind) throws Exception {
-        try (Bench bench = new Bench(kind)) {
+        try (Bench bench = new Bench(UdpTestNode.config(kind).bounding(WIDE))) {
             AtomicInteger next = new AtomicInteger();
             int[] lengths = {0, 1, 99, 100, 101, 1_000, 9_000, 65_507 - 64};
             bench.node.service(NAME, (service, packet) -> {
@@ -123,7 +131,7 @@ class UdpServiceTest {
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
     void aBatchThatGrowsBeyondItsMemoryLeavesWholeAndInOrder(TransportKind kind) throws Exception {
-        try (Bench bench = new Bench(kind)) {
+        try (Bench bench = new Bench(UdpTestNode.config(kind).bounding(WIDE))) {
             bench.node.service(NAME, (service, packet) -> {
                 ByteBuffer longer = packet.newPayload(30_000);
                 for (int i = 0; i < 30_000; i++) {
@@ -239,7 +247,44 @@ class UdpServiceTest {
                 }
             }
             bench.node.assertDrops(PACKETS, pass ? Map.of() : Map.of(DropReason.SERVICE_FAILURE, PACKETS * 3L / 4));
-            assertThat(bench.node.instance(NAME).counters()).containsEntry("failures", PACKETS / 2L);
+            assertThat(bench.node.instance(NAME).counters()).containsEntry("failures", PACKETS * 3L / 4);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void aPacketThatAServiceFailsToProcessPassesAsItCame(TransportKind kind) throws Exception {
+        List<Consumer<Packet>> changes = List.of(
+                packet -> packet.setClassOfService(9),
+                packet -> packet.setServiceKey(1),
+                packet -> packet.payload().put(0, (byte) 99),
+                packet -> packet.setPayload(ByteBuffer.allocate(3)),
+                packet -> packet.setPayload(ByteBuffer.allocate(3000)),
+                packet -> packet.addOption(Option.HOP_BUDGET),
+                packet -> {
+                    packet.newPayload(700).putLong(7);
+                    packet.commitPayload(8);
+                    packet.swapEnds();
+                },
+                packet -> packet.parse(ByteBuffer.allocate(10), 0, 10));
+        try (Bench bench = new Bench(kind)) {
+            bench.node.service(
+                    NAME,
+                    FailurePolicy.PASS,
+                    () -> new UdpTestNode.Scripted((service, packet) -> {
+                        changes.get((int) packet.sequence() % changes.size()).accept(packet);
+                        throw new IllegalStateException("no");
+                    }));
+            PacketBuilder builder = bench.builder()
+                    .source(UdpTestNode.address("127.0.0.9"))
+                    .classOfService(1, 2)
+                    .checksum();
+            List<byte[]> sent = bench.packets(builder, 200);
+            bench.send(sent);
+            for (byte[] each : sent) {
+                assertThat(bench.receiver.next()).isEqualTo(each);
+            }
+            bench.node.assertDrops(PACKETS, Map.of());
         }
     }
 
@@ -255,7 +300,7 @@ class UdpServiceTest {
             UdpTestNode.Step astray = (service, packet) -> {
                 if (packet.sequence() % 2 == 0) {
                     // The view now lies in memory that the system cannot read from.
-                    packet.parse(ByteBuffer.wrap(UdpTestNode.octets(packet)), 0, packet.length());
+                    packet.parse(ByteBuffer.wrap(UdpTestNode.bytes(packet)), 0, packet.length());
                 }
                 return Verdict.FORWARD;
             };
@@ -332,7 +377,7 @@ class UdpServiceTest {
             bench.send(bench.packets(bench.builder(), 100));
             assertThat(UdpTestNode.parsed(bench.receiver.next()).streamId()).isEqualTo(99);
             assertThat(threads).containsExactly("udp " + NAME);
-            UdpTestNode.eventually().untilAtomic(periods, org.hamcrest.Matchers.greaterThan(5));
+            eventually().untilAtomic(periods, org.hamcrest.Matchers.greaterThan(5));
             TrafficSnapshot traffic = bench.node.balanced(PACKETS);
             assertThat(traffic.packetsMade()).isEqualTo(1);
             assertThat(traffic.packetsOut()).isEqualTo(1);
@@ -349,8 +394,7 @@ class UdpServiceTest {
                 return Verdict.CONSUME;
             });
             bench.send(bench.packets(bench.builder(), 100).subList(0, 1));
-            UdpTestNode.eventually()
-                    .until(() -> bench.node.environment.traffic().drops().containsKey(DropReason.NO_ROUTE));
+            eventually().until(() -> bench.node.environment.traffic().drops().containsKey(DropReason.NO_ROUTE));
             bench.node.toHost("10.7.0.0/16", bench.receiver.address(), Transport.UDP);
             assertThat(UdpTestNode.parsed(bench.receiver.next()).streamId()).isEqualTo(99);
         }
@@ -358,7 +402,7 @@ class UdpServiceTest {
 
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
-    void packetsForNoServiceAndOfOtherTypesPassOctetForOctet(TransportKind kind) throws Exception {
+    void packetsForNoServiceAndOfOtherTypesPassByteForByte(TransportKind kind) throws Exception {
         try (Bench bench = new Bench(kind)) {
             bench.node.service(NAME, (service, packet) -> Verdict.DROP);
             List<byte[]> sent = new ArrayList<>();
@@ -444,14 +488,14 @@ class UdpServiceTest {
     @MethodSource("vectors")
     void malformedPacketsEndUnderTheirReason(TransportKind kind, String id, String hex, DropReason reason)
             throws Exception {
-        byte[] octets = HexFormat.of().parseHex(hex.replace(" ", ""));
+        byte[] bytes = HexFormat.of().parseHex(hex.replace(" ", ""));
         try (Bench bench = new Bench(kind)) {
             bench.node.service(NAME, (service, packet) -> Verdict.FORWARD);
-            bench.send(List.of(octets)); // to the reception
+            bench.send(List.of(bytes)); // to the reception
             List<byte[]> good = bench.packets(bench.builder(), 100);
             assertThat(bench.sender.pump(bench.node.udp(), good, bench.receiver))
                     .containsExactlyElementsOf(good);
-            bench.send(List.of(octets)); // to the service's thread
+            bench.send(List.of(bytes)); // to the service's thread
             assertThat(bench.sender.pump(bench.node.udp(), good, bench.receiver))
                     .containsExactlyElementsOf(good);
             bench.node.assertDrops(2L + 2 * PACKETS, Map.of(reason, 2L));
@@ -473,7 +517,7 @@ class UdpServiceTest {
             TrafficSnapshot traffic = bench.node.balanced(PACKETS);
             assertThat(traffic.anomalies()).isEqualTo(PACKETS);
             assertThat(traffic.packetsOut()).isEqualTo(PACKETS);
-            assertThat(traffic.octetsOut()).isEqualTo(100L * PACKETS);
+            assertThat(traffic.bytesOut()).isEqualTo(100L * PACKETS);
         }
     }
 }

@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -21,17 +22,18 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.tamanoir.Tiers;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -41,6 +43,8 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Tiers;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
 
@@ -89,7 +93,7 @@ final class UdpTestNode implements AutoCloseable {
         return config(kind, FailurePolicy.DROP, 1 << 20, 32);
     }
 
-    static EeConfig config(TransportKind kind, FailurePolicy unknownService, int inboxOctets, int hopBudget) {
+    static EeConfig config(TransportKind kind, FailurePolicy unknownService, int inboxBytes, int hopBudget) {
         return new EeConfig(
                 List.of(at("127.0.0.1", 0)),
                 List.of(at("127.0.0.1", 0)),
@@ -98,7 +102,7 @@ final class UdpTestNode implements AutoCloseable {
                 unknownService,
                 64,
                 hopBudget,
-                inboxOctets,
+                inboxBytes,
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(20),
@@ -212,38 +216,30 @@ final class UdpTestNode implements AutoCloseable {
         return service.isEmpty() ? builder : builder.service(service);
     }
 
-    /** The octets of one packet of this length, whose payload tells its place. */
-    static byte[] packet(PacketBuilder builder, int octets) {
-        int payloadOctets = octets - builder.headerLength();
-        assertThat(payloadOctets).as("payload of a packet of %s octets", octets).isNotNegative();
-        ByteBuffer payload = ByteBuffer.allocate(payloadOctets);
-        for (int i = 0; i < payloadOctets; i++) {
+    /** The bytes of one packet of this length, whose payload tells its place. */
+    static byte[] packet(PacketBuilder builder, int bytes) {
+        int payloadBytes = bytes - builder.headerLength();
+        assertThat(payloadBytes).as("payload of a packet of %s bytes", bytes).isNotNegative();
+        ByteBuffer payload = ByteBuffer.allocate(payloadBytes);
+        for (int i = 0; i < payloadBytes; i++) {
             payload.put(i, (byte) (i ^ i >>> 8));
         }
-        return octets(builder.build(payload));
+        return bytes(builder.build(payload));
     }
 
-    static byte[] octets(Packet packet) {
-        byte[] octets = new byte[packet.length()];
-        packet.buffer().get(packet.offset(), octets);
-        return octets;
+    static byte[] bytes(Packet packet) {
+        byte[] bytes = new byte[packet.length()];
+        packet.buffer().get(packet.offset(), bytes);
+        return bytes;
     }
 
-    static Packet parsed(byte[] octets) {
+    static Packet parsed(byte[] bytes) {
         Packet packet = new Packet();
-        assertThat(packet.parse(ByteBuffer.wrap(octets), 0, octets.length)).isNull();
+        assertThat(packet.parse(ByteBuffer.wrap(bytes), 0, bytes.length)).isNull();
         return packet;
     }
 
     // ---- what is asserted ------------------------------------------------------------------------------------------
-
-    static ConditionFactory eventually() {
-        return Awaitility.await()
-                .pollInSameThread()
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(2))
-                .atMost(PATIENCE);
-    }
 
     /** Waits until so many packets have come in and nothing is held, and checks that every one is accounted for. */
     TrafficSnapshot balanced(long packetsIn) {

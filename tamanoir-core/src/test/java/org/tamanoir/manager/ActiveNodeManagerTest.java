@@ -2,8 +2,8 @@ package org.tamanoir.manager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.manager.ManagedNode.NAME;
-import static org.tamanoir.manager.ManagedNode.eventually;
 import static org.tamanoir.manager.ManagedNode.send;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,13 +17,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.manager.ManagerException.Kind;
 import org.tamanoir.manager.ServiceStatus.State;
 import org.tamanoir.routing.RoutingTable;
@@ -180,7 +180,7 @@ class ActiveNodeManagerTest {
     @Test
     void aReleasedServiceIsSaidToRun() throws Exception {
         node.publish(NAME + ":1.0");
-        node.manager.deploy(NAME, false).life().quarantine(Duration.ofMinutes(1), "as the test wants");
+        node.manager.deploy(NAME, false).health().quarantine(Duration.ofMinutes(1), "as the test wants");
         assertThat(node.versions()).containsExactly("1.0 QUARANTINED");
         assertThat(node.manager.release(NAME)).extracting(ServiceStatus::state).containsExactly(State.RUNNING);
     }

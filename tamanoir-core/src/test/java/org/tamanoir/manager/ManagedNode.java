@@ -1,5 +1,7 @@
 package org.tamanoir.manager;
 
+import static org.tamanoir.support.Waiting.eventually;
+
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -14,11 +16,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.deploy.CodeCache;
@@ -32,7 +35,6 @@ import org.tamanoir.deploy.TestJars;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -41,6 +43,7 @@ import org.tamanoir.routing.RoutingTable;
 /** A manager with its environment, a repository of files over HTTP, and a host that counts what comes. */
 final class ManagedNode implements AutoCloseable {
     static final String NAME = "org.example.Foo";
+    private static final Duration TOTAL_TIMEOUT = Duration.ofSeconds(30);
     private static final InetSocketAddress FREE = new InetSocketAddress("127.0.0.1", 0);
 
     final SigningKey signer = SigningKey.generate();
@@ -48,7 +51,12 @@ final class ManagedNode implements AutoCloseable {
     final AtomicInteger received = new AtomicInteger();
     final ActiveNodeManager manager;
     final ExecutionEnvironment environment;
+    final DeploymentConfig deployment;
+    /** Runs before a jar is sent. */
+    volatile Runnable beforeJar = () -> {};
+
     private final Map<String, byte[]> files = new ConcurrentHashMap<>();
+    private final ExecutorService answering = Executors.newCachedThreadPool();
     private final Path folder;
     private final HttpServer repository;
     private final AnepReceiver sink;
@@ -56,8 +64,14 @@ final class ManagedNode implements AutoCloseable {
     private final CodeFetcher fetcher;
 
     ManagedNode(Path folder) throws IOException {
+        this(folder, folder.resolve("revoked"), TOTAL_TIMEOUT, List.of());
+    }
+
+    ManagedNode(Path folder, Path revoked, Duration totalTimeout, List<InetSocketAddress> neighbours)
+            throws IOException {
         this.folder = folder;
         repository = HttpServer.create(FREE, 0);
+        repository.setExecutor(answering); // So that an answer that waits holds up no other.
         repository.createContext("/", this::answer);
         repository.start();
         sink = AnepReceiver.on(FREE).tcp().start(() -> (packet, peer) -> received.incrementAndGet());
@@ -77,23 +91,26 @@ final class ManagedNode implements AutoCloseable {
                 Set.of(),
                 Set.of(),
                 false);
-        TrustStore trust = TrustStore.open(policy, folder.resolve("revoked"));
+        TrustStore trust = TrustStore.open(policy, revoked);
         URI mirror = URI.create("http://127.0.0.1:" + repository.getAddress().getPort());
-        fetcher = new CodeFetcher(CodeFetcher.Settings.of(List.of(mirror)), cache, trust);
-        manager = new ActiveNodeManager(
-                environment,
-                catalog,
-                routes,
-                new Deployment(
-                        fetcher, cache, trust, true, List.of(), false, id -> Deployment.ServiceSettings.DEFAULT));
+        CodeFetcher.Settings usual = CodeFetcher.Settings.of(List.of(mirror));
+        fetcher = new CodeFetcher(
+                new CodeFetcher.Settings(
+                        usual.mirrors(),
+                        usual.connectTimeout(),
+                        usual.idleTimeout(),
+                        totalTimeout,
+                        usual.maxJarBytes(),
+                        usual.maxUnpackedBytes(),
+                        usual.backOffMin(),
+                        usual.backOffMax(),
+                        null),
+                cache,
+                trust);
+        deployment = new DeploymentConfig(
+                fetcher, cache, trust, true, neighbours, false, id -> DeploymentConfig.ServiceSettings.DEFAULT);
+        manager = new ActiveNodeManager(environment, catalog, routes, deployment);
         environment.start();
-    }
-
-    static ConditionFactory eventually() {
-        return Awaitility.await()
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(10))
-                .atMost(Duration.ofSeconds(20));
     }
 
     private void answer(HttpExchange exchange) throws IOException {
@@ -101,6 +118,7 @@ final class ManagedNode implements AutoCloseable {
             String path = exchange.getRequestURI().getPath().substring(1);
             if (path.endsWith(".jar")) {
                 requests.incrementAndGet();
+                beforeJar.run();
             }
             byte[] file = files.get(path);
             if (file == null) {
@@ -113,17 +131,22 @@ final class ManagedNode implements AutoCloseable {
     }
 
     Manifest publish(String id, SigningKey key, String members) throws Exception {
+        return publish(id, key, members, files);
+    }
+
+    /** @param files the code server's to publish at */
+    Manifest publish(String id, SigningKey key, String members, Map<String, byte[]> files) throws Exception {
         ServiceId service = ServiceId.parse(id);
         Path jar = TestJars.jar(folder.resolve("jars"), service.name(), TestJars.forwarder(service.name(), members));
         ServiceJar found = ServiceJar.inspect(jar, 1 << 20);
         Manifest manifest = new Manifest(
-                service, service.name(), found.sha256(), found.octets(), List.of("jvm"), ServiceLimits.NONE, "");
-        byte[] octets = manifest.encode();
-        files.put(service.path() + "/manifest.json", octets);
-        files.put(service.path() + "/manifest.sig", key.sign(octets).encode());
+                service, service.name(), found.sha256(), found.bytes(), List.of("jvm"), ServiceLimits.NONE, "");
+        byte[] bytes = manifest.encode();
+        files.put(service.path() + "/manifest.json", bytes);
+        files.put(service.path() + "/manifest.sig", key.sign(bytes).encode());
         files.put(service.path() + "/" + service.jarName(), Files.readAllBytes(jar));
-        files.put("keys/" + ServiceKey.toString(service.key()), octets);
-        files.put("keys/" + ServiceKey.toString(service.nameKey()), octets);
+        files.put("keys/" + ServiceKey.toString(service.key()), bytes);
+        files.put("keys/" + ServiceKey.toString(service.nameKey()), bytes);
         return manifest;
     }
 
@@ -170,5 +193,6 @@ final class ManagedNode implements AutoCloseable {
         cache.close();
         sink.close();
         repository.stop(0);
+        answering.shutdownNow();
     }
 }

@@ -11,10 +11,9 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.QosStatus;
-import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.manager.ManagerException.Kind;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
@@ -22,6 +21,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.sched.QosStatus;
 
 /** Changes of quality of service through the manager, and what they leave in the event log. */
 @Timeout(60)
@@ -63,7 +63,7 @@ class ManagerQosTest {
         assertThat(events())
                 .containsExactly(
                         "qos changed: classes video, rest; before processing pq on 1 processors; "
-                                + "link uplink fifo at 1250000 octets/s",
+                                + "link uplink fifo at 1250000 bytes/s",
                         "qos changed: off");
     }
 

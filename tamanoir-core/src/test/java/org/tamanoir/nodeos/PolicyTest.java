@@ -86,19 +86,19 @@ class PolicyTest {
     void marksFitTheHeaderThatLevelsRead() {
         assertThat(new Mark.At(8, 4, 0xFFFF_FFFFL).value()).isEqualTo(0xFFFF_FFFFL);
         assertThat(new Mark.At(252, 4, 0).offset()).isEqualTo(252);
-        assertThat(new Mark.At(251, 1, 255).octets()).isEqualTo(1);
-        refused(() -> new Mark.At(8, 3, 0), "mark of 3 octets: must be 1, 2 or 4");
-        refused(() -> new Mark.At(7, 1, 0), "mark at octet 7: must be a multiple of 1 from 8 to 252");
-        refused(() -> new Mark.At(253, 1, 0), "mark at octet 253: must be a multiple of 1 from 8 to 252");
-        refused(() -> new Mark.At(10, 4, 0), "mark at octet 10: must be a multiple of 4 from 8 to 252");
-        refused(() -> new Mark.At(8, 1, 256), "mark 256: must fit 1 octets, unsigned");
-        refused(() -> new Mark.At(8, 2, 0x1_0000), "mark 65536: must fit 2 octets, unsigned");
-        refused(() -> new Mark.At(8, 4, 0x1_0000_0000L), "mark 4294967296: must fit 4 octets, unsigned");
-        refused(() -> new Mark.At(8, 4, -1), "mark -1: must fit 4 octets, unsigned");
+        assertThat(new Mark.At(251, 1, 255).bytes()).isEqualTo(1);
+        refused(() -> new Mark.At(8, 3, 0), "mark of 3 bytes: must be 1, 2 or 4");
+        refused(() -> new Mark.At(7, 1, 0), "mark at byte 7: must be a multiple of 1 from 8 to 252");
+        refused(() -> new Mark.At(253, 1, 0), "mark at byte 253: must be a multiple of 1 from 8 to 252");
+        refused(() -> new Mark.At(10, 4, 0), "mark at byte 10: must be a multiple of 4 from 8 to 252");
+        refused(() -> new Mark.At(8, 1, 256), "mark 256: must fit 1 bytes, unsigned");
+        refused(() -> new Mark.At(8, 2, 0x1_0000), "mark 65536: must fit 2 bytes, unsigned");
+        refused(() -> new Mark.At(8, 4, 0x1_0000_0000L), "mark 4294967296: must fit 4 bytes, unsigned");
+        refused(() -> new Mark.At(8, 4, -1), "mark -1: must fit 4 bytes, unsigned");
     }
 
     @Test
-    void aClassOfServiceIsAnOctet() {
+    void aClassOfServiceIsAnByte() {
         assertThat(new Mark.ClassOfService(255).value()).isEqualTo(255);
         refused(() -> new Mark.ClassOfService(256), "class of service 256: must be 0 to 255");
         refused(() -> new Mark.ClassOfService(-1), "class of service -1: must be 0 to 255");

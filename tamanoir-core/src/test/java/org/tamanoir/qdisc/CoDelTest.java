@@ -196,7 +196,7 @@ class CoDelTest {
     @Test
     void refusesWhatExceedsItsLimits() {
         Dropped dropped = new Dropped();
-        CoDel codel = new CoDel(TestItem.config(Map.of("limit-packets", "2", "limit-octets", "100")), dropped);
+        CoDel codel = new CoDel(TestItem.config(Map.of("limit-packets", "2", "limit-bytes", "100")), dropped);
         codel.enqueue(TestItem.of("a", -1, 50), 0);
         codel.enqueue(TestItem.of("b", -1, 51), 0);
         codel.enqueue(TestItem.of("c", -1, 1), 0);

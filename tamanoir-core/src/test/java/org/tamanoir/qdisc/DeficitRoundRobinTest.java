@@ -171,7 +171,7 @@ class DeficitRoundRobinTest {
     }
 
     @Test
-    void sharesOctetsByWeight() {
+    void sharesBytesByWeight() {
         DeficitRoundRobin drr = drr(1514, 30, 70);
         long[] served = new long[2];
         for (int flow = 0; flow < 2; flow++) {

@@ -7,9 +7,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /** Runs a discipline and checks after each step what all of them promise. */
 final class DisciplineTrial {
@@ -18,7 +19,7 @@ final class DisciplineTrial {
     /** Of fq-codel; the others' come from the flows. */
     private static final int HASHED_PACKETS = 30;
 
-    private static final long HASHED_OCTETS = 400_000;
+    private static final long HASHED_BYTES = 400_000;
 
     /** An item that knows the order of arrival in its flow. */
     static final class Numbered extends Item {
@@ -34,11 +35,11 @@ final class DisciplineTrial {
 
     private final List<Numbered> dropped = new ArrayList<>();
     private final int[] packets;
-    private final long[] octets;
+    private final long[] bytes;
     private final long sumPackets;
-    private final long sumOctets;
+    private final long sumBytes;
     private int allPackets;
-    private long allOctets;
+    private long allBytes;
     private long arrived;
     private long served;
     private long lost;
@@ -56,18 +57,18 @@ final class DisciplineTrial {
         this.name = name;
         this.flows = flows;
         packets = new int[flows.size()];
-        octets = new long[flows.size()];
+        bytes = new long[flows.size()];
         for (int i = 0; i < flows.size(); i++) {
             expected.add(new ArrayDeque<>());
         }
         sumPackets = flows.stream().mapToLong(FlowConfig::limitPackets).sum();
-        sumOctets = flows.stream().mapToLong(FlowConfig::limitOctets).sum();
+        sumBytes = flows.stream().mapToLong(FlowConfig::limitBytes).sum();
         boolean few = flows.size() < 10;
         DisciplineConfig config = new DisciplineConfig(
                 flows,
                 rate,
                 name.equals(HASHED) && few
-                        ? Map.of("limit", "" + HASHED_PACKETS, "memory", "" + HASHED_OCTETS)
+                        ? Map.of("limit", "" + HASHED_PACKETS, "memory", "" + HASHED_BYTES)
                         : Map.of());
         discipline = turns
                 ? Disciplines.createForTurns(name, config)
@@ -86,9 +87,9 @@ final class DisciplineTrial {
         item.inside = true;
         expected.get(flow).add(item);
         packets[flow]++;
-        octets[flow] += size;
+        bytes[flow] += size;
         allPackets++;
-        allOctets += size;
+        allBytes += size;
         arriving = item;
         discipline.enqueue(item, nowNs);
         arriving = null;
@@ -101,13 +102,13 @@ final class DisciplineTrial {
     /** Whether the flow, or all together where they share, has more than it may with what just arrived. */
     private boolean overLimit(int flow) {
         if (name.equals(HASHED)) {
-            return allPackets > HASHED_PACKETS && flows.size() < 10 || allOctets > HASHED_OCTETS && flows.size() < 10;
+            return allPackets > HASHED_PACKETS && flows.size() < 10 || allBytes > HASHED_BYTES && flows.size() < 10;
         }
         if (SHARED_LIMITS.contains(name)) {
-            return allPackets > sumPackets || allOctets > sumOctets;
+            return allPackets > sumPackets || allBytes > sumBytes;
         }
         return packets[flow] > flows.get(flow).limitPackets()
-                || octets[flow] > flows.get(flow).limitOctets();
+                || bytes[flow] > flows.get(flow).limitBytes();
     }
 
     private void dropped(Numbered item, DropReason reason) {
@@ -147,19 +148,34 @@ final class DisciplineTrial {
         return item;
     }
 
+    /** Takes any out, the oldest of a flow or not; false when nothing is inside. */
+    boolean remove(Random random, long nowNs) {
+        List<Numbered> all = expected.stream().flatMap(Deque::stream).toList();
+        if (all.isEmpty()) {
+            return false;
+        }
+        Numbered item = all.get(random.nextInt(all.size()));
+        discipline.remove(item, nowNs);
+        assertThat(item.isEnqueued()).isFalse();
+        leave(item);
+        served++;
+        checkCounts();
+        return true;
+    }
+
     void dequeueAll(long nowNs) {
         while (dequeue(nowNs) != null) {
             assertThat(served).isLessThanOrEqualTo(arrived);
         }
     }
 
-    void drain() {
+    void removeAll(Random random, long nowNs) {
         long lostBefore = lost;
-        discipline.drain(item -> take((Numbered) item));
-        assertThat(lost).isEqualTo(lostBefore);
+        while (remove(random, nowNs)) {
+            assertThat(lost).isEqualTo(lostBefore);
+        }
         assertThat(allPackets).isZero();
-        checkCounts();
-        assertThat(discipline.dequeue(0)).isNull();
+        assertThat(discipline.dequeue(nowNs)).isNull();
     }
 
     void charge(int flow, long rest) {
@@ -206,13 +222,13 @@ final class DisciplineTrial {
             assertThat(queue.remove(item)).isTrue();
         }
         packets[item.flow()]--;
-        octets[item.flow()] -= item.size();
+        bytes[item.flow()] -= item.size();
         allPackets--;
-        allOctets -= item.size();
+        allBytes -= item.size();
     }
 
     private void checkCounts() {
         assertThat(discipline.packets()).isEqualTo(allPackets);
-        assertThat(discipline.octets()).isEqualTo(allOctets);
+        assertThat(discipline.bytes()).isEqualTo(allBytes);
     }
 }

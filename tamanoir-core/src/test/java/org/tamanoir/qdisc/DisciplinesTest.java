@@ -95,10 +95,10 @@ class DisciplinesTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "fifo | limit | 1 | option 'limit': discipline fifo knows limit-octets, limit-packets",
+                "fifo | limit | 1 | option 'limit': discipline fifo knows limit-bytes, limit-packets",
                 "pq | quantum | 1 | option 'quantum': discipline pq knows top-burst, top-rate",
                 "drr | Quantum | 1 | option 'Quantum': discipline drr knows quantum",
-                "codel | ecn | 1 | option 'ecn': discipline codel knows interval, limit-octets, limit-packets, target",
+                "codel | ecn | 1 | option 'ecn': discipline codel knows interval, limit-bytes, limit-packets, target",
                 "fq-codel | x | 1 | option 'x': discipline fq-codel knows"
                         + " drop-batch, flows, interval, limit, memory, quantum, target",
                 "drr | quantum | -1 | option quantum of discipline drr is '-1': must be a whole number"
@@ -107,7 +107,7 @@ class DisciplinesTest {
                         + " from 1 to 2147483647",
                 "fifo | limit-packets | 2147483648 | option limit-packets of discipline fifo is '2147483648':"
                         + " must be a whole number from 1 to 2147483647",
-                "fifo | limit-octets | 99999999999999999999 | option limit-octets of discipline fifo is"
+                "fifo | limit-bytes | 99999999999999999999 | option limit-bytes of discipline fifo is"
                         + " '99999999999999999999': must be a whole number from 1 to 1099511627776",
                 "fq-codel | quantum | 1e3 | option quantum of discipline fq-codel is '1e3': must be a whole number"
                         + " from 64 to 1073741824",
@@ -138,8 +138,8 @@ class DisciplinesTest {
     void needsLimitsForASharedQueue() {
         assertThatThrownBy(() -> Disciplines.create("fifo", TestItem.config(Map.of()), dropped))
                 .hasMessage("discipline fifo: there is no flow to take limits from; give one, or the options"
-                        + " limit-packets and limit-octets");
-        Map<String, String> limits = Map.of("limit-packets", "1", "limit-octets", "1");
+                        + " limit-packets and limit-bytes");
+        Map<String, String> limits = Map.of("limit-packets", "1", "limit-bytes", "1");
         assertThat(Disciplines.create("codel", TestItem.config(limits), dropped).packets())
                 .isZero();
     }

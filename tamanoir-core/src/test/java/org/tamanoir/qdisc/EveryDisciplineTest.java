@@ -1,6 +1,7 @@
 package org.tamanoir.qdisc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
@@ -11,15 +12,18 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SortedSet;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tamanoir.Tiers;
 import org.tamanoir.qdisc.DisciplineTrial.Numbered;
+import org.tamanoir.support.Tiers;
 
 /** What every discipline must hold to, whatever its order is. */
 class EveryDisciplineTest {
     private static final int TRACES = 1000;
     private static final long RATE = 1_000_000_000 / 8;
     private static final long HOUR_NS = 3_600L * TestItem.SECOND;
+
+    private TestItem taken = TestItem.of("none", 0, 1);
 
     static SortedSet<String> names() {
         return Disciplines.names();
@@ -56,6 +60,7 @@ class EveryDisciplineTest {
         long nowNs = random.nextBoolean() ? random.nextLong() / 4 : 0;
         int arrivalsInTen = 3 + random.nextInt(6);
         boolean keepSome = random.nextBoolean();
+        boolean removes = random.nextBoolean();
         for (int step = 0; step < 200; step++) {
             nowNs += switch (random.nextInt(50)) {
                 case 0 -> -HOUR_NS;
@@ -70,12 +75,15 @@ class EveryDisciplineTest {
             } else {
                 trial.dequeue(nowNs);
             }
+            if (removes && random.nextInt(4) == 0) {
+                trial.remove(random, nowNs);
+            }
             if (random.nextInt(150) == 0) {
-                trial.drain();
+                trial.removeAll(random, nowNs);
             }
         }
         if (random.nextBoolean()) {
-            trial.drain();
+            trial.removeAll(random, nowNs);
         } else {
             trial.dequeueAll(nowNs);
         }
@@ -146,7 +154,7 @@ class EveryDisciplineTest {
             }
             idle.addAll(trial.takeDropped());
         }
-        trial.drain();
+        trial.removeAll(random, 100_000_000);
         trial.checkAllCameOut();
     }
 
@@ -173,7 +181,7 @@ class EveryDisciplineTest {
         long before = threads.getThreadAllocatedBytes(thread);
         churn(discipline, items, flows, 1_000_000);
         long allocated = threads.getThreadAllocatedBytes(thread) - before;
-        assertThat(allocated).isLessThan(100_000); // a tenth of an octet a step, whatever the JVM itself takes
+        assertThat(allocated).isLessThan(100_000); // a tenth of a byte a step, whatever the JVM itself takes
     }
 
     /** Two arrive for each that leaves, so that it overflows; then all leave. */
@@ -218,6 +226,8 @@ class EveryDisciplineTest {
             long nowNs = step * 100_000L;
             if (random.nextBoolean()) {
                 trial.enqueue(random.nextInt(flows), 1_000_000, false, nowNs);
+            } else if (random.nextInt(4) == 0) {
+                trial.remove(random, nowNs);
             } else {
                 Numbered turn = trial.dequeue(nowNs);
                 if (turn != null) {
@@ -228,6 +238,74 @@ class EveryDisciplineTest {
         }
         trial.dequeueAll(TestItem.SECOND);
         trial.checkAllCameOut();
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void refusesAPacketThatStandsInIt(String name) {
+        refuses(Disciplines.create(name, TestItem.config(Map.of(), 1, 1), (item, reason) -> {}));
+    }
+
+    @ParameterizedTest
+    @MethodSource("namesForTurns")
+    void refusesATurnThatStandsInIt(String name) {
+        refuses(Disciplines.createForTurns(name, TestItem.config(Map.of(), 1, 1)));
+    }
+
+    private static void refuses(QueueingDiscipline discipline) {
+        TestItem first = TestItem.keep("a", 0, 1000);
+        TestItem second = TestItem.keep("b", 0, 1000);
+        QueueingDiscipline another = Disciplines.createForTurns("fifo", TestItem.config(Map.of(), 1));
+        discipline.enqueue(first, 0);
+        discipline.enqueue(second, 0);
+        String line = "an item of flow 0 and size 1000 stands in a discipline already: it may once;"
+                + " take it out before it is used again";
+        assertThatThrownBy(() -> discipline.enqueue(first, 0))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(line);
+        assertThatThrownBy(() -> another.enqueue(second, 0)).hasMessage(line);
+        assertThatThrownBy(() -> second.describe(1, 1, 1, true)).hasMessage(line);
+        assertThatThrownBy(() -> another.remove(first, 0))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("does not stand in discipline fifo");
+        assertThat(discipline.packets()).isEqualTo(2);
+        assertThat(TestItem.drainByDequeue(discipline, 0)).isEqualTo("a b");
+
+        discipline.enqueue(first, 1); // What came out may come again, however it came out.
+        discipline.dequeue(1);
+        discipline.enqueue(first, 1);
+        discipline.remove(first, 1);
+        another.enqueue(first, 1);
+        assertThat(discipline.packets()).isZero();
+        assertThat(TestItem.drainByDequeue(another, 1)).isEqualTo("a");
+    }
+
+    /** Two flows of equal weight with two items each, of which one is taken out: the head of a flow, or the last. */
+    @ParameterizedTest
+    @CsvSource({
+        "fifo, c, a b d", "fifo, b, a c d",
+        "pq, a, b c d", "pq, d, a b c",
+        "drr, c, a d b", "drr, b, a c d",
+        "codel, c, a b d", "codel, b, a c d",
+        "fq-codel, c, a b d", "fq-codel, b, a c d",
+        "wfq, c, a b d", "wfq, b, a c d",
+        "fq, c, a b d", "fq, a, c b d",
+        "stfq, c, a d b", "stfq, b, a c d",
+        "scfq, c, a d b", "scfq, b, a c d",
+        "wf2q+, c, a d b", "wf2q+, a, b c d",
+        "yielding, c, d a b", "yielding, b, c d a"
+    })
+    void whatIsRemovedLeavesTheOthersInTheirOrder(String name, String removed, String order) {
+        QueueingDiscipline discipline = Disciplines.create(name, TestItem.config(Map.of(), 1, 1), (item, reason) -> {});
+        for (String each : new String[] {"a", "c", "b", "d"}) {
+            TestItem item = TestItem.of(each, each.compareTo("c") < 0 ? 0 : 1, 1000);
+            discipline.enqueue(item, 0);
+            if (each.equals(removed)) {
+                taken = item;
+            }
+        }
+        discipline.remove(taken, 0);
+        assertThat(TestItem.drainByDequeue(discipline, 0)).isEqualTo(order);
     }
 
     @ParameterizedTest

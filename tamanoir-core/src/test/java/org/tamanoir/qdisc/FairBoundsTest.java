@@ -108,7 +108,7 @@ class FairBoundsTest {
         }
     }
 
-    /** Tags are below a unit too small: less than an octet of the heaviest flow, for each of the two. */
+    /** Tags are below a unit too small: less than a byte of the heaviest flow, for each of the two. */
     private static long rounding(Trace trace, int i, int j) {
         return 2 * Math.max(trace.weights[i], trace.weights[j]);
     }
@@ -140,11 +140,11 @@ class FairBoundsTest {
             Map<Integer, Rational> expected = new HashMap<>();
             Map<Trace.Packet, Rational> bounds = new HashMap<>();
             for (Trace.Packet packet : trace.packets) {
-                Rational octetsPerSecond =
+                Rational bytesPerSecond =
                         Rational.of(trace.rate).times(Rational.of(trace.weights[packet.flow()], trace.totalWeight()));
                 Rational before = expected.getOrDefault(packet.flow(), Rational.ZERO);
                 Rational end = before.max(seconds(packet.arrivalNs))
-                        .plus(Rational.of(packet.size()).dividedBy(octetsPerSecond));
+                        .plus(Rational.of(packet.size()).dividedBy(bytesPerSecond));
                 expected.put(packet.flow(), end);
                 bounds.put(packet, end.plus(seconds(trace.transmissionNs(trace.largest()))));
             }
@@ -157,7 +157,7 @@ class FairBoundsTest {
         });
     }
 
-    /** {@code finish <= arrival + (octets of the flow there then)/r_i + Lmax_i/r_i (1 - r_i/C) + Lmax/C}. */
+    /** {@code finish <= arrival + (bytes of the flow there then)/r_i + Lmax_i/r_i (1 - r_i/C) + Lmax/C}. */
     @Test
     void wf2qPlusMakesAPacketWaitForItsOwnFlowAndAboutOnePacketMore() {
         forTraces(60_001, random -> Trace.random(random, 60), (trace, label) -> {
@@ -170,8 +170,8 @@ class FairBoundsTest {
                 arrived[flow] += packet.size();
                 long queued = arrived[flow] - schedule.work(flow, packet.arrivalNs);
                 long bound = queued * total + trace.largest(flow) * (total - weight) + trace.largest() * weight;
-                long octetTimes = (packet.finishNs - packet.arrivalNs) / trace.transmissionNs(1);
-                atMost(bound, octetTimes * weight, () -> label + ": " + packet);
+                long byteTimes = (packet.finishNs - packet.arrivalNs) / trace.transmissionNs(1);
+                atMost(bound, byteTimes * weight, () -> label + ": " + packet);
             }
         });
     }

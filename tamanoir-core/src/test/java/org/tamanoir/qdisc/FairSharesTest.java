@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
-/** Shares of octets over long runs, limits, order, and numbers that are large. */
+/** Shares of bytes over long runs, limits, order, and numbers that are large. */
 class FairSharesTest {
     private static final List<String> WEIGHTED = List.of("wfq", "scfq", "stfq", "wf2q+");
     private static final List<String> ALL = List.of("wfq", "fq", "scfq", "stfq", "wf2q+");
@@ -37,11 +37,11 @@ class FairSharesTest {
         return item;
     }
 
-    /** Serves saturating flows: what leaves comes again with a new size. Octets of each flow. */
+    /** Serves saturating flows: what leaves comes again with a new size. Bytes of each flow. */
     private static long[] saturate(
             QueueingDiscipline discipline, long rate, int flows, int packets, int maxSize, long seed) {
         Random random = new Random(seed);
-        long[] octets = new long[flows];
+        long[] bytes = new long[flows];
         for (int flow = 0; flow < flows; flow++) {
             for (int i = 0; i < 3; i++) {
                 discipline.enqueue(item(flow, maxSize - random.nextInt(maxSize / 2)), 0);
@@ -53,12 +53,12 @@ class FairSharesTest {
             if (item == null) {
                 throw new AssertionError("nothing to serve while " + discipline.packets() + " items wait");
             }
-            octets[item.flow()] += item.size();
+            bytes[item.flow()] += item.size();
             nowNs += Math.round(item.size() * 1e9 / rate);
             item.describe(item.flow(), maxSize - random.nextInt(maxSize / 2), item.flow(), true);
             discipline.enqueue(item, nowNs);
         }
-        return octets;
+        return bytes;
     }
 
     @Test
@@ -72,11 +72,11 @@ class FairSharesTest {
     }
 
     @Test
-    void weightsOfThirtyAndSeventyShareTheOctetsLikeThat() {
+    void weightsOfThirtyAndSeventyShareTheBytesLikeThat() {
         for (String name : List.of("wfq", "scfq", "stfq", "wf2q+", "drr")) {
-            long[] octets =
+            long[] bytes =
                     saturate(Disciplines.create(name, config(GIGABIT, 30, 70), NONE), GIGABIT, 2, 50_000, 1500, 30_70);
-            double percent = 100.0 * octets[0] / (octets[0] + octets[1]);
+            double percent = 100.0 * bytes[0] / (bytes[0] + bytes[1]);
             assertThat(percent).as(name).isCloseTo(30.0, within(0.3));
         }
     }
@@ -84,9 +84,9 @@ class FairSharesTest {
     @Test
     void equalFlowsGetTheSame() {
         for (String name : List.of("wfq", "fq", "scfq", "stfq", "wf2q+", "drr")) {
-            long[] octets =
+            long[] bytes =
                     saturate(Disciplines.create(name, config(GIGABIT, 7, 7, 7, 7), NONE), GIGABIT, 4, 50_000, 1500, 4);
-            assertThat(Fairness.jain(Arrays.stream(octets).asDoubleStream().toArray()))
+            assertThat(Fairness.jain(Arrays.stream(bytes).asDoubleStream().toArray()))
                     .as(name)
                     .isGreaterThan(0.9999);
         }
@@ -97,10 +97,10 @@ class FairSharesTest {
     void weightsWithoutASmallCommonMultipleAreSharedAsExactly() {
         long[] weights = {999_983, 999_979, 499_979, 249_989, 65_537, 1_000_000};
         for (String name : WEIGHTED) {
-            long[] octets =
+            long[] bytes =
                     saturate(Disciplines.create(name, config(GIGABIT, weights), NONE), GIGABIT, 6, 100_000, 1500, 6);
             double[] shares = new double[weights.length];
-            Arrays.setAll(shares, flow -> (double) octets[flow] / weights[flow]);
+            Arrays.setAll(shares, flow -> (double) bytes[flow] / weights[flow]);
             for (double share : shares) {
                 assertThat(share / shares[0]).as(name).isCloseTo(1, within(0.003));
             }
@@ -112,15 +112,15 @@ class FairSharesTest {
         long[] weights = new Random(10_000).longs(10_000, 1, 101).toArray();
         for (String name : ALL) {
             QueueingDiscipline discipline = Disciplines.create(name, config(HUNDRED_GIGABIT, weights), NONE);
-            long[] octets = saturate(discipline, HUNDRED_GIGABIT, weights.length, 300_000, 65_535, 10_000);
-            long total = Arrays.stream(octets).sum();
+            long[] bytes = saturate(discipline, HUNDRED_GIGABIT, weights.length, 300_000, 65_535, 10_000);
+            long total = Arrays.stream(bytes).sum();
             long totalWeight =
                     name.equals("fq") ? weights.length : Arrays.stream(weights).sum();
             for (int flow = 0; flow < weights.length; flow++) {
                 double due = (double) total * (name.equals("fq") ? 1 : weights[flow]) / totalWeight;
                 // Two largest packets: these runs are short for the flows of small weight.
                 double most = (name.equals("wfq") || name.equals("fq") ? 3 : 2) * 65_535.0;
-                assertThat(octets[flow]).as("%s: flow %s", name, flow).isBetween((long) (due - most), (long)
+                assertThat(bytes[flow]).as("%s: flow %s", name, flow).isBetween((long) (due - most), (long)
                         (due + most));
             }
         }
@@ -134,7 +134,7 @@ class FairSharesTest {
             for (String name : WEIGHTED) {
                 QueueingDiscipline discipline = Disciplines.create(name, config(HUNDRED_GIGABIT, weights), NONE);
                 Random random = new Random(1);
-                double[] octets = new double[2];
+                double[] bytes = new double[2];
                 for (int flow = 0; flow < 2; flow++) {
                     discipline.enqueue(item(flow, huge), 0);
                     discipline.enqueue(item(flow, huge), 0);
@@ -156,13 +156,13 @@ class FairSharesTest {
                         sleeperServed++;
                         continue;
                     }
-                    octets[item.flow()] += item.size();
+                    bytes[item.flow()] += item.size();
                     item.describe(item.flow(), huge - random.nextInt(huge / 2), 0, true);
                     discipline.enqueue(item, nowNs);
                 }
                 String label = name + " " + Arrays.toString(weights);
-                double due = (octets[0] + octets[1]) * weights[0] / (weights[0] + weights[1]);
-                assertThat(octets[0]).as(label).isCloseTo(due, within(due * 0.001 + 2.0 * huge));
+                double due = (bytes[0] + bytes[1]) * weights[0] / (weights[0] + weights[1]);
+                assertThat(bytes[0]).as(label).isCloseTo(due, within(due * 0.001 + 2.0 * huge));
                 assertThat(sleeperLeft - sleeperServed).as(label).isBetween(0, 1);
             }
         }
@@ -222,7 +222,7 @@ class FairSharesTest {
         List<FlowConfig> flows = List.of(new FlowConfig(1, 2, 1000), new FlowConfig(1, 10, 250));
         for (String name : ALL) {
             List<Item> dropped = new ArrayList<>();
-            QueueingDiscipline discipline =
+            GuardedDiscipline discipline =
                     Disciplines.create(name, new DisciplineConfig(flows, 1000, Map.of()), (item, reason) -> {
                         assertThat(reason).isEqualTo(item.flow() < 0 ? DropReason.UNCLASSIFIED : DropReason.QUEUE_FULL);
                         dropped.add(item);
@@ -234,13 +234,13 @@ class FairSharesTest {
             discipline.enqueue(item(-1, 100), 0);
             assertThat(dropped).as(name).extracting(Item::flow).containsExactly(0, 1, -1);
             assertThat(discipline.packets()).as(name).isEqualTo(4);
-            assertThat(discipline.octets()).as(name).isEqualTo(400);
+            assertThat(discipline.bytes()).as(name).isEqualTo(400);
             Item forced = new Item();
             forced.describe(0, 100, 0, false);
             discipline.enqueue(forced, 0);
-            List<Item> drained = new ArrayList<>();
-            discipline.drain(drained::add);
-            assertThat(drained).as(name).hasSize(5).contains(forced);
+            List<Item> inside = discipline.items();
+            assertThat(inside).as(name).hasSize(5).contains(forced);
+            inside.forEach(item -> discipline.remove(item, 0));
             assertThat(discipline.packets()).as(name).isZero();
             assertThat(discipline.dequeue(1)).as(name).isNull();
             discipline.enqueue(forced, 2);
@@ -265,7 +265,7 @@ class FairSharesTest {
         for (String name : List.of("wfq", "fq")) {
             assertThatThrownBy(() -> Disciplines.create(name, config(0, 1, 2), NONE))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("rate 0 octets a second: discipline " + name
+                    .hasMessage("rate 0 bytes a second: discipline " + name
                             + " needs 1 to 1000000000000; set the link's rate, or use stfq");
         }
     }

@@ -82,7 +82,7 @@ class FairVectorTest {
     void wfqHasTheTagsOfTheTable() {
         Trace trace = threeFlows();
         trace.serve(Disciplines.create("wfq", trace.config(), NONE));
-        // In units of a 2^16th of half an octet; the finish of C1 is rounded down.
+        // In units of a 2^16th of half a byte; the finish of C1 is rounded down.
         assertThat(trace.packets.stream().map(packet -> packet.finish * 2).toList())
                 .containsExactly(8L << 16, 16L << 16, 8L << 16, 16L << 16, (104L << 16) / 3 / 2 * 2);
     }

@@ -35,18 +35,18 @@ class FifoTest {
     }
 
     @Test
-    void dropsWhatArrivesWhenTheOctetsOfAllFlowsAreThere() {
+    void dropsWhatArrivesWhenTheBytesOfAllFlowsAreThere() {
         Fifo fifo = fifo(Map.of());
         fifo.enqueue(TestItem.of("a", 0, 1400), 0);
         fifo.enqueue(TestItem.of("b", 0, 101), 0);
         fifo.enqueue(TestItem.of("c", 0, 100), 0);
         assertThat(dropped).hasToString("b:QUEUE_FULL");
-        assertThat(fifo.octets()).isEqualTo(1500);
+        assertThat(fifo.bytes()).isEqualTo(1500);
     }
 
     @Test
     void takesItsLimitsFromTheOptions() {
-        Fifo fifo = fifo(Map.of("limit-packets", "1", "limit-octets", "20"));
+        Fifo fifo = fifo(Map.of("limit-packets", "1", "limit-bytes", "20"));
         fifo.enqueue(TestItem.of("a", 0, 21), 0);
         fifo.enqueue(TestItem.of("b", 0, 20), 0);
         fifo.enqueue(TestItem.of("c", 0, 0), 0);

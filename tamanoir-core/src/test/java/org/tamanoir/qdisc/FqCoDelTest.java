@@ -8,7 +8,7 @@ import org.tamanoir.qdisc.TestItem.Dropped;
 
 class FqCoDelTest {
     /** 10 Mbit/s. */
-    private static final long OCTETS_PER_SECOND = 1_250_000;
+    private static final long BYTES_PER_SECOND = 1_250_000;
 
     private final Dropped dropped = new Dropped();
 
@@ -103,11 +103,11 @@ class FqCoDelTest {
             queue.enqueue(TestItem.of("a" + i, 1, 200), 0);
         }
         queue.enqueue(TestItem.of("b", 2, 900), 0);
-        assertThat(queue.octets()).isLessThanOrEqualTo(1000);
+        assertThat(queue.bytes()).isLessThanOrEqualTo(1000);
         assertThat(dropped).hasToString("a1:QUEUE_FULL a2:QUEUE_FULL a3:QUEUE_FULL b:QUEUE_FULL");
         queue.enqueue(TestItem.of("c", 3, 1001), 0);
         assertThat(dropped.list).contains("c:QUEUE_FULL");
-        assertThat(queue.octets()).isLessThanOrEqualTo(1000);
+        assertThat(queue.bytes()).isLessThanOrEqualTo(1000);
     }
 
     @Test
@@ -132,7 +132,7 @@ class FqCoDelTest {
     @Test
     void keepsTheDelayOfASparseFlowBelowAQuantumOfEachActiveOne() {
         Link link = new Link(1250, 1250, 1250, 1250);
-        long quantaNs = 4 * 1514 * TestItem.SECOND / OCTETS_PER_SECOND;
+        long quantaNs = 4 * 1514 * TestItem.SECOND / BYTES_PER_SECOND;
         long sparseNs = 100 * TestItem.MS; // the others are new themselves before
         int served = 0;
         while (link.nowNs < 10 * TestItem.SECOND) {
@@ -191,7 +191,7 @@ class FqCoDelTest {
                 inside[item.flow()]--;
                 served[item.flow()] += item.size();
             }
-            nowNs += item.size() * TestItem.SECOND / OCTETS_PER_SECOND;
+            nowNs += item.size() * TestItem.SECOND / BYTES_PER_SECOND;
             return item;
         }
     }

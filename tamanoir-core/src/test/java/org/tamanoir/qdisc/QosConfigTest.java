@@ -60,7 +60,7 @@ class QosConfigTest {
                         "class 'Gold!': weight 0: must be 1 to 1000000",
                         "class 'Gold!': class-of-service 300: must be 0 to 255",
                         "class 'rest': limit-packets 0: must be 1 to 1000000",
-                        "class 'rest': limit-octets 1: must be 65536 to 1073741824",
+                        "class 'rest': limit-bytes 1: must be 65536 to 1073741824",
                         "class 'rest': class-of-service 0 is class 'Gold!' already",
                         "class 'rest': there are two of this name: rename one",
                         "class 'rest': weight 1000001: must be 1 to 1000000",

@@ -25,7 +25,7 @@ final class Schedule {
         return times.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** Octets of a flow that were sent by a time, which a whole number of octets is. */
+    /** Bytes of a flow that were sent by a time, which a whole number of bytes is. */
     long work(int flow, long whenNs) {
         long sum = 0;
         for (Trace.Packet packet : served) {

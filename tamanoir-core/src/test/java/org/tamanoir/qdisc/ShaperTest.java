@@ -1,6 +1,7 @@
 package org.tamanoir.qdisc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,31 @@ class ShaperTest {
     }
 
     @Test
+    void theHeadThatWaitsForTokensStandsInItUntilItLeavesOrIsRemoved() {
+        Shaper shaper = shaper(false);
+        TestItem head = TestItem.of("head", 0, 1000);
+        TestItem next = TestItem.of("next", 0, 600);
+        for (TestItem item : new TestItem[] {TestItem.of("first", 0, 1500), head, next}) {
+            shaper.enqueue(item, 0);
+        }
+        assertThat(shaper.dequeue(0)).hasToString("first");
+        assertThat(shaper.readyNs(0)).isEqualTo(TestItem.SECOND); // It has chosen the head.
+        for (TestItem item : new TestItem[] {head, next}) {
+            assertThatThrownBy(() -> shaper.enqueue(item, 0))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("stands in a discipline already");
+        }
+        shaper.remove(head, 0);
+        assertThat(shaper.bytes()).isEqualTo(600);
+        assertThat(shaper.readyNs(0)).isEqualTo(600 * TestItem.MS);
+        shaper.enqueue(head, 0);
+        shaper.remove(next, 0);
+        assertThat(shaper.dequeue(TestItem.SECOND)).isSameAs(head);
+        assertThat(shaper.packets()).isZero();
+        assertThat(dropped).hasToString("");
+    }
+
+    @Test
     void saysToTheNanosecondWhenTheHeadMayGo() {
         for (int trace = 0; trace < 1000; trace++) {
             long seed = 10_000_000L + trace;
@@ -42,13 +68,13 @@ class ShaperTest {
             bucket = new TokenBucket(1 + random.nextLong(2_000_000_000), 65_535, 0);
             Shaper shaper = shaper(false);
             long nowNs = 0;
-            long octets = 0;
+            long bytes = 0;
             for (int step = 0; step < 50; step++) {
                 int size = 1 + random.nextInt(65_535);
-                octets += size;
+                bytes += size;
                 shaper.enqueue(TestItem.of("", random.nextInt(2), size), nowNs);
                 if (random.nextBoolean()) {
-                    assertThat(shaper.octets()).isEqualTo(octets);
+                    assertThat(shaper.bytes()).isEqualTo(bytes);
                     int packets = shaper.packets();
                     long readyNs = shaper.readyNs(nowNs);
                     if (readyNs > nowNs) {
@@ -57,7 +83,7 @@ class ShaperTest {
                                 .isNull();
                     }
                     assertThat(shaper.packets()).isEqualTo(packets);
-                    octets -= TestItem.next(shaper, readyNs).size();
+                    bytes -= TestItem.next(shaper, readyNs).size();
                     assertThat(shaper.packets()).isEqualTo(packets - 1);
                     nowNs = readyNs;
                 }
@@ -68,42 +94,14 @@ class ShaperTest {
     @Test
     void nothingOvertakesTheHeadThatWasChosen() {
         Shaper shaper = shaper(false);
-        assertThat(shaper.pass(1500, 0)).isTrue();
+        assertThat(bucket.take(1500, 0)).isTrue();
         shaper.enqueue(TestItem.of("b1", 1, 500), 0);
         shaper.enqueue(TestItem.of("b2", 1, 500), 0);
         assertThat(shaper.dequeue(0)).isNull();
         shaper.enqueue(TestItem.of("a", 0, 500), 0);
         assertThat(shaper.packets()).isEqualTo(3);
-        assertThat(shaper.octets()).isEqualTo(1500);
+        assertThat(shaper.bytes()).isEqualTo(1500);
         assertThat(TestItem.drainByDequeue(shaper, 1500 * TestItem.MS)).isEqualTo("b1 a b2");
-    }
-
-    @Test
-    void letsPassWhatNeedNotQueue() {
-        Shaper shaper = shaper(false);
-        assertThat(shaper.pass(1000, 0)).isTrue();
-        assertThat(shaper.pass(501, 0)).isFalse();
-        assertThat(shaper.pass(500, 0)).isTrue();
-        shaper.enqueue(TestItem.of("a", 0, 500), 0);
-        assertThat(shaper.pass(1, TestItem.SECOND)).as("another waits").isFalse();
-        assertThat(shaper.dequeue(TestItem.SECOND)).hasToString("a");
-        assertThat(shaper.pass(500, TestItem.SECOND)).isTrue();
-    }
-
-    @Test
-    void drainsTheHeadFirst() {
-        Shaper shaper = shaper(false);
-        assertThat(shaper.pass(1500, 0)).isTrue();
-        shaper.enqueue(TestItem.of("b1", 1, 500), 0);
-        assertThat(shaper.readyNs(0)).isEqualTo(500 * TestItem.MS);
-        shaper.enqueue(TestItem.of("a", 0, 400), 0);
-        shaper.enqueue(TestItem.of("b2", 1, 500), 0);
-        List<String> drained = new ArrayList<>();
-        shaper.drain(item -> drained.add(item.toString()));
-        assertThat(drained).containsExactly("b1", "a", "b2");
-        assertThat(shaper.packets()).isZero();
-        assertThat(shaper.octets()).isZero();
-        assertThat(shaper.dequeue(TestItem.SECOND)).isNull();
     }
 
     @Test
@@ -119,7 +117,7 @@ class ShaperTest {
     @Test
     void dropsWhatCanNoLongerLeaveWhenTheBucketBecameSmaller() {
         Shaper shaper = shaper(false);
-        assertThat(shaper.pass(1500, 0)).isTrue();
+        assertThat(bucket.take(1500, 0)).isTrue();
         for (int size : new int[] {1000, 1100, 200, 1200}) {
             shaper.enqueue(TestItem.of("" + size, 0, size), 0);
         }

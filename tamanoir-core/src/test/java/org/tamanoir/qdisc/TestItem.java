@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /** An item with a name, and helpers to write short tests with. */
 final class TestItem extends Item {

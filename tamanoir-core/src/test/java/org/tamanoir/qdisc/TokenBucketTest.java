@@ -36,15 +36,15 @@ class TokenBucketTest {
                     tokens = capacity.min(tokens.add(passed.multiply(BigInteger.valueOf(rate))));
                     filledNs = nowNs;
                 }
-                long octets = random.nextInt(20) == 0 ? pick(random, Long.MAX_VALUE) : random.nextLong(burst + 1);
-                BigInteger units = BigInteger.valueOf(octets).multiply(UNITS);
+                long bytes = random.nextInt(20) == 0 ? pick(random, Long.MAX_VALUE) : random.nextLong(burst + 1);
+                BigInteger units = BigInteger.valueOf(bytes).multiply(UNITS);
                 boolean enough = tokens.compareTo(units) >= 0;
-                assertThat(bucket.take(octets, nowNs))
+                assertThat(bucket.take(bytes, nowNs))
                         .as("seed %d step %d", seed, step)
                         .isEqualTo(enough);
                 if (enough) {
                     tokens = tokens.subtract(units);
-                    taken.add(new long[] {filledNs, octets});
+                    taken.add(new long[] {filledNs, bytes});
                 }
             }
             checkEveryInterval(seed, rate, burst, taken);
@@ -53,14 +53,14 @@ class TokenBucketTest {
 
     private static void checkEveryInterval(long seed, long rate, long burst, List<long[]> taken) {
         for (int from = 0; from < taken.size(); from++) {
-            BigInteger octets = BigInteger.ZERO;
+            BigInteger bytes = BigInteger.ZERO;
             for (int to = from; to < taken.size(); to++) {
-                octets = octets.add(BigInteger.valueOf(taken.get(to)[1]));
+                bytes = bytes.add(BigInteger.valueOf(taken.get(to)[1]));
                 BigInteger passedNs =
                         BigInteger.valueOf(taken.get(to)[0]).subtract(BigInteger.valueOf(taken.get(from)[0]));
                 BigInteger bound =
                         BigInteger.valueOf(burst).multiply(UNITS).add(passedNs.multiply(BigInteger.valueOf(rate)));
-                assertThat(octets.multiply(UNITS)).as("seed %d", seed).isLessThanOrEqualTo(bound);
+                assertThat(bytes.multiply(UNITS)).as("seed %d", seed).isLessThanOrEqualTo(bound);
             }
         }
     }
@@ -84,18 +84,18 @@ class TokenBucketTest {
             TokenBucket bucket = new TokenBucket(rate, burst, 0);
             long nowNs = 0;
             for (int step = 0; step < 20; step++) {
-                long octets = 1 + random.nextLong(burst);
-                long readyNs = bucket.readyNs(octets, nowNs);
+                long bytes = 1 + random.nextLong(burst);
+                long readyNs = bucket.readyNs(bytes, nowNs);
                 assertThat(readyNs).isGreaterThanOrEqualTo(nowNs);
                 if (readyNs == Long.MAX_VALUE) {
-                    break; // 4 Gi octets at 1 octet/s take longer than the clock has room for
+                    break; // 4 Gi bytes at 1 byte/s take longer than the clock has room for
                 }
                 if (readyNs > nowNs) {
-                    assertThat(bucket.take(octets, readyNs - 1))
+                    assertThat(bucket.take(bytes, readyNs - 1))
                             .as("seed %d step %d", seed, step)
                             .isFalse();
                 }
-                assertThat(bucket.take(octets, readyNs))
+                assertThat(bucket.take(bytes, readyNs))
                         .as("seed %d step %d", seed, step)
                         .isTrue();
                 nowNs = readyNs + random.nextInt(1000);
@@ -176,9 +176,9 @@ class TokenBucketTest {
     void refusesWhatItCannotCount() {
         assertThatThrownBy(() -> new TokenBucket(0, 1, 0))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("rate 0 octets/s: must be 1 to 1000000000000");
+                .hasMessage("rate 0 bytes/s: must be 1 to 1000000000000");
         assertThatThrownBy(() -> new TokenBucket(1, MAX_BURST + 1, 0))
-                .hasMessage("burst 4294967297 octets: must be 1 to 4294967296");
+                .hasMessage("burst 4294967297 bytes: must be 1 to 4294967296");
         TokenBucket bucket = new TokenBucket(1000, 1000, 0);
         assertThatThrownBy(() -> bucket.change(1, 0, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThat(bucket.take(1000, 0)).as("as before").isTrue();

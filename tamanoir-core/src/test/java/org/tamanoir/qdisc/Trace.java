@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Packets that arrive at a link: what the disciplines order, and the fluid model serves, in simulated time. */
 final class Trace {
     static final long NS = 1_000_000_000;
-    /** Octets. */
+    /** Bytes. */
     static final int SHAPED_BURST = 3000;
 
     /** One packet; {@code number} counts within its flow from 1. */
@@ -38,7 +38,7 @@ final class Trace {
 
     private final int[] numbers;
 
-    /** @param rate octets a second; times are exact if it divides 1e9 */
+    /** @param rate bytes a second; times are exact if it divides 1e9 */
     Trace(long rate, long... weights) {
         this.rate = rate;
         this.weights = weights.clone();
@@ -58,8 +58,8 @@ final class Trace {
         return new DisciplineConfig(flows, rate, java.util.Map.of());
     }
 
-    long transmissionNs(int octets) {
-        return octets * (NS / rate);
+    long transmissionNs(int bytes) {
+        return bytes * (NS / rate);
     }
 
     int largest() {
@@ -141,11 +141,11 @@ final class Trace {
         return trace;
     }
 
-    /** Flow 0 keeps to a bucket of {@link #SHAPED_BURST} octets at its guaranteed rate; the others send what they like. */
+    /** Flow 0 keeps to a bucket of {@link #SHAPED_BURST} bytes at its guaranteed rate; the others send what they like. */
     static Trace shaped(Random random) {
         Trace trace = empty(random);
-        long nsPerOctet = NS / trace.rate;
-        long periodNs = nsPerOctet * trace.totalWeight();
+        long nsPerByte = NS / trace.rate;
+        long periodNs = nsPerByte * trace.totalWeight();
         long endNs = 0;
         long fullAtNs = 0;
         for (int i = 0; i < 25; i++) {
@@ -155,7 +155,7 @@ final class Trace {
             long roomNs = SHAPED_BURST * periodNs / trace.weights[0];
             long atNs = Math.max(endNs, fullAtNs + costNs - roomNs);
             if (random.nextInt(4) == 0) {
-                atNs += random.nextInt(2000) * nsPerOctet;
+                atNs += random.nextInt(2000) * nsPerByte;
             }
             fullAtNs = Math.max(fullAtNs, atNs) + costNs;
             endNs = atNs;

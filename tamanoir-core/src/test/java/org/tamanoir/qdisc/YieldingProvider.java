@@ -4,12 +4,17 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 
 /** {@code yielding}: a discipline as users write them. Each class lets those with a higher index go first. */
 public final class YieldingProvider implements DisciplineProvider {
+    /** The next item that would come out is lost, and an exception thrown; once. */
+    public static final AtomicBoolean FAILS = new AtomicBoolean();
+    /** Nothing comes out, and it does not say when something will. */
+    public static final AtomicBoolean KEEPS = new AtomicBoolean();
+
     @Override
     public String name() {
         return "yielding";
@@ -31,14 +36,14 @@ public final class YieldingProvider implements DisciplineProvider {
     private static final class Yielding implements QueueingDiscipline {
         private final List<FlowConfig> flows;
         private final List<Queue<Item>> queues = new ArrayList<>();
-        private final long[] octets;
+        private final long[] bytes;
         private final Drops drops;
         private int packets;
 
         Yielding(List<FlowConfig> flows, Drops drops) {
             this.flows = flows;
             this.drops = drops;
-            octets = new long[flows.size()];
+            bytes = new long[flows.size()];
             flows.forEach(flow -> queues.add(new ArrayDeque<>()));
         }
 
@@ -47,24 +52,26 @@ public final class YieldingProvider implements DisciplineProvider {
             item.enqueuedAt(nowNs);
             FlowConfig flow = flows.get(item.flow());
             Queue<Item> queue = queues.get(item.flow());
-            boolean fits =
-                    queue.size() < flow.limitPackets() && octets[item.flow()] + item.size() <= flow.limitOctets();
+            boolean fits = queue.size() < flow.limitPackets() && bytes[item.flow()] + item.size() <= flow.limitBytes();
             if (item.mayDrop() && !fits) {
                 drops.dropped(item, DropReason.QUEUE_FULL);
                 return;
             }
             queue.add(item);
-            octets[item.flow()] += item.size();
+            bytes[item.flow()] += item.size();
             packets++;
         }
 
         @Override
         public @Nullable Item dequeue(long nowNs) {
-            for (int i = queues.size() - 1; i >= 0 && packets > 0; i--) {
+            for (int i = KEEPS.get() ? -1 : queues.size() - 1; i >= 0 && packets > 0; i--) {
                 Item item = queues.get(i).poll();
                 if (item != null) {
-                    octets[i] -= item.size();
+                    bytes[i] -= item.size();
                     packets--;
+                    if (FAILS.compareAndSet(true, false)) {
+                        throw new UnsupportedOperationException("fails as it was told");
+                    }
                     return item;
                 }
             }
@@ -77,18 +84,24 @@ public final class YieldingProvider implements DisciplineProvider {
         }
 
         @Override
-        public long octets() {
+        public long readyNs(long nowNs) {
+            return packets == 0 || KEEPS.get() ? Long.MAX_VALUE : nowNs;
+        }
+
+        @Override
+        public long bytes() {
             long sum = 0;
-            for (long ofFlow : octets) {
+            for (long ofFlow : bytes) {
                 sum += ofFlow;
             }
             return sum;
         }
 
         @Override
-        public void drain(Consumer<Item> taker) {
-            for (Item item = dequeue(0); item != null; item = dequeue(0)) {
-                taker.accept(item);
+        public void remove(Item item, long nowNs) {
+            if (queues.get(item.flow()).remove(item)) {
+                bytes[item.flow()] -= item.size();
+                packets--;
             }
         }
     }

@@ -77,12 +77,12 @@ public final class TestAuthority {
         return new TlsFiles(certificate, key, certificate(), requireClient);
     }
 
-    private Path write(String file, String label, byte[] octets) {
+    private Path write(String file, String label, byte[] bytes) {
         try {
             return Files.writeString(
                     folder.resolve(file),
                     "-----BEGIN " + label + "-----\n"
-                            + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(octets) + "\n-----END "
+                            + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes) + "\n-----END "
                             + label + "-----\n");
         } catch (IOException e) {
             throw new AssertionError(e);
@@ -166,9 +166,9 @@ public final class TestAuthority {
         return tag(0x02, BigInteger.valueOf(value).toByteArray());
     }
 
-    private static byte[] bits(byte[] octets) {
-        byte[] padded = new byte[octets.length + 1];
-        System.arraycopy(octets, 0, padded, 1, octets.length);
+    private static byte[] bits(byte[] bytes) {
+        byte[] padded = new byte[bytes.length + 1];
+        System.arraycopy(bytes, 0, padded, 1, bytes.length);
         return tag(0x03, padded);
     }
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 class TlsFilesTest {
     @TempDir
@@ -111,9 +111,9 @@ class TlsFilesTest {
 
     @Test
     void filesThatAreTooLongAreRefused() throws IOException {
-        Path large = file("large.pem", "x".repeat(PemFile.MAX_OCTETS + 1));
+        Path large = file("large.pem", "x".repeat(PemFile.MAX_BYTES + 1));
 
-        assertRefused(with(large, large), "large.pem", "more than 1048576 octets");
+        assertRefused(with(large, large), "large.pem", "more than 1048576 bytes");
     }
 
     @Test

@@ -45,18 +45,18 @@ class TlsSessionTest {
             return session.receive(arrived, plain);
         }
 
-        void send(ByteBuffer octets, Side to) throws SSLException {
+        void send(ByteBuffer bytes, Side to) throws SSLException {
             ByteBuffer inbox = to.arrived;
             do {
                 int from = inbox.position();
                 inbox.limit(inbox.capacity()).position(to.end);
                 try {
-                    session.send(octets, inbox);
+                    session.send(bytes, inbox);
                 } finally {
                     to.end = inbox.position();
                     inbox.limit(to.end).position(from);
                 }
-            } while (octets.hasRemaining());
+            } while (bytes.hasRemaining());
         }
 
         void say(String text, Side to) throws SSLException {
@@ -163,14 +163,14 @@ class TlsSessionTest {
         client.send(ByteBuffer.allocate(100_000), server);
         ByteBuffer small = ByteBuffer.allocate(20_000);
         assertThat(server.session.receive(server.arrived, small)).isEqualTo(TlsSession.Need.ROOM);
-        assertThat(small.position()).isBetween(16_000, TlsSession.MAX_FRAGMENT_OCTETS);
+        assertThat(small.position()).isBetween(16_000, TlsSession.MAX_FRAGMENT_BYTES);
         server.receive();
 
         assertThat(server.plain.position()).isEqualTo(100_000 - small.position());
     }
 
     @Test
-    void ciphertextMayComeOctetByOctet() throws Exception {
+    void ciphertextMayComeByteByByte() throws Exception {
         Side client = client(authority.trusting());
         Side server = server(authority.files("node"));
         shakeHands(client, server);

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.tamanoir.support.Waiting;
 
 /** What becomes of tasks at a loop's end. */
 class IoLoopTest {
@@ -19,10 +20,10 @@ class IoLoopTest {
         TransportKind kind = UdpSockets.resolve(wanted);
         BufferPool pool = new BufferPool(1);
         for (int i = 0; i < LOOPS; i++) {
-            IoLoop loop = new IoLoop(kind, pool);
+            NettyLoop loop = new NettyLoop(kind, pool);
             CyclicBarrier start = new CyclicBarrier(2);
             AtomicInteger run = new AtomicInteger();
-            CompletableFuture<Integer> taken = CompletableFuture.supplyAsync(() -> {
+            CompletableFuture<Integer> taken = Waiting.async(() -> {
                 int tasks = 0;
                 await(start);
                 while (loop.execute(run::incrementAndGet)) {

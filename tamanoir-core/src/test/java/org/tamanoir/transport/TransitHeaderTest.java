@@ -46,7 +46,7 @@ class TransitHeaderTest {
     }
 
     private ByteBuffer write(boolean v6, byte[] payload, long[] source, long[] destination, int port) {
-        int header = v6 ? TransitHeader.V6_OCTETS : TransitHeader.V4_OCTETS;
+        int header = v6 ? TransitHeader.V6_BYTES : TransitHeader.V4_BYTES;
         ByteBuffer memory = ByteBuffer.allocate(AT + header + payload.length);
         random.nextBytes(memory.array());
         memory.put(AT + header, payload);
@@ -67,27 +67,27 @@ class TransitHeaderTest {
         return memory;
     }
 
-    /** Reads it as RFC 791, RFC 8200 and RFC 768 say, and adds up the pseudo-header octet by octet. */
+    /** Reads it as RFC 791, RFC 8200 and RFC 768 say, and adds up the pseudo-header byte by byte. */
     private void assertRight(ByteBuffer memory, boolean v6, byte[] payload) {
         int header = v6 ? 40 : 20;
-        int udpOctets = 8 + payload.length;
-        ByteBuffer pseudo = ByteBuffer.allocate((v6 ? 40 : 12) + udpOctets);
+        int udpBytes = 8 + payload.length;
+        ByteBuffer pseudo = ByteBuffer.allocate((v6 ? 40 : 12) + udpBytes);
         if (v6) {
             assertThat(memory.getInt(AT)).isEqualTo(0x6B80_0000);
-            assertThat(memory.getShort(AT + 4) & 0xFFFF).isEqualTo(udpOctets);
+            assertThat(memory.getShort(AT + 4) & 0xFFFF).isEqualTo(udpBytes);
             assertThat(memory.get(AT + 6)).isEqualTo((byte) 17);
             assertThat(memory.get(AT + 7)).isEqualTo((byte) 63);
-            pseudo.put(memory.array(), AT + 8, 32).putInt(udpOctets).putInt(17);
+            pseudo.put(memory.array(), AT + 8, 32).putInt(udpBytes).putInt(17);
         } else {
             assertThat(memory.getShort(AT)).isEqualTo((short) 0x45B8);
-            assertThat(memory.getShort(AT + 2) & 0xFFFF).isEqualTo(20 + udpOctets);
+            assertThat(memory.getShort(AT + 2) & 0xFFFF).isEqualTo(20 + udpBytes);
             assertThat(memory.getInt(AT + 4)).isZero();
             assertThat(memory.getInt(AT + 8)).isEqualTo(63 << 24 | 17 << 16);
-            pseudo.put(memory.array(), AT + 12, 8).putShort((short) 17).putShort((short) udpOctets);
+            pseudo.put(memory.array(), AT + 12, 8).putShort((short) 17).putShort((short) udpBytes);
         }
-        pseudo.put(memory.array(), AT + header, udpOctets);
+        pseudo.put(memory.array(), AT + header, udpBytes);
         assertThat(memory.getShort(AT + header + 2)).isEqualTo((short) 3322);
-        assertThat(memory.getShort(AT + header + 4) & 0xFFFF).isEqualTo(udpOctets);
+        assertThat(memory.getShort(AT + header + 4) & 0xFFFF).isEqualTo(udpBytes);
         long sum = 0;
         for (int i = 0; i < pseudo.position(); i++) {
             sum += (long) (pseudo.get(i) & 0xFF) << (i % 2 == 0 ? 8 : 0);

@@ -2,6 +2,7 @@ package org.tamanoir.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -11,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.UdpTesting.Side;
 
 class UdpCloseTest {
@@ -34,7 +36,7 @@ class UdpCloseTest {
             }
         });
         waiter.start();
-        UdpTesting.eventually().until(() -> inACall(waiter));
+        eventually().until(() -> inACall(waiter));
         socket.close();
         assertThat(result.get(5, TimeUnit.SECONDS)).isFalse();
         waiter.join(5000);
@@ -79,11 +81,9 @@ class UdpCloseTest {
         for (int round = 0; round < 20; round++) {
             UdpSocket socket = side.open();
             UdpSocket target = side.open();
-            CompletableFuture<Throwable> receiverEnd =
-                    CompletableFuture.supplyAsync(() -> receiveUntilError(socket), OWN_THREAD);
-            CompletableFuture<UdpSender> senderEnd =
-                    CompletableFuture.supplyAsync(() -> sendUntilFailure(socket, target), OWN_THREAD);
-            UdpTesting.eventually().until(() -> target.awaitReadable(Duration.ZERO));
+            CompletableFuture<Throwable> receiverEnd = Waiting.async(() -> receiveUntilError(socket));
+            CompletableFuture<UdpSender> senderEnd = Waiting.async(() -> sendUntilFailure(socket, target));
+            eventually().until(() -> target.awaitReadable(Duration.ZERO));
             socket.close();
             assertThat(receiverEnd.get(5, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
             assertThat(senderEnd.get(5, TimeUnit.SECONDS).failedPackets()).isPositive();

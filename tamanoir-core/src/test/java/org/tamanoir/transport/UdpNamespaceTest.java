@@ -12,34 +12,34 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.UdpTesting.Datagram;
 
 /** Slow and narrow links: a JVM in a network namespace of its own, whose loopback device is throttled. */
 class UdpNamespaceTest {
 
-    /** Sends to itself: kind, datagrams, octets of each, octets of the send buffer or 0. Prints what became of it. */
+    /** Sends to itself: kind, datagrams, bytes of each, bytes of the send buffer or 0. Prints what became of it. */
     static final class Exchange {
         private Exchange() {}
 
         public static void main(String[] arguments) throws IOException {
             TransportKind kind = TransportKind.valueOf(arguments[0]);
             int packets = Integer.parseInt(arguments[1]);
-            int octets = Integer.parseInt(arguments[2]);
-            ByteBuffer data = UdpTesting.pattern(packets + octets);
+            int bytes = Integer.parseInt(arguments[2]);
+            ByteBuffer data = UdpTesting.pattern(packets + bytes);
             InetSocketAddress any = new InetSocketAddress("127.0.0.1", 0);
             try (UdpSocket sending = UdpSockets.bind(kind, any);
                     UdpSocket receiving = UdpSockets.bind(kind, any)) {
                 limitSendBuffer(sending, Integer.parseInt(arguments[3]));
                 UdpSender sender = sending.newSender();
                 for (int i = 0; i < packets; i++) {
-                    UdpTesting.add(sender, data, i, octets, receiving);
+                    UdpTesting.add(sender, data, i, bytes, receiving);
                 }
                 sender.flush();
                 int right = 0;
                 int expected = sender.failedPackets() == 0 ? packets : 0; // a link that stands still delivers too late
                 for (Datagram got : UdpTesting.receive(receiving, expected)) {
-                    boolean whole = ByteBuffer.wrap(got.octets()).equals(data.slice(right, octets));
+                    boolean whole = ByteBuffer.wrap(got.bytes()).equals(data.slice(right, bytes));
                     right += whole ? 1 : 0;
                 }
                 System.out.println("RESULT " + sender.sentPackets() + " " + sender.failedPackets() + " " + right + " "
@@ -47,14 +47,14 @@ class UdpNamespaceTest {
             }
         }
 
-        private static void limitSendBuffer(UdpSocket socket, int octets) throws IOException {
-            if (octets == 0) {
+        private static void limitSendBuffer(UdpSocket socket, int bytes) throws IOException {
+            if (bytes == 0) {
                 return;
             }
             if (socket instanceof NativeUdpSocket nativeSocket) {
-                UdpTesting.setOption(nativeSocket, LibC.SO_SNDBUF, octets);
+                UdpTesting.setOption(nativeSocket, LibC.SO_SNDBUF, bytes);
             } else if (socket instanceof NioUdpSocket nioSocket) {
-                nioSocket.channel().setOption(StandardSocketOptions.SO_SNDBUF, octets);
+                nioSocket.channel().setOption(StandardSocketOptions.SO_SNDBUF, bytes);
             }
         }
     }
@@ -70,7 +70,7 @@ class UdpNamespaceTest {
         return output;
     }
 
-    private static Result exchange(String link, TransportKind kind, int packets, int octets, int bufferOctets)
+    private static Result exchange(String link, TransportKind kind, int packets, int bytes, int bufferBytes)
             throws Exception {
         if (kind == TransportKind.NATIVE) {
             UdpTesting.assumeNative();
@@ -84,7 +84,7 @@ class UdpNamespaceTest {
         Tiers.require("namespace", answer.endsWith("READY\n"), "no network namespace with tc here: " + answer.strip());
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         String output = run(link + " && " + java + " -cp '" + System.getProperty("java.class.path") + "' '"
-                + Exchange.class.getName() + "' " + kind + " " + packets + " " + octets + " " + bufferOctets);
+                + Exchange.class.getName() + "' " + kind + " " + packets + " " + bytes + " " + bufferBytes);
         List<String> results =
                 output.lines().filter(line -> line.startsWith("RESULT ")).toList();
         assertThat(results).as(output).hasSize(1);

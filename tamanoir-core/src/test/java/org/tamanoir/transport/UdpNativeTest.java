@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.UdpTesting.Datagram;
 
 /** What only the batch system calls do: joining, cutting, and their failures. */
@@ -26,7 +27,7 @@ class UdpNativeTest {
 
     private static NativeUdpSocket open(String host) throws IOException {
         if (host.contains(":")) {
-            UdpTesting.assumeIpv6();
+            Tiers.requireIpv6();
         }
         return NativeUdpSocket.bind(new InetSocketAddress(InetAddress.getByName(host), 0));
     }
@@ -46,7 +47,7 @@ class UdpNativeTest {
             List<Datagram> got = UdpTesting.receive(receiving, 300);
             assertThat(got).hasSize(300);
             for (int i = 0; i < 300; i++) {
-                assertThat(got.get(i).octets()).isEqualTo(UdpTesting.copy(data, i * 1000, i % 50 == 49 ? 300 : 1000));
+                assertThat(got.get(i).bytes()).isEqualTo(UdpTesting.copy(data, i * 1000, i % 50 == 49 ? 300 : 1000));
             }
             assertThat(got).filteredOn(Datagram::joined).hasSizeGreaterThan(200);
         }
@@ -66,11 +67,11 @@ class UdpNativeTest {
             sender.flush();
             assertThat(sender.lastError()).isEmpty();
             assertThat(sender.sentPackets()).isEqualTo(count);
-            assertThat(sender.sentOctets()).isEqualTo((long) count * length);
+            assertThat(sender.sentBytes()).isEqualTo((long) count * length);
             List<Datagram> got = UdpTesting.receive(receiving, count);
             assertThat(got).hasSize(count);
             for (int i = 0; i < count; i++) {
-                assertThat(got.get(i).octets()).isEqualTo(UdpTesting.copy(data, i, length));
+                assertThat(got.get(i).bytes()).isEqualTo(UdpTesting.copy(data, i, length));
             }
         }
     }
@@ -83,7 +84,7 @@ class UdpNativeTest {
             UdpTesting.add(sender, UdpTesting.pattern(65_527), 0, 65_527, receiving);
             sender.flush();
             assertThat(sender.lastError()).isEmpty();
-            assertThat(UdpTesting.receive(receiving, 1).get(0).octets()).hasSize(65_527);
+            assertThat(UdpTesting.receive(receiving, 1).get(0).bytes()).hasSize(65_527);
         }
     }
 
@@ -104,7 +105,7 @@ class UdpNativeTest {
             List<Datagram> got = UdpTesting.receive(receiving, 300);
             assertThat(got).hasSize(300);
             for (int i = 0; i < 300; i++) {
-                assertThat(got.get(i).octets())
+                assertThat(got.get(i).bytes())
                         .isEqualTo(UdpTesting.copy(data, i * (i % 3 == 0 ? 200 : 7), i % 20 == 19 ? 50 : 200));
                 assertThat(got.get(i).joined()).isFalse();
             }
@@ -163,7 +164,7 @@ class UdpNativeTest {
             long allocated =
                     threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before;
             assertThat(packets).isEqualTo(64_000);
-            assertThat(allocated).isLessThan(64_000); // octets: less than one a packet, whatever the JVM itself takes
+            assertThat(allocated).isLessThan(64_000); // bytes: less than one a packet, whatever the JVM itself takes
         }
     }
 
@@ -179,7 +180,7 @@ class UdpNativeTest {
             sender.flush();
             for (int count = socket.receive(batch); count > 0; count = socket.receive(batch)) {
                 for (int m = 0; m < count; m++) {
-                    sum += batch.start(m) + batch.end(m) + batch.segmentOctets(m);
+                    sum += batch.start(m) + batch.end(m) + batch.segmentBytes(m);
                     sum += batch.addressHigh(m) + batch.addressLow(m) + batch.port(m);
                 }
             }

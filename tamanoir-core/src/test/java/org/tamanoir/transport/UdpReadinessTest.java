@@ -2,6 +2,7 @@ package org.tamanoir.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.tamanoir.support.Waiting.eventually;
 
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ManualIoEventLoop;
@@ -66,7 +67,7 @@ class UdpReadinessTest {
         public void close() {
             stopped = true;
             events.wakeup();
-            UdpTesting.eventually().until(events::isTerminated);
+            eventually().until(events::isTerminated);
         }
     }
 
@@ -77,8 +78,8 @@ class UdpReadinessTest {
             try {
                 int count = socket.receive(batch);
                 for (int m = 0; m < count; m++) {
-                    int octets = batch.end(m) - batch.start(m);
-                    received.addAndGet(octets / batch.segmentOctets(m));
+                    int bytes = batch.end(m) - batch.start(m);
+                    received.addAndGet(bytes / batch.segmentBytes(m));
                 }
             } catch (IOException e) {
                 throw new AssertionError(e);
@@ -100,11 +101,10 @@ class UdpReadinessTest {
                 Loop loop = round % 2 == 0 ? first : second;
                 sent += send(sender, socket); // waits while nobody watches
                 Runnable readable = counting(socket, received, loop.thread);
-                UdpReadiness readiness = loop.call(() -> UdpReadiness.register(loop.events, socket, readable));
+                UdpReadiness readiness = loop.call(() -> NettyReadiness.register(loop.events, socket, readable));
                 sent += send(sender, socket);
                 int expected = sent;
-                UdpTesting.eventually()
-                        .untilAtomic(received, value -> assertThat(value).isEqualTo(expected));
+                eventually().untilAtomic(received, value -> assertThat(value).isEqualTo(expected));
                 sent += send(sender, socket); // perhaps seen before the cancellation, perhaps after the next move
                 loop.call(() -> {
                     readiness.cancel();
@@ -135,7 +135,7 @@ class UdpReadinessTest {
             UdpBatch batch = socket.newBatch();
             UdpSender sender = socket.newSender();
             send(sender, socket);
-            loop.call(() -> UdpReadiness.register(loop.events, socket, () -> {
+            loop.call(() -> NettyReadiness.register(loop.events, socket, () -> {
                 try {
                     if (calls.incrementAndGet() > 3) {
                         socket.receive(batch);
@@ -144,7 +144,7 @@ class UdpReadinessTest {
                     throw new AssertionError(e);
                 }
             }));
-            UdpTesting.eventually().until(() -> calls.get() > 3);
+            eventually().until(() -> calls.get() > 3);
         }
     }
 
@@ -155,10 +155,10 @@ class UdpReadinessTest {
             UdpSocket socket = side.open();
             AtomicInteger calls = new AtomicInteger();
             UdpReadiness readiness =
-                    loop.call(() -> UdpReadiness.register(loop.events, socket, calls::incrementAndGet));
+                    loop.call(() -> NettyReadiness.register(loop.events, socket, calls::incrementAndGet));
             socket.close();
             loop.events.wakeup();
-            UdpTesting.eventually().ignoreExceptions().until(() -> {
+            eventually().ignoreExceptions().until(() -> {
                 UdpSockets.bind(side.kind(), socket.localAddress()).close();
                 return true;
             });
@@ -175,7 +175,7 @@ class UdpReadinessTest {
     void aLoopThatEndsLetsTheSocketLive(Side side) throws Exception {
         UdpSocket socket = side.open();
         try (Loop loop = new Loop(side.kind())) {
-            loop.call(() -> UdpReadiness.register(loop.events, socket, () -> {}));
+            loop.call(() -> NettyReadiness.register(loop.events, socket, () -> {}));
         }
         try (socket) {
             UdpSender sender = socket.newSender();
@@ -193,10 +193,10 @@ class UdpReadinessTest {
         UdpSocket socket = side.open();
         try (socket;
                 Loop loop = new Loop(TransportKind.NIO)) {
-            assertThatThrownBy(() -> loop.call(() -> UdpReadiness.register(loop.events, socket, () -> {})))
+            assertThatThrownBy(() -> loop.call(() -> NettyReadiness.register(loop.events, socket, () -> {})))
                     .hasRootCauseMessage(
                             "this event loop cannot watch a native UDP socket; use one transport kind for both");
-            assertThatThrownBy(() -> UdpReadiness.register(loop.events, socket, () -> {}))
+            assertThatThrownBy(() -> NettyReadiness.register(loop.events, socket, () -> {}))
                     .isInstanceOf(IllegalStateException.class);
         }
         UdpSockets.bind(side.kind(), socket.localAddress()).close(); // the refusal kept nothing

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.UdpTesting.Datagram;
 import org.tamanoir.transport.UdpTesting.Side;
 
@@ -38,14 +39,14 @@ class UdpSocketTest {
         try (UdpSocket sending = from.open();
                 UdpSocket receiving = to.open()) {
             UdpSender sender = sending.newSender();
-            long octets = 0;
+            long bytes = 0;
             for (int length : new int[] {0, 1, 200, 1400, 9000, 65_507}) {
                 UdpTesting.add(sender, data, 3, length, receiving);
                 sender.flush();
-                octets += length;
+                bytes += length;
                 List<Datagram> got = UdpTesting.receive(receiving, 1);
                 assertThat(got).hasSize(1);
-                assertThat(got.get(0).octets()).isEqualTo(UdpTesting.copy(data, 3, length));
+                assertThat(got.get(0).bytes()).isEqualTo(UdpTesting.copy(data, 3, length));
                 assertThat(UdpAddress.of(
                                 got.get(0).addressHigh(),
                                 got.get(0).addressLow(),
@@ -54,7 +55,7 @@ class UdpSocketTest {
                         .isEqualTo(sending.localAddress());
             }
             assertThat(sender.sentPackets()).isEqualTo(6);
-            assertThat(sender.sentOctets()).isEqualTo(octets);
+            assertThat(sender.sentBytes()).isEqualTo(bytes);
             assertThat(sender.failedPackets()).isZero();
             assertThat(sender.lastError()).isEmpty();
         }
@@ -77,7 +78,7 @@ class UdpSocketTest {
             List<Datagram> got = UdpTesting.receive(receiving, lengths.length);
             assertThat(got).hasSize(lengths.length);
             for (int i = 0; i < lengths.length; i++) {
-                assertThat(got.get(i).octets()).isEqualTo(UdpTesting.copy(data, i * 3, lengths[i]));
+                assertThat(got.get(i).bytes()).isEqualTo(UdpTesting.copy(data, i * 3, lengths[i]));
             }
             assertThat(sender.sentPackets()).isEqualTo(lengths.length);
         }
@@ -101,7 +102,7 @@ class UdpSocketTest {
                 List<Datagram> got = UdpTesting.receive(receivers.get(r), 100);
                 assertThat(got).hasSize(100);
                 for (int i = 0; i < 100; i++) {
-                    assertThat(got.get(i).octets()).isEqualTo(UdpTesting.copy(data, i * 3 + r, 100 + r));
+                    assertThat(got.get(i).bytes()).isEqualTo(UdpTesting.copy(data, i * 3 + r, 100 + r));
                 }
             }
         }
@@ -120,7 +121,7 @@ class UdpSocketTest {
             List<Datagram> got = UdpTesting.receive(receiving, 100);
             assertThat(got).hasSize(100);
             for (int i = 0; i < 100; i++) {
-                assertThat(ByteBuffer.wrap(got.get(i).octets()).getInt()).isEqualTo(i);
+                assertThat(ByteBuffer.wrap(got.get(i).bytes()).getInt()).isEqualTo(i);
             }
         }
     }
@@ -135,7 +136,7 @@ class UdpSocketTest {
             UdpSender sender = sending.newSender();
             UdpTesting.add(sender, data, 0, 65_528, receiving);
             assertThat(sender.failedPackets()).isEqualTo(1);
-            assertThat(sender.lastError()).contains("65528 octets").contains(v6 ? "65527" : "65507");
+            assertThat(sender.lastError()).contains("65528 bytes").contains(v6 ? "65527" : "65507");
 
             sender.add(data, 0, 10, 0x20010DB8L << 32, v6 ? UdpAddress.v4(0x7F000001) : 1, 0);
             assertThat(sender.failedPackets()).isEqualTo(2);
@@ -221,7 +222,7 @@ class UdpSocketTest {
     @Test
     void aNativeSocketOnAllIpv6AddressesLeavesIpv4Free() throws IOException {
         UdpTesting.assumeNative();
-        UdpTesting.assumeIpv6();
+        Tiers.requireIpv6();
         try (UdpSocket v6 =
                         UdpSockets.bind(TransportKind.NATIVE, new InetSocketAddress(InetAddress.getByName("::"), 0));
                 UdpSocket v4 = UdpSockets.bind(

@@ -10,16 +10,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 /** What the tests of UDP share: which sockets to try, and a receiver that takes messages apart. */
 final class UdpTesting {
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** A datagram as it came, with who sent it. */
-    record Datagram(byte[] octets, long addressHigh, long addressLow, int port, boolean joined) {}
+    record Datagram(byte[] bytes, long addressHigh, long addressLow, int port, boolean joined) {}
 
     /** A kind of socket on one family's loopback address. */
     record Side(TransportKind kind, String host) {
@@ -28,7 +26,7 @@ final class UdpTesting {
                 assumeNative();
             }
             if (host.contains(":")) {
-                assumeIpv6();
+                Tiers.requireIpv6();
             }
             return UdpSockets.bind(kind, new InetSocketAddress(InetAddress.getByName(host), 0));
         }
@@ -43,13 +41,6 @@ final class UdpTesting {
         assertThat(result).isZero();
     }
 
-    static ConditionFactory eventually() {
-        return Awaitility.await()
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(2))
-                .atMost(PATIENCE);
-    }
-
     static Stream<Side> sides() {
         return Stream.of(TransportKind.NATIVE, TransportKind.NIO)
                 .flatMap(kind -> Stream.of(new Side(kind, "127.0.0.1"), new Side(kind, "::1")));
@@ -59,17 +50,6 @@ final class UdpTesting {
         boolean works = UdpSockets.resolve(TransportKind.AUTO) == TransportKind.NATIVE;
         String reason = UdpSockets.explain(TransportKind.AUTO);
         Tiers.require("native", works, reason);
-    }
-
-    static void assumeIpv6() {
-        boolean works = true;
-        try {
-            UdpSockets.bind(TransportKind.NIO, new InetSocketAddress(InetAddress.getByName("::1"), 0))
-                    .close();
-        } catch (IOException e) {
-            works = false;
-        }
-        Tiers.require("ipv6", works, "no IPv6 loopback here");
     }
 
     static void add(UdpSender sender, ByteBuffer buffer, int offset, int length, UdpSocket to) {
@@ -83,19 +63,19 @@ final class UdpTesting {
                 address.getPort());
     }
 
-    /** A direct buffer whose octets tell their place, also beyond 256. */
-    static ByteBuffer pattern(int octets) {
-        ByteBuffer buffer = ByteBuffer.allocateDirect(octets);
-        for (int i = 0; i < octets; i++) {
+    /** A direct buffer whose bytes tell their place, also beyond 256. */
+    static ByteBuffer pattern(int bytes) {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(bytes);
+        for (int i = 0; i < bytes; i++) {
             buffer.put(i, (byte) (i ^ i >>> 8));
         }
         return buffer;
     }
 
     static byte[] copy(ByteBuffer buffer, int offset, int length) {
-        byte[] octets = new byte[length];
-        buffer.get(offset, octets);
-        return octets;
+        byte[] bytes = new byte[length];
+        buffer.get(offset, bytes);
+        return bytes;
     }
 
     /** Receives so many datagrams, or fewer when none comes for {@link #PATIENCE}. */
@@ -114,11 +94,11 @@ final class UdpTesting {
     private static void takeApart(UdpBatch batch, int m, List<Datagram> datagrams) {
         int start = batch.start(m);
         int end = batch.end(m);
-        boolean joined = batch.segmentOctets(m) < end - start;
+        boolean joined = batch.segmentBytes(m) < end - start;
         do {
-            int length = Math.min(batch.segmentOctets(m), end - start);
-            byte[] octets = copy(batch.buffer(), start, length);
-            datagrams.add(new Datagram(octets, batch.addressHigh(m), batch.addressLow(m), batch.port(m), joined));
+            int length = Math.min(batch.segmentBytes(m), end - start);
+            byte[] bytes = copy(batch.buffer(), start, length);
+            datagrams.add(new Datagram(bytes, batch.addressHigh(m), batch.addressLow(m), batch.port(m), joined));
             start += length;
         } while (start < end);
     }

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 /** What sockets tell of datagrams in transit, and raw sockets that send them. */
 class UdpTransitTest {
@@ -64,7 +64,7 @@ class UdpTransitTest {
                     assertThat(batch.hopsLeft(m)).isEqualTo(64);
                     assertThat(batch.trafficClass(m)).isZero();
                     assertThat(batch.mark(m)).isZero();
-                    assertThat(batch.segmentOctets(m)).isEqualTo(100);
+                    assertThat(batch.segmentBytes(m)).isEqualTo(100);
                     datagrams += (batch.end(m) - batch.start(m)) / 100;
                 }
             }
@@ -121,7 +121,7 @@ class UdpTransitTest {
             }
             sender.flush();
             assertThat(sender.sentPackets()).isEqualTo(198);
-            assertThat(sender.sentOctets()).isEqualTo(198 * 4);
+            assertThat(sender.sentBytes()).isEqualTo(198 * 4);
             assertThat(sender.tooLongPackets()).isEqualTo(2);
             assertThat(sender.failedPackets()).isZero();
             assertThat(sender.lastError()).contains("65508", "65507");

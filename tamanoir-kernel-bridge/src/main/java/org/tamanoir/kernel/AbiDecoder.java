@@ -34,7 +34,7 @@ final class AbiDecoder {
                 number(struct, Abi.StateStruct.SETTLED));
     }
 
-    /** A {@code struct tmn_counters}. */
+    /** Returns a {@code struct tmn_counters}. */
     static LevelCounters counters(ByteBuffer struct) {
         long[] rules = new long[Abi.MAX_RULES + 1];
         for (int i = 0; i < rules.length; i++) {

@@ -23,21 +23,21 @@ import org.tamanoir.nodeos.Rule;
  * <p>Thread contract: any thread.
  */
 final class AbiEncoder {
-    static final int ADDRESS_OCTETS = 16;
+    static final int ADDRESS_BYTES = 16;
 
-    private static final int IPV4_OCTETS = 4;
-    private static final int IPV4_AT = ADDRESS_OCTETS - IPV4_OCTETS;
+    private static final int IPV4_BYTES = 4;
+    private static final int IPV4_AT = ADDRESS_BYTES - IPV4_BYTES;
     private static final int IPPROTO_TCP = 6;
     private static final int IPPROTO_UDP = 17;
 
     private AbiEncoder() {}
 
-    /** The mark of packets that go up to the node of this instance. */
+    /** Returns the mark of packets that go up to the node of this instance. */
     static int upMark(int instance) {
         return Abi.MARK_BASE | instance << Abi.MARK_INSTANCE_SHIFT;
     }
 
-    /** An {@code enum tmn_level}. */
+    /** Returns an {@code enum tmn_level}. */
     static int level(Level level) {
         return switch (level) {
             case MODULE -> Abi.LEVEL_MODULE;
@@ -47,7 +47,7 @@ final class AbiEncoder {
         };
     }
 
-    /** A {@code struct tmn_hook}. */
+    /** Returns a {@code struct tmn_hook}. */
     static ByteBuffer hook(int upMark, int typeId, Set<Integer> udpPorts, Set<Integer> tcpPorts, boolean unknownUp) {
         ByteBuffer hook = allocate(Abi.HookStruct.SIZE);
         hook.putInt(Abi.HookStruct.ABI, Abi.ABI_VERSION);
@@ -69,7 +69,7 @@ final class AbiEncoder {
         }
     }
 
-    /** A {@code struct tmn_flow}. The service of TCP is zero: none is known when a connection begins. */
+    /** Returns a {@code struct tmn_flow}. The service of TCP is zero: none is known when a connection begins. */
     static ByteBuffer flow(long serviceKey, Flow flow) {
         ByteBuffer struct = allocate(Abi.FlowStruct.SIZE);
         boolean isTcp = flow.protocol() == Flow.Protocol.TCP;
@@ -99,7 +99,7 @@ final class AbiEncoder {
     }
 
     /**
-     * A {@code struct tmn_policy}.
+     * Returns a {@code struct tmn_policy}.
      *
      * @param ordered whether packets may be on their way up, which none is to overtake
      * @throws LevelException if the network interface that it names does not exist
@@ -139,7 +139,7 @@ final class AbiEncoder {
             struct.put(Abi.PolicyStruct.MARK, (byte) Abi.MARK_OCTETS);
             struct.putInt(Abi.PolicyStruct.MARK_VALUE, (int) at.value());
             struct.putShort(Abi.PolicyStruct.MARK_OFFSET, (short) at.offset());
-            struct.put(Abi.PolicyStruct.MARK_OCTETS, (byte) at.octets());
+            struct.put(Abi.PolicyStruct.MARK_OCTETS, (byte) at.bytes());
         } else {
             struct.put(Abi.PolicyStruct.MARK, (byte) Abi.MARK_NONE);
         }
@@ -193,13 +193,13 @@ final class AbiEncoder {
         };
     }
 
-    /** Addresses one behind the other, 16 octets each. */
+    /** Returns addresses one behind the other, 16 bytes each. */
     static ByteBuffer addresses(Collection<InetAddress> addresses) {
-        ByteBuffer all = allocate(addresses.size() * ADDRESS_OCTETS);
+        ByteBuffer all = allocate(addresses.size() * ADDRESS_BYTES);
         int at = 0;
         for (InetAddress address : addresses) {
             putAddress(all, at, address);
-            at += ADDRESS_OCTETS;
+            at += ADDRESS_BYTES;
         }
         return all;
     }
@@ -208,13 +208,13 @@ final class AbiEncoder {
         if (address == null) {
             throw new IllegalArgumentException("address: must be numeric");
         }
-        byte[] octets = address.getAddress();
-        if (octets.length == IPV4_OCTETS) {
+        byte[] bytes = address.getAddress();
+        if (bytes.length == IPV4_BYTES) {
             struct.put(at + IPV4_AT - 2, (byte) 0xff);
             struct.put(at + IPV4_AT - 1, (byte) 0xff);
-            struct.put(at + IPV4_AT, octets);
+            struct.put(at + IPV4_AT, bytes);
         } else {
-            struct.put(at, octets);
+            struct.put(at, bytes);
         }
     }
 
@@ -227,7 +227,7 @@ final class AbiEncoder {
         return (byte) (value ? 1 : 0);
     }
 
-    private static ByteBuffer allocate(int octets) {
-        return ByteBuffer.allocate(octets).order(ByteOrder.nativeOrder());
+    private static ByteBuffer allocate(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
     }
 }

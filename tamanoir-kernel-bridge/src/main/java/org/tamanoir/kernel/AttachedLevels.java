@@ -105,13 +105,13 @@ final class AttachedLevels {
         }
     }
 
-    /** Why policies cannot be placed on it; null where they can. */
+    /** Returns why policies cannot be placed on it; null where they can. */
     synchronized @Nullable String whyNot(Level level) {
         String reason = reasons.get(level);
         return reason != null || drivers.containsKey(level) ? reason : "not attached";
     }
 
-    /** One that {@link #whyNot} has nothing against. */
+    /** Returns one that {@link #whyNot} has nothing against. */
     synchronized LevelDriver driver(Level level) {
         LevelDriver driver = drivers.get(level);
         if (driver == null) {
@@ -145,7 +145,7 @@ final class AttachedLevels {
         return statuses;
     }
 
-    /** Of a level that is attached; it may have gone since, as a module that was unloaded. */
+    /** Returns the status of a level that is attached; it may have gone since, as a module that was unloaded. */
     private static LevelStatus status(LevelDriver driver, @Nullable String reason) {
         try {
             Map<String, Long> met = new LinkedHashMap<>();
@@ -159,7 +159,7 @@ final class AttachedLevels {
         }
     }
 
-    /** All reasons, in one line. */
+    /** Returns all reasons, in one line. */
     synchronized String reasonsInOneLine() {
         List<String> parts = new ArrayList<>();
         for (Level level : List.of(Level.XDP, Level.TC, Level.MODULE)) {

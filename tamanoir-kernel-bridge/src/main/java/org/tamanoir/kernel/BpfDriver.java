@@ -15,7 +15,7 @@ abstract class BpfDriver implements LevelDriver {
         this.abiLevel = abiLevel;
     }
 
-    /** Where hook, policies, states and counts are. */
+    /** Returns where hook, policies, states and counts are. */
     abstract BpfTables tables();
 
     @Override

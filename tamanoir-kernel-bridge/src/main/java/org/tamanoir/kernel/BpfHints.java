@@ -57,7 +57,7 @@ final class BpfHints {
         map.put(BpfMap.number(0), hints);
     }
 
-    /** As tmn_local_bit. */
+    /** Returns what tmn_local_bit does. */
     private static int bit(ByteBuffer address) {
         ByteBuffer words = address.duplicate().order(ByteOrder.nativeOrder());
         int mixed = words.getInt(0) ^ words.getInt(4) ^ words.getInt(8) ^ words.getInt(12);

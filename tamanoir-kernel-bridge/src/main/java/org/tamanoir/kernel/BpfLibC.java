@@ -23,13 +23,13 @@ final class BpfLibC {
 
     private BpfLibC() {}
 
-    static native int vsnprintf(long text, long octets, Pointer format, Pointer arguments);
+    static native int vsnprintf(long text, long bytes, Pointer format, Pointer arguments);
 
-    static native long mmap(long address, long octets, int protection, int flags, int fd, long offset);
+    static native long mmap(long address, long bytes, int protection, int flags, int fd, long offset);
 
-    static native int munmap(long address, long octets);
+    static native int munmap(long address, long bytes);
 
-    /** In words; the number is negative, as libbpf returns it. */
+    /** Returns an error in words; the number is negative, as libbpf returns it. */
     static String error(int negativeErrno) {
         return LibC.strerror(-negativeErrno);
     }

@@ -27,16 +27,16 @@ final class BpfMemory {
      *
      * @param fd of the map, which has BPF_F_MMAPABLE
      */
-    BpfMemory(String name, int fd, int octets) throws LevelException {
-        long address = BpfLibC.mmap(0, octets, BpfLibC.PROT_READ_WRITE, BpfLibC.MAP_SHARED, fd, 0);
+    BpfMemory(String name, int fd, int bytes) throws LevelException {
+        long address = BpfLibC.mmap(0, bytes, BpfLibC.PROT_READ_WRITE, BpfLibC.MAP_SHARED, fd, 0);
         if (address == BpfLibC.MAP_FAILED) {
             throw new LevelException("BPF map " + name + " cannot be mapped: " + LibC.strerror(Native.getLastError()));
         }
-        memory = new Pointer(address).getByteBuffer(0, octets);
-        CLEANER.register(this, () -> BpfLibC.munmap(address, octets));
+        memory = new Pointer(address).getByteBuffer(0, bytes);
+        CLEANER.register(this, () -> BpfLibC.munmap(address, bytes));
     }
 
-    /** The number at an offset in octets, a multiple of 8. */
+    /** Returns the number at an offset in bytes, a multiple of 8. */
     long get(int at) {
         long value = (long) LONG.getVolatile(memory, at);
         Reference.reachabilityFence(this);
@@ -48,13 +48,9 @@ final class BpfMemory {
         Reference.reachabilityFence(this);
     }
 
-    /** Atomically, also with programs. */
+    /** Adds atomically, also with programs. */
     void add(int at, long value) {
         LONG.getAndAdd(memory, at, value);
         Reference.reachabilityFence(this);
-    }
-
-    int octets() {
-        return memory.capacity();
     }
 }

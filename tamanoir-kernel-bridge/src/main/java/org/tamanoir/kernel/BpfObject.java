@@ -40,7 +40,7 @@ final class BpfObject implements AutoCloseable {
         return load(name, elf, shared);
     }
 
-    /** Loads these octets. */
+    /** Loads these bytes. */
     static BpfObject load(String name, byte[] elf, Map<String, Integer> shared) throws LevelException {
         String whyNot = LibBpf.whyNot();
         if (whyNot != null) {
@@ -65,12 +65,12 @@ final class BpfObject implements AutoCloseable {
         return found;
     }
 
-    /** The descriptor of a map, valid until close. */
+    /** Returns the descriptor of a map, valid until close. */
     int map(String map) throws LevelException {
         return LibBpf.bpf_map__fd(find(name, object, map));
     }
 
-    /** The descriptor of a program, valid until close. */
+    /** Returns the descriptor of a program, valid until close. */
     int program(String program) throws LevelException {
         long found = LibBpf.bpf_object__find_program_by_name(object, program);
         if (found == 0) {

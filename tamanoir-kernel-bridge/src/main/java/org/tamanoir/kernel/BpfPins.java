@@ -28,7 +28,7 @@ final class BpfPins {
         this.whyNot = whyNot;
     }
 
-    /** Those of an instance in the calling thread's network namespace; nothing is made yet. */
+    /** Returns those of an instance in the calling thread's network namespace; nothing is made yet. */
     static BpfPins of(int instance) {
         try {
             for (String mount : Files.readAllLines(MOUNTS)) {
@@ -44,7 +44,7 @@ final class BpfPins {
         }
     }
 
-    /** Why things are not pinned; null if they are, or nothing was to be. */
+    /** Returns why things are not pinned; null if they are, or nothing was to be. */
     @Nullable
     String whyNot() {
         return whyNot;

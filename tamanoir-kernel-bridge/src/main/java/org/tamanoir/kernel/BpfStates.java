@@ -21,7 +21,7 @@ final class BpfStates {
         memory.add(at(slot) + Abi.StateStruct.SETTLED, packets);
     }
 
-    /** A copy. What has settled is read first, so that it is never more than what went up. */
+    /** Returns a copy. What has settled is read first, so that it is never more than what went up. */
     ByteBuffer get(int slot) {
         int at = at(slot);
         ByteBuffer state = ByteBuffer.allocate(Abi.StateStruct.SIZE).order(ByteOrder.nativeOrder());

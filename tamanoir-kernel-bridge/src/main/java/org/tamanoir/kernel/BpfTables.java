@@ -50,18 +50,18 @@ final class BpfTables implements AutoCloseable {
         hooks = map("tmn_hooks", Integer.BYTES, Abi.HookStruct.SIZE);
         services = map("tmn_services", Long.BYTES, Integer.BYTES);
         policies = map("tmn_policies", Abi.FlowStruct.SIZE, Abi.PolicyStruct.SIZE);
-        locals = map("tmn_locals", AbiEncoder.ADDRESS_OCTETS, Integer.BYTES);
+        locals = map("tmn_locals", AbiEncoder.ADDRESS_BYTES, Integer.BYTES);
         counts = map("tmn_counts", Integer.BYTES, Abi.CountersStruct.SIZE * processors);
         mets = map("tmn_mets", Integer.BYTES, Long.BYTES * processors);
         hints = new BpfHints(map("tmn_hints", Integer.BYTES, BpfHints.SIZE));
         states = new BpfStates(object.map("tmn_states"));
     }
 
-    private BpfMap map(String name, int keyOctets, int valueOctets) {
-        return new BpfMap(name, descriptors.getOrDefault(name, -1), keyOctets, valueOctets);
+    private BpfMap map(String name, int keyBytes, int valueBytes) {
+        return new BpfMap(name, descriptors.getOrDefault(name, -1), keyBytes, valueBytes);
     }
 
-    /** All maps by name, for another object that shares them. */
+    /** Returns all maps by name, for another object that shares them. */
     Map<String, Integer> descriptors() {
         return descriptors;
     }
@@ -75,8 +75,8 @@ final class BpfTables implements AutoCloseable {
     synchronized void locals(ByteBuffer addresses) throws LevelException {
         checkOpen();
         Set<ByteBuffer> now = new HashSet<>();
-        for (int at = 0; at + AbiEncoder.ADDRESS_OCTETS <= addresses.capacity(); at += AbiEncoder.ADDRESS_OCTETS) {
-            now.add(copy(addresses, at, AbiEncoder.ADDRESS_OCTETS));
+        for (int at = 0; at + AbiEncoder.ADDRESS_BYTES <= addresses.capacity(); at += AbiEncoder.ADDRESS_BYTES) {
+            now.add(copy(addresses, at, AbiEncoder.ADDRESS_BYTES));
         }
         if (now.size() > Abi.MAX_LOCALS) {
             throw new LevelException(
@@ -154,7 +154,7 @@ final class BpfTables implements AutoCloseable {
         counts.put(BpfMap.number(slot), ByteBuffer.allocate(Abi.CountersStruct.SIZE * processors));
     }
 
-    /** Of all processors together. */
+    /** Returns the counters of all processors together. */
     synchronized ByteBuffer counters(int slot) throws LevelException {
         checkOpen();
         ByteBuffer all = counts.get(BpfMap.number(slot));
@@ -185,7 +185,7 @@ final class BpfTables implements AutoCloseable {
     }
 
     /**
-     * What a level has met, of all processors together.
+     * Returns what a level has met, of all processors together.
      *
      * @param level enum tmn_level
      */
@@ -201,8 +201,8 @@ final class BpfTables implements AutoCloseable {
         return met;
     }
 
-    private static ByteBuffer copy(ByteBuffer from, int at, int octets) {
-        byte[] copy = new byte[octets];
+    private static ByteBuffer copy(ByteBuffer from, int at, int bytes) {
+        byte[] copy = new byte[bytes];
         from.get(at, copy);
         return ByteBuffer.wrap(copy);
     }
@@ -213,7 +213,7 @@ final class BpfTables implements AutoCloseable {
         }
     }
 
-    /** The maps' descriptors are their object's to close, after this. Idempotent. */
+    /** Refuses all from now on; the maps' descriptors are their object's to close, after this. Idempotent. */
     @Override
     public synchronized void close() {
         isClosed = true;

@@ -9,15 +9,15 @@ import java.util.List;
  * <p>Thread contract: {@link #call} one thread at a time; {@link #tell} any thread.
  */
 final class GenericNetlink implements AutoCloseable {
-    /** Octets in front of the attributes: command, version, two of padding. */
-    static final int HEADER_OCTETS = 4;
+    /** Bytes in front of the attributes: command, version, two of padding. */
+    static final int HEADER_BYTES = 4;
 
     private static final int CONTROL = 16;
     private static final int GET_FAMILY = 3;
     private static final int FAMILY_ID = 1;
     private static final int FAMILY_NAME = 2;
     private static final int VERSION = 1;
-    private static final int MESSAGE_OCTETS = 128;
+    private static final int MESSAGE_BYTES = 128;
 
     private final NetlinkSocket socket;
     private final int family;
@@ -47,7 +47,7 @@ final class GenericNetlink implements AutoCloseable {
                 .header(GET_FAMILY, VERSION, 0, 0)
                 .attribute(FAMILY_NAME, name);
         for (ByteBuffer answer : socket.exchange(request)) {
-            ByteBuffer id = NetlinkAttributes.find(answer, HEADER_OCTETS, FAMILY_ID);
+            ByteBuffer id = NetlinkAttributes.find(answer, HEADER_BYTES, FAMILY_ID);
             if (id != null && id.capacity() >= Short.BYTES) {
                 return Short.toUnsignedInt(id.getShort(0));
             }
@@ -55,14 +55,14 @@ final class GenericNetlink implements AutoCloseable {
         throw new NetlinkException(0, "generic netlink: the kernel named no number for family " + name);
     }
 
-    /** A request to this family, which the kernel answers. */
+    /** Returns a request to this family, which the kernel answers. */
     NetlinkRequest request(int command) {
         return new NetlinkRequest(family, NetlinkRequest.ACK).header(command, VERSION, 0, 0);
     }
 
-    /** A message to this family with a few numbers, which the kernel answers only if it refuses it. */
+    /** Returns a message to this family with a few numbers, which the kernel answers only if it refuses it. */
     NetlinkRequest message(int command) {
-        return new NetlinkRequest(family, 0, MESSAGE_OCTETS).header(command, VERSION, 0, 0);
+        return new NetlinkRequest(family, 0, MESSAGE_BYTES).header(command, VERSION, 0, 0);
     }
 
     /** Answers from the family's header on. */

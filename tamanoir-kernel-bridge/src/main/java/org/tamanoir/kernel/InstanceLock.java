@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class InstanceLock implements AutoCloseable {
     private static final String NAME = "tamanoir-levels-";
-    private static final int FAMILY_OCTETS = 2;
+    private static final int FAMILY_BYTES = 2;
 
     private final int number;
     private final int fd;
@@ -34,7 +34,7 @@ final class InstanceLock implements AutoCloseable {
             return null;
         }
         byte[] name = (NAME + number).getBytes(StandardCharsets.US_ASCII);
-        ByteBuffer address = ByteBuffer.allocateDirect(FAMILY_OCTETS + 1 + name.length)
+        ByteBuffer address = ByteBuffer.allocateDirect(FAMILY_BYTES + 1 + name.length)
                 .order(ByteOrder.nativeOrder())
                 .putShort((short) LibC.AF_UNIX)
                 .put((byte) 0) // abstract

@@ -11,7 +11,7 @@ final class Interfaces {
     private Interfaces() {}
 
     /**
-     * The interface's number.
+     * Returns the interface's number.
      *
      * @throws LevelException if there is none of this name
      */

@@ -25,7 +25,7 @@ public final class KernelBridge {
         return open(config, HostFacts.look(config));
     }
 
-    /** The same on a host of which this is known. */
+    /** Returns the same on a host of which this is known. */
     static NodeOs open(KernelConfig config, HostFacts facts) {
         Map<Level, String> reasons = new EnumMap<>(Level.class);
         for (Level level : BELOW) {

@@ -73,7 +73,7 @@ final class KernelOffload implements Offload {
         return policy;
     }
 
-    /** Whether packets were on their way up when its policy came. */
+    /** Returns whether packets were on their way up when its policy came. */
     boolean isOrdered() {
         return isOrdered;
     }
@@ -101,7 +101,7 @@ final class KernelOffload implements Offload {
         }
     }
 
-    /** The slot that its policy has. */
+    /** Returns the slot that its policy has. */
     synchronized UsedSlot slot() {
         return slots.get(slots.size() - 1);
     }

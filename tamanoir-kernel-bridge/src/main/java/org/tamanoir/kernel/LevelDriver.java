@@ -12,10 +12,10 @@ import org.tamanoir.nodeos.LevelException;
  * which any thread may call.
  */
 interface LevelDriver extends AutoCloseable {
-    /** Which one. */
+    /** Returns which one. */
     Level level();
 
-    /** One line: how it is attached, as in {@code tc on eth0, eth1} or {@code module 0.1.0, netfilter}. */
+    /** Returns one line: how it is attached, as in {@code tc on eth0, eth1} or {@code module 0.1.0, netfilter}. */
     String detail();
 
     /**
@@ -25,7 +25,7 @@ interface LevelDriver extends AutoCloseable {
      */
     void attach(ByteBuffer hook) throws LevelException;
 
-    /** Replaces the addresses of this host, 16 octets each, IPv4 as ::ffff:a.b.c.d. A level that knows does nothing. */
+    /** Replaces the addresses of this host, 16 bytes each, IPv4 as ::ffff:a.b.c.d. A level that knows does nothing. */
     void locals(ByteBuffer addresses) throws LevelException;
 
     /**
@@ -42,10 +42,12 @@ interface LevelDriver extends AutoCloseable {
     /** Sets state and counters of a slot, which no policy has, to zero. */
     void clear(int slot) throws LevelException;
 
-    /** A {@code struct tmn_counters} summed over processors; smallest and largest as the least and the greatest. */
+    /**
+     * Returns a {@code struct tmn_counters} summed over processors; smallest and largest as the least and the greatest.
+     */
     ByteBuffer counters(int slot) throws LevelException;
 
-    /** A {@code struct tmn_state}. */
+    /** Returns a {@code struct tmn_state}. */
     ByteBuffer state(int slot) throws LevelException;
 
     /** Adds to a slot's settled packets; must be cheap. */

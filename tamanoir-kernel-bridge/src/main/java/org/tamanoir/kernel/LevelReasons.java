@@ -17,7 +17,7 @@ import org.tamanoir.nodeos.Share;
 final class LevelReasons {
     private LevelReasons() {}
 
-    /** Why this level cannot be attached on such a host. */
+    /** Returns why this level cannot be attached on such a host. */
     static @Nullable String unavailable(Level level, Set<Level> enabled, HostFacts facts) {
         if (!enabled.contains(level)) {
             return "off: the configuration does not name it among the levels";
@@ -45,7 +45,7 @@ final class LevelReasons {
         return null;
     }
 
-    /** Why no level can do this. */
+    /** Returns why no level can do this. */
     static @Nullable String impossible(Flow flow, Policy policy) {
         if (flow.protocol() == Flow.Protocol.TCP) {
             if (!(policy.mark() instanceof Mark.None) || !policy.rules().isEmpty()) {
@@ -66,7 +66,7 @@ final class LevelReasons {
     }
 
     /**
-     * Why this level cannot do what others might.
+     * Returns why this level cannot do what others might.
      *
      * @param isOrdered whether packets may be on their way up
      */

@@ -1,5 +1,7 @@
 package org.tamanoir.kernel;
 
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -14,7 +16,7 @@ final class LevelsThread {
     private static final Logger LOG = LoggerFactory.getLogger(LevelsThread.class);
     private static final long ADDRESSES_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long SLOTS_NS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final long PATIENCE_MS = 5_000;
+    private static final Duration PATIENCE = Duration.ofMillis(5_000);
 
     private final RouteNetlink routes;
     private final Policies policies;
@@ -37,20 +39,29 @@ final class LevelsThread {
         long addressesNs = System.nanoTime() + ADDRESSES_NS;
         while (!isStopped) {
             LockSupport.parkNanos(reconciler.isBusy() ? SLOTS_NS : ADDRESSES_NS);
+            // The node interrupts it never, a service of its JVM perhaps; it would not wait again.
+            boolean ignored = Thread.interrupted();
             long nowNs = System.nanoTime();
-            lookAtSlots(nowNs);
-            if (nowNs - addressesNs >= 0) {
-                addressesNs = nowNs + ADDRESSES_NS;
-                readAddresses();
+            try {
+                reconciler.pass(nowNs, policies::free);
+                if (nowNs - addressesNs >= 0) {
+                    addressesNs = nowNs + ADDRESSES_NS;
+                    readAddresses();
+                }
+            } catch (Throwable fault) {
+                tell(fault);
             }
         }
     }
 
-    private void lookAtSlots(long nowNs) {
+    private static void tell(Throwable fault) {
         try {
-            reconciler.pass(nowNs, policies::free);
-        } catch (RuntimeException fault) {
-            LOG.error("levels: a fault of the node; it goes on", fault);
+            LOG.error(
+                    "levels: a fault of the node: {}; it goes on",
+                    fault.getClass().getName(),
+                    fault);
+        } catch (Throwable again) {
+            // Without memory there is no line, but a next round.
         }
     }
 
@@ -66,10 +77,6 @@ final class LevelsThread {
     void stop() {
         isStopped = true;
         LockSupport.unpark(thread);
-        try {
-            thread.join(PATIENCE_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterruptibles.joinUninterruptibly(thread, PATIENCE);
     }
 }

@@ -54,7 +54,7 @@ final class LibBpf {
         }
     }
 
-    /** One line, if the library is not there. */
+    /** Returns one line, if the library is not there. */
     static @Nullable String whyNot() {
         return Platform.isLinux() ? WHY_NOT : "BPF is Linux's";
     }
@@ -63,7 +63,7 @@ final class LibBpf {
 
     static native int libbpf_num_possible_cpus();
 
-    static native long bpf_object__open_mem(byte[] elf, long octets, long options);
+    static native long bpf_object__open_mem(byte[] elf, long bytes, long options);
 
     static native int bpf_object__load(long object);
 
@@ -86,8 +86,6 @@ final class LibBpf {
     static native int bpf_map_lookup_elem(int fd, long key, long value);
 
     static native int bpf_map_delete_elem(int fd, long key);
-
-    static native int bpf_map_get_next_key(int fd, long key, long next);
 
     static native int bpf_tc_hook_create(long hook);
 
@@ -146,8 +144,8 @@ final class LibBpf {
         StringBuilder said = SAID.get();
         if (said != null && level == PRINT_WARNING && said.length() < MAX_LOG) {
             try (Memory text = new Memory(MAX_LOG)) {
-                int octets = BpfLibC.vsnprintf(Pointer.nativeValue(text), MAX_LOG, format, arguments);
-                if (octets > 0) {
+                int bytes = BpfLibC.vsnprintf(Pointer.nativeValue(text), MAX_LOG, format, arguments);
+                if (bytes > 0) {
                     said.append(text.getString(0)).append('\n');
                 }
             }
@@ -155,7 +153,7 @@ final class LibBpf {
         return 0;
     }
 
-    /** The verifier's last line where there is one, else what libbpf said first. */
+    /** Returns the verifier's last line where there is one, else what libbpf said first. */
     static String lastWords(String said, String otherwise) {
         String last = otherwise;
         int begin = said.indexOf(LOG_BEGINS);

@@ -49,13 +49,13 @@ final class LibC {
 
     static native int socket(int domain, int type, int protocol);
 
-    static native int bind(int fd, long address, int octets);
+    static native int bind(int fd, long address, int bytes);
 
-    static native int setsockopt(int fd, int level, int option, long value, int octets);
+    static native int setsockopt(int fd, int level, int option, long value, int bytes);
 
-    static native long send(int fd, byte[] data, long octets, int flags);
+    static native long send(int fd, byte[] data, long bytes, int flags);
 
-    static native long recv(int fd, long data, long octets, int flags);
+    static native long recv(int fd, long data, long bytes, int flags);
 
     static native int close(int fd);
 

@@ -18,12 +18,12 @@ import org.tamanoir.nodeos.LevelException;
  */
 record Links(int index, String name, int hardwareType) {
     private static final int GET_LINK = 18;
-    private static final int HEADER_OCTETS = 16;
+    private static final int HEADER_BYTES = 16;
     private static final int NAME = 3;
     private static final int ETHERNET = 1;
     private static final int LOOPBACK = 772;
 
-    /** All of them. */
+    /** Returns all of them. */
     static List<Links> all() throws NetlinkException {
         try (NetlinkSocket socket = NetlinkSocket.open(NetlinkSocket.ROUTE)) {
             NetlinkRequest request = new NetlinkRequest(GET_LINK, NetlinkRequest.DUMP)
@@ -33,7 +33,7 @@ record Links(int index, String name, int hardwareType) {
                     .headerNumber(0);
             List<Links> links = new ArrayList<>();
             for (ByteBuffer answer : socket.exchange(request)) {
-                ByteBuffer name = NetlinkAttributes.find(answer, HEADER_OCTETS, NAME);
+                ByteBuffer name = NetlinkAttributes.find(answer, HEADER_BYTES, NAME);
                 if (name != null) {
                     links.add(new Links(
                             answer.getInt(4), NetlinkAttributes.text(name), Short.toUnsignedInt(answer.getShort(2))));
@@ -44,7 +44,7 @@ record Links(int index, String name, int hardwareType) {
     }
 
     /**
-     * Those of these names.
+     * Returns those of these names.
      *
      * @throws LevelException if one is not there, or its frames do not begin as Ethernet's
      */

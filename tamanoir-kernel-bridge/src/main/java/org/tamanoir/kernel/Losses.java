@@ -21,7 +21,7 @@ final class Losses {
         return taken;
     }
 
-    /** Nothing is pending: whatever was lost had no slot that waits for it. */
+    /** Forgets losses when nothing is pending: whatever was lost had no slot that waits for it. */
     void forget() {
         packets.set(0);
     }

@@ -81,10 +81,10 @@ final class ModuleDriver implements LevelDriver {
         }
     }
 
-    private static @Nullable ByteBuffer first(List<ByteBuffer> answers, int attribute, int leastOctets) {
+    private static @Nullable ByteBuffer first(List<ByteBuffer> answers, int attribute, int leastBytes) {
         for (ByteBuffer answer : answers) {
-            ByteBuffer value = NetlinkAttributes.find(answer, GenericNetlink.HEADER_OCTETS, attribute);
-            if (value != null && value.capacity() >= leastOctets) {
+            ByteBuffer value = NetlinkAttributes.find(answer, GenericNetlink.HEADER_BYTES, attribute);
+            if (value != null && value.capacity() >= leastBytes) {
                 return value;
             }
         }
@@ -167,11 +167,11 @@ final class ModuleDriver implements LevelDriver {
         return ofSlot(slot, Abi.A_STATE, Abi.StateStruct.SIZE).putLong(Abi.StateStruct.SETTLED, sum);
     }
 
-    private ByteBuffer ofSlot(int slot, int attribute, int octets) throws LevelException {
-        ByteBuffer empty = ByteBuffer.allocate(octets).order(ByteOrder.nativeOrder());
+    private ByteBuffer ofSlot(int slot, int attribute, int bytes) throws LevelException {
+        ByteBuffer empty = ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
         try {
-            ByteBuffer value = first(exchange(request(Abi.C_COUNTERS).attribute(Abi.A_SLOT, slot)), attribute, octets);
-            return value == null ? empty : empty.put(0, value, 0, octets);
+            ByteBuffer value = first(exchange(request(Abi.C_COUNTERS).attribute(Abi.A_SLOT, slot)), attribute, bytes);
+            return value == null ? empty : empty.put(0, value, 0, bytes);
         } catch (NetlinkException refused) {
             if (refused.errno() == LibC.ENOENT) {
                 return empty;

@@ -19,20 +19,20 @@ import java.nio.charset.StandardCharsets;
  * <p>Thread contract: one thread at a time.
  */
 final class NetlinkRequest {
-    static final int HEADER_OCTETS = 16;
+    static final int HEADER_BYTES = 16;
     static final int ACK = 0x4;
     static final int DUMP = 0x300;
     static final int EXCLUSIVE = 0x200;
     static final int CREATE = 0x400;
 
     private static final int REQUEST = 0x1;
-    /** Enough for any; the longest holds a policy of 432 octets. */
-    static final int CAPACITY_OCTETS = 1024;
+    /** Enough for any; the longest holds a policy of 432 bytes. */
+    static final int CAPACITY_BYTES = 1024;
 
     private static final int SEQUENCE_AT = 8;
-    private static final int ATTRIBUTE_HEADER_OCTETS = 4;
+    private static final int ATTRIBUTE_HEADER_BYTES = 4;
 
-    private final byte[] octets;
+    private final byte[] bytes;
     private final ByteBuffer message;
     private final int flags;
 
@@ -42,14 +42,14 @@ final class NetlinkRequest {
      * @param flags of {@link #ACK} (the kernel says that it is done), {@link #DUMP} (and ends its list), and others
      */
     NetlinkRequest(int type, int flags) {
-        this(type, flags, CAPACITY_OCTETS);
+        this(type, flags, CAPACITY_BYTES);
     }
 
-    /** One of at most so many octets. */
-    NetlinkRequest(int type, int flags, int capacityOctets) {
+    /** Makes one of at most so many bytes. */
+    NetlinkRequest(int type, int flags, int capacityBytes) {
         this.flags = flags;
-        octets = new byte[capacityOctets];
-        message = ByteBuffer.wrap(octets).order(ByteOrder.nativeOrder());
+        bytes = new byte[capacityBytes];
+        message = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
         message.putInt(0)
                 .putShort((short) type)
                 .putShort((short) (REQUEST | flags))
@@ -57,15 +57,15 @@ final class NetlinkRequest {
                 .putInt(0);
     }
 
-    /** Octets of the family's own header. */
-    NetlinkRequest header(int... unsignedOctets) {
-        for (int octet : unsignedOctets) {
+    /** Bytes of the family's own header. */
+    NetlinkRequest header(int... unsignedBytes) {
+        for (int octet : unsignedBytes) {
             message.put((byte) octet);
         }
         return this;
     }
 
-    /** Four octets of the family's own header. */
+    /** Appends four bytes of the family's own header. */
     NetlinkRequest headerNumber(int number) {
         message.putInt(number);
         return this;
@@ -79,7 +79,7 @@ final class NetlinkRequest {
         return attribute(type, allocate(Long.BYTES).putLong(0, value));
     }
 
-    NetlinkRequest attributeOctet(int type, int value) {
+    NetlinkRequest attributeByte(int type, int value) {
         return attribute(type, allocate(1).put(0, (byte) value));
     }
 
@@ -87,9 +87,9 @@ final class NetlinkRequest {
         return attribute(type, ByteBuffer.wrap((value + "\0").getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** With all octets of a buffer, whatever its position. */
+    /** Appends all bytes of a buffer, whatever its position. */
     NetlinkRequest attribute(int type, ByteBuffer value) {
-        int length = ATTRIBUTE_HEADER_OCTETS + value.capacity();
+        int length = ATTRIBUTE_HEADER_BYTES + value.capacity();
         if (message.remaining() < length + 3) {
             throw new BufferOverflowException();
         }
@@ -108,10 +108,10 @@ final class NetlinkRequest {
         return (flags & DUMP) == DUMP;
     }
 
-    /** The message so far, under this number, as an array that is longer than {@link #length}. */
+    /** Returns the message so far, under this number, as an array that is longer than {@link #length}. */
     byte[] finish(int sequence) {
         message.putInt(0, message.position()).putInt(SEQUENCE_AT, sequence);
-        return octets;
+        return bytes;
     }
 
     int length() {

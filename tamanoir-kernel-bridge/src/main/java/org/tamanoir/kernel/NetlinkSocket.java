@@ -21,7 +21,7 @@ final class NetlinkSocket implements AutoCloseable {
     static final int GENERIC = 16;
 
     private static final int TIMEOUT_MS = 2_000;
-    private static final int ANSWER_OCTETS = 1 << 16; // the kernel's parts of a list are at most 32 KiB
+    private static final int ANSWER_BYTES = 1 << 16; // the kernel's parts of a list are at most 32 KiB
     private static final int MAX_ANSWERS = 1 << 16;
     private static final int ERROR = 2;
     private static final int DONE = 3;
@@ -33,7 +33,7 @@ final class NetlinkSocket implements AutoCloseable {
 
     private final int fd;
     private final String name;
-    private final ByteBuffer memory = ByteBuffer.allocateDirect(ANSWER_OCTETS).order(ByteOrder.nativeOrder());
+    private final ByteBuffer memory = ByteBuffer.allocateDirect(ANSWER_BYTES).order(ByteOrder.nativeOrder());
     private final long address = Pointer.nativeValue(Native.getDirectBufferPointer(memory));
     private final AtomicBoolean isClosed = new AtomicBoolean();
     private int sequence = UNNUMBERED;
@@ -101,11 +101,11 @@ final class NetlinkSocket implements AutoCloseable {
     }
 
     private void transmit(NetlinkRequest request, int number, int flags) throws NetlinkException {
-        byte[] octets = request.finish(number);
+        byte[] bytes = request.finish(number);
         long sent;
         int errno;
         do {
-            sent = LibC.send(fd, octets, request.length(), flags);
+            sent = LibC.send(fd, bytes, request.length(), flags);
             errno = sent < 0 ? Native.getLastError() : 0;
         } while (errno == LibC.EINTR);
         if (sent != request.length()) {
@@ -115,8 +115,8 @@ final class NetlinkSocket implements AutoCloseable {
 
     /** Reads one datagram; whether it ended the answer. */
     private boolean readAnswers(List<ByteBuffer> answers, boolean isDump) throws NetlinkException {
-        long octets = LibC.recv(fd, address, ANSWER_OCTETS, LibC.MSG_TRUNC);
-        if (octets < 0) {
+        long bytes = LibC.recv(fd, address, ANSWER_BYTES, LibC.MSG_TRUNC);
+        if (bytes < 0) {
             int errno = Native.getLastError();
             if (errno == LibC.EINTR) {
                 return false;
@@ -125,14 +125,14 @@ final class NetlinkSocket implements AutoCloseable {
                     ? new NetlinkException(errno, name + ": no answer within " + TIMEOUT_MS + " ms")
                     : failure(name, "cannot receive", errno);
         }
-        if (octets > ANSWER_OCTETS) {
-            throw new NetlinkException(0, name + ": answer of " + octets + " octets: must be at most " + ANSWER_OCTETS);
+        if (bytes > ANSWER_BYTES) {
+            throw new NetlinkException(0, name + ": answer of " + bytes + " bytes: must be at most " + ANSWER_BYTES);
         }
         int at = 0;
-        while (at + NetlinkRequest.HEADER_OCTETS <= octets) {
+        while (at + NetlinkRequest.HEADER_BYTES <= bytes) {
             int length = memory.getInt(at);
-            if (length < NetlinkRequest.HEADER_OCTETS || length > octets - at) {
-                throw new NetlinkException(0, name + ": broken answer, length " + length + " of " + octets);
+            if (length < NetlinkRequest.HEADER_BYTES || length > bytes - at) {
+                throw new NetlinkException(0, name + ": broken answer, length " + length + " of " + bytes);
             }
             if (memory.getInt(at + 8) == sequence && readAnswer(at, length, answers, isDump)) {
                 return true;
@@ -145,7 +145,7 @@ final class NetlinkSocket implements AutoCloseable {
     private boolean readAnswer(int at, int length, List<ByteBuffer> answers, boolean isDump) throws NetlinkException {
         int type = Short.toUnsignedInt(memory.getShort(at + 4));
         int flags = Short.toUnsignedInt(memory.getShort(at + 6));
-        ByteBuffer body = copy(at + NetlinkRequest.HEADER_OCTETS, length - NetlinkRequest.HEADER_OCTETS);
+        ByteBuffer body = copy(at + NetlinkRequest.HEADER_BYTES, length - NetlinkRequest.HEADER_BYTES);
         if (type == ERROR || type == DONE) {
             int error = body.capacity() < Integer.BYTES ? 0 : body.getInt(0);
             if (error != 0) {
@@ -157,20 +157,20 @@ final class NetlinkSocket implements AutoCloseable {
         return isDump && (flags & MULTI) == 0;
     }
 
-    private ByteBuffer copy(int at, int octets) {
-        ByteBuffer copy = ByteBuffer.allocate(octets).order(ByteOrder.nativeOrder());
-        return copy.put(0, memory, at, octets);
+    private ByteBuffer copy(int at, int bytes) {
+        ByteBuffer copy = ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
+        return copy.put(0, memory, at, bytes);
     }
 
-    /** The kernel's words, which stand behind the request that it quotes. */
+    /** Returns the kernel's words, which stand behind the request that it quotes. */
     private static @Nullable String errorText(ByteBuffer body, int type, int flags) {
         if ((flags & ACK_TLVS) == 0) {
             return null;
         }
         int at = Integer.BYTES;
         if (type == ERROR) {
-            boolean isWhole = (flags & CAPPED) == 0 && body.capacity() >= at + NetlinkRequest.HEADER_OCTETS;
-            at += isWhole ? body.getInt(at) + 3 & ~3 : NetlinkRequest.HEADER_OCTETS;
+            boolean isWhole = (flags & CAPPED) == 0 && body.capacity() >= at + NetlinkRequest.HEADER_BYTES;
+            at += isWhole ? body.getInt(at) + 3 & ~3 : NetlinkRequest.HEADER_BYTES;
         }
         ByteBuffer text = at < 0 ? null : NetlinkAttributes.find(body, at, ERROR_TEXT);
         return text == null ? null : NetlinkAttributes.text(text);

@@ -68,7 +68,7 @@ final class Policies {
         locals = Set.copyOf(addresses);
     }
 
-    /** As {@link org.tamanoir.nodeos.NodeOs#offload} says. */
+    /** Does what {@link org.tamanoir.nodeos.NodeOs#offload} says. */
     synchronized Offload place(long serviceKey, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
             throws LevelException {
         checkOpen();
@@ -121,12 +121,12 @@ final class Policies {
         return offload;
     }
 
-    /** Whether it makes a difference to this policy that packets may be on their way up. */
+    /** Returns whether it makes a difference to this policy that packets may be on their way up. */
     private static boolean waits(Flow flow, Policy policy) {
         return flow.protocol() == Flow.Protocol.UDP && policy.share().equals(Share.NONE);
     }
 
-    /** In those of other levels first: until the own level knows it, packets are those of an unknown flow. */
+    /** Sets those of other levels first: until the own level knows it, packets are those of an unknown flow. */
     private void setInAllTables(ByteBuffer key, Level level, ByteBuffer policy) throws LevelException {
         for (LevelDriver other : levels.othersThan(level)) {
             other.set(key, policy);
@@ -149,7 +149,7 @@ final class Policies {
                 isFirst ? policy.share().number() : 0);
     }
 
-    /** As {@link Offload#change} says. */
+    /** Does what {@link Offload#change} says. */
     synchronized void change(KernelOffload offload, Policy policy) throws LevelException {
         checkOpen();
         if (offload.isClosed()) {
@@ -181,7 +181,7 @@ final class Policies {
         reconciler.retire(before, offload);
     }
 
-    /** The policy that it had stays, in the tables of other levels too. */
+    /** Sets the policy that it had again, in the tables of other levels too. */
     private void setBack(KernelOffload offload) {
         try {
             setInAllTables(
@@ -221,7 +221,7 @@ final class Policies {
         }
     }
 
-    /** As {@link Offload#close} says. */
+    /** Does what {@link Offload#close} says. */
     synchronized void remove(KernelOffload offload) {
         if (isClosed || offload.isClosed()) {
             return;
@@ -241,7 +241,7 @@ final class Policies {
         }
     }
 
-    /** A slot's packets are through: its counts go to its offload, and the slot is free. */
+    /** Frees a slot whose packets are through; its counts go to its offload. */
     synchronized void free(UsedSlot slot, KernelOffload offload) {
         if (isClosed) {
             return;

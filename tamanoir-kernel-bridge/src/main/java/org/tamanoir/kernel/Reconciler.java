@@ -37,14 +37,14 @@ final class Reconciler {
         losses.add(packets);
     }
 
-    /** A policy begins with this slot. */
+    /** Watches a slot that a policy begins with. */
     void watch(UsedSlot slot) {
         if (slot.goesBySettled()) {
             newcomers.add(slot);
         }
     }
 
-    /** No policy has this slot any more. */
+    /** Retires a slot that no policy has any more. */
     void retire(UsedSlot slot, KernelOffload offload) {
         synchronized (retired) {
             retired.put(slot, offload);
@@ -53,7 +53,7 @@ final class Reconciler {
         newcomers.add(slot);
     }
 
-    /** Whether there is anything to look at. */
+    /** Returns whether there is anything to look at. */
     boolean isBusy() {
         return !watched.isEmpty() || !newcomers.isEmpty();
     }

@@ -54,7 +54,7 @@ final class RouteNetlink implements AutoCloseable {
     private static final int LINK_FLAGS_AT = 8;
     private static final int LINK_UP = 1;
 
-    private static final int ADDRESS_HEADER_OCTETS = 8;
+    private static final int ADDRESS_HEADER_BYTES = 8;
     private static final int ADDRESS_OF_PEER = 1; // or its own, where there is none of that
     private static final int ADDRESS_OWN = 2;
 
@@ -104,7 +104,7 @@ final class RouteNetlink implements AutoCloseable {
         }
     }
 
-    /** A struct ifinfomsg asks, another answers. */
+    /** Asks by a struct ifinfomsg; another one answers. */
     private boolean loopbackIsUp() throws NetlinkException {
         NetlinkRequest request = new NetlinkRequest(GET_LINK, NetlinkRequest.ACK)
                 .header(0, 0, 0, 0)
@@ -169,29 +169,29 @@ final class RouteNetlink implements AutoCloseable {
         return MAX_REMOVALS;
     }
 
-    /** Addresses of this namespace's interfaces, in the kernel's order, each once. */
+    /** Returns addresses of this namespace's interfaces, in the kernel's order, each once. */
     Set<InetAddress> addresses() throws NetlinkException {
         Set<InetAddress> addresses = new LinkedHashSet<>();
         NetlinkRequest request = new NetlinkRequest(GET_ADDRESS, NetlinkRequest.DUMP).header(0, 0, 0, 0, 0, 0, 0, 0);
         for (ByteBuffer answer : socket.exchange(request)) {
-            ByteBuffer own = NetlinkAttributes.find(answer, ADDRESS_HEADER_OCTETS, ADDRESS_OWN);
+            ByteBuffer own = NetlinkAttributes.find(answer, ADDRESS_HEADER_BYTES, ADDRESS_OWN);
             if (own == null) {
-                own = NetlinkAttributes.find(answer, ADDRESS_HEADER_OCTETS, ADDRESS_OF_PEER);
+                own = NetlinkAttributes.find(answer, ADDRESS_HEADER_BYTES, ADDRESS_OF_PEER);
             }
             if (own != null) {
-                byte[] octets = new byte[own.capacity()];
-                own.get(0, octets);
+                byte[] bytes = new byte[own.capacity()];
+                own.get(0, bytes);
                 try {
-                    addresses.add(InetAddress.getByAddress(octets));
+                    addresses.add(InetAddress.getByAddress(bytes));
                 } catch (UnknownHostException broken) {
-                    throw new NetlinkException(0, "route netlink: address of " + octets.length + " octets");
+                    throw new NetlinkException(0, "route netlink: address of " + bytes.length + " bytes");
                 }
             }
         }
         return addresses;
     }
 
-    /** A struct fib_rule_hdr and its attributes. */
+    /** Returns a struct fib_rule_hdr and its attributes. */
     private static NetlinkRequest rule(int type, int family, int instance, int flags) {
         return new NetlinkRequest(type, NetlinkRequest.ACK | flags)
                 .header(family, 0, 0, 0, 0, 0, 0, RULE_TO_TABLE, 0, 0, 0, 0)
@@ -199,10 +199,10 @@ final class RouteNetlink implements AutoCloseable {
                 .attribute(RULE_MARK, AbiEncoder.upMark(instance))
                 .attribute(RULE_MASK, Abi.MARK_MASK)
                 .attribute(RULE_TABLE, FIRST_TABLE + instance)
-                .attributeOctet(RULE_PROTOCOL, PROTOCOL);
+                .attributeByte(RULE_PROTOCOL, PROTOCOL);
     }
 
-    /** A struct rtmsg and its attributes. */
+    /** Returns a struct rtmsg and its attributes. */
     private static NetlinkRequest route(int type, int family, int instance, int flags) {
         return new NetlinkRequest(type, NetlinkRequest.ACK | flags)
                 .header(family, 0, 0, 0, 0, PROTOCOL, SCOPE_HOST, ROUTE_LOCAL, 0, 0, 0, 0)

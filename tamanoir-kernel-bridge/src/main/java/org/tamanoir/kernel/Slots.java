@@ -43,13 +43,9 @@ final class Slots {
         free[(head + count++) % free.length] = slot;
     }
 
-    /** Whose a slot is; null for one that is free, or never was one. */
+    /** Returns whose a slot is; null for one that is free, or never was one. */
     @Nullable
     LevelDriver owner(int slot) {
         return slot < FIRST || slot >= Abi.MAX_POLICIES ? null : owners.get(slot);
-    }
-
-    int freeCount() {
-        return count;
     }
 }

@@ -125,7 +125,7 @@ final class TcDriver extends BpfDriver {
         return removed + pins.removeAll();
     }
 
-    /** The program's descriptor. */
+    /** Returns the program's descriptor. */
     int program() {
         return program;
     }
@@ -135,7 +135,7 @@ final class TcDriver extends BpfDriver {
         return tables;
     }
 
-    /** For the level that shares them. */
+    /** Returns the pins, for the level that shares them. */
     BpfPins pins() {
         return pins;
     }

@@ -16,7 +16,7 @@ final class TcFilters {
 
     private TcFilters() {}
 
-    /** Whether an interface's {@code clsact} has any. */
+    /** Returns whether an interface's {@code clsact} has any. */
     static boolean areThere(int ifindex) throws NetlinkException {
         try (NetlinkSocket socket = NetlinkSocket.open(NetlinkSocket.ROUTE)) {
             return areThere(socket, ifindex, INGRESS) || areThere(socket, ifindex, EGRESS);

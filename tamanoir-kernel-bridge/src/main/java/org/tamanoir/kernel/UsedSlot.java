@@ -36,7 +36,7 @@ final class UsedSlot {
     private long windowSettled;
 
     /**
-     * A slot of a policy that begins.
+     * Makes a slot of a policy that begins.
      *
      * @param goesBySettled whether the policy sends packets up while others are pending
      * @param firstPackets that go up anyway, where the share counts them
@@ -48,13 +48,13 @@ final class UsedSlot {
         this.firstPackets = firstPackets;
     }
 
-    /** No policy has this slot from now on, but packets with its mark may be on their way. */
+    /** Notes that no policy has this slot from now on, but packets with its mark may be on their way. */
     void retire(long nowNs) {
         retiredNs = nowNs;
         isRetired = true;
     }
 
-    /** Whether its policy asks for what has settled. */
+    /** Returns whether its policy asks for what has settled. */
     boolean goesBySettled() {
         return goesBySettled;
     }

@@ -104,7 +104,7 @@ final class XdpDriver extends BpfDriver {
         tc.pins().unpin(PROGRAM);
     }
 
-    /** The program's descriptor. */
+    /** Returns the program's descriptor. */
     int program() {
         return program;
     }

@@ -143,8 +143,8 @@ class AbiEncoderTest {
         return hex(buffer, 0, buffer.capacity());
     }
 
-    private static String hex(ByteBuffer buffer, int at, int octets) {
-        byte[] copy = new byte[octets];
+    private static String hex(ByteBuffer buffer, int at, int bytes) {
+        byte[] copy = new byte[bytes];
         buffer.get(at, copy);
         return HexFormat.of().formatHex(copy);
     }

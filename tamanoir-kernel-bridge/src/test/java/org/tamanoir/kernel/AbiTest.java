@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 /** The C compiler says what the header means; {@link Abi} must say the same of all of it, and nothing else. */
 class AbiTest {

@@ -9,19 +9,23 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.Tiers;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Tiers;
 
 /**
  * A client and a server with sockets, and a router with a BPF level between them.
@@ -51,15 +55,23 @@ final class BpfBed implements AutoCloseable {
     private Level level;
     private long[] metBefore = new long[Abi.MET_COUNT];
 
-    /** Skips the test, or fails it where the tier is required. */
+    /**
+     * Skips the test, or fails it where the tier is required, unless programs can be loaded, attached and pinned here:
+     * libbpf and the node's programs, tc, and a BPF file system in /sys/fs/bpf.
+     */
     static void require() {
-        Namespaces.require("bpf");
-        String whyNot = LibBpf.whyNot();
+        String whyNot = HostFacts.look(BridgeNet.config()).noBpf();
         Tiers.require("bpf", whyNot == null, String.valueOf(whyNot));
-        Tiers.require(
-                "bpf",
-                BpfObject.class.getResource("bpf/tamanoir_tc.bpf.o") != null,
-                "BPF programs are not built: see native/build.sh");
+        Tiers.require("bpf", hasFileSystem(), "needs a BPF file system: mount -t bpf bpf /sys/fs/bpf");
+        Namespaces.require("bpf", "tc");
+    }
+
+    private static boolean hasFileSystem() {
+        try {
+            return Files.getFileStore(Path.of("/sys/fs/bpf")).type().equals("bpf");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     BpfBed(TestNet net, Level level) throws Exception {
@@ -179,9 +191,9 @@ final class BpfBed implements AutoCloseable {
         return new PacketBuilder().typeId(TYPE_ID).serviceKey(KEY).classOfService(0, 1).stream(5);
     }
 
-    static byte[] bytes(PacketBuilder builder, int payloadOctets) {
-        ByteBuffer packet = ByteBuffer.allocate(builder.headerLength() + payloadOctets);
-        byte[] payload = new byte[payloadOctets];
+    static byte[] bytes(PacketBuilder builder, int payloadBytes) {
+        ByteBuffer packet = ByteBuffer.allocate(builder.headerLength() + payloadBytes);
+        byte[] payload = new byte[payloadBytes];
         Arrays.fill(payload, (byte) 0x5a);
         builder.write(packet, ByteBuffer.wrap(payload));
         return packet.array();
@@ -204,11 +216,11 @@ final class BpfBed implements AutoCloseable {
     static List<byte[]> receiveUntilLast(DatagramSocket socket) throws IOException {
         List<byte[]> received = new ArrayList<>();
         while (true) {
-            byte[] octets = receive(socket);
-            if (Arrays.equals(octets, LAST)) {
+            byte[] bytes = receive(socket);
+            if (Arrays.equals(bytes, LAST)) {
                 return received;
             }
-            received.add(octets);
+            received.add(bytes);
         }
     }
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.support.TestNet;
 
 /** Frames that no socket sends, given to the programs by the kernel's test run. */
 class BpfFramesTest {
@@ -56,13 +57,13 @@ class BpfFramesTest {
     void ipOptionsAreStridden(Level level) throws Exception {
         bed.begin(level);
         bed.set(Policy.forward().markClass(77));
-        for (int optionOctets : new int[] {0, 4, 40}) {
-            byte[] frame = ipv4(BpfBed.bytes(BpfBed.packet(), 30), optionOctets);
+        for (int optionBytes : new int[] {0, 4, 40}) {
+            byte[] frame = ipv4(BpfBed.bytes(BpfBed.packet(), 30), optionBytes);
             byte[] out = run(level, frame);
-            int udp = LINK + IPV4 + optionOctets;
+            int udp = LINK + IPV4 + optionBytes;
             assertThat(out[udp + UDP + CLASS_AT]).isEqualTo((byte) 77);
             assertThat(udpSum(out, udp))
-                    .as("sum with " + optionOctets + " octets of options")
+                    .as("sum with " + optionBytes + " bytes of options")
                     .isEqualTo(0xffff);
             out[udp + UDP + CLASS_AT] = frame[udp + UDP + CLASS_AT];
             out[udp + 6] = frame[udp + 6];
@@ -143,15 +144,15 @@ class BpfFramesTest {
         assertThat(bed.met(Abi.MET_SEEN)).isPositive();
     }
 
-    private static byte[] ipv4(byte[] packet, int optionOctets) {
-        int header = IPV4 + optionOctets;
+    private static byte[] ipv4(byte[] packet, int optionBytes) {
+        int header = IPV4 + optionBytes;
         ByteBuffer frame = ByteBuffer.allocate(LINK + header + UDP + packet.length);
         frame.position(12);
         frame.putShort((short) 0x800);
         frame.put((byte) (0x40 | header / 4)).put((byte) 0).putShort((short) (header + UDP + packet.length));
         frame.putInt(0).put((byte) 64).put((byte) 17).putShort((short) 0);
         frame.putInt(0x0a470102).putInt(0x0a470202);
-        frame.put(new byte[optionOctets]);
+        frame.put(new byte[optionBytes]);
         putUdp(frame, packet);
         int udp = LINK + header;
         int sum = ~udpSum(frame.array(), udp) & 0xffff;
@@ -176,14 +177,14 @@ class BpfFramesTest {
 
     /** One's complement sum of an IPv4 datagram with its pseudo header; 0xffff if its checksum is right. */
     private static int udpSum(byte[] frame, int udp) {
-        ByteBuffer octets = ByteBuffer.wrap(frame);
-        int length = octets.getShort(udp + 4) & 0xffff;
+        ByteBuffer bytes = ByteBuffer.wrap(frame);
+        int length = bytes.getShort(udp + 4) & 0xffff;
         long sum = 17 + length;
         for (int at = LINK + 12; at < LINK + IPV4; at += 2) {
-            sum += octets.getShort(at) & 0xffff;
+            sum += bytes.getShort(at) & 0xffff;
         }
         for (int at = udp; at < udp + length; at += 2) {
-            sum += at + 1 < udp + length ? octets.getShort(at) & 0xffff : (octets.get(at) & 0xff) << 8;
+            sum += at + 1 < udp + length ? bytes.getShort(at) & 0xffff : (bytes.get(at) & 0xff) << 8;
         }
         while (sum >>> 16 != 0) {
             sum = (sum >>> 16) + (sum & 0xffff);
@@ -195,7 +196,7 @@ class BpfFramesTest {
      * The frame after the program, which has to let it go on.
      *
      * <pre>
-     *   struct bpf_test_run_opts   size 8, in 8, out 8, octets in 4, out 4, context in 8, out 8, octets 4, 4,
+     *   struct bpf_test_run_opts   size 8, in 8, out 8, bytes in 4, out 4, context in 8, out 8, bytes 4, 4,
      *                              result 4, repeat 4, duration 4, flags 4, processor 4, batch 4
      * </pre>
      */

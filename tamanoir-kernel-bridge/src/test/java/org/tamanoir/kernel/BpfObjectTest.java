@@ -25,7 +25,7 @@ class BpfObjectTest {
 
     @Test
     void aBadProgramIsRefusedWithTheVerifiersLastWord() throws Exception {
-        byte[] elf = octets("tamanoir_tc.bpf.o");
+        byte[] elf = bytes("tamanoir_tc.bpf.o");
         ByteBuffer.wrap(elf).order(ByteOrder.LITTLE_ENDIAN).putLong(sectionAt(elf, "tc"), READS_AN_EMPTY_REGISTER);
         assertThatThrownBy(() -> BpfObject.load("bad.bpf.o", elf, Map.of()))
                 .isInstanceOf(LevelException.class)
@@ -55,7 +55,7 @@ class BpfObjectTest {
         assertThat(LibBpf.lastWords("", "No such file")).isEqualTo("No such file");
     }
 
-    private static byte[] octets(String name) throws Exception {
+    private static byte[] bytes(String name) throws Exception {
         try (InputStream in = Objects.requireNonNull(BpfObject.class.getResourceAsStream("bpf/" + name))) {
             return in.readAllBytes();
         }
@@ -65,11 +65,11 @@ class BpfObjectTest {
     private static int sectionAt(byte[] elf, String name) {
         ByteBuffer file = ByteBuffer.wrap(elf).order(ByteOrder.LITTLE_ENDIAN);
         int headers = (int) file.getLong(40);
-        int headerOctets = file.getShort(58);
-        int names = (int) file.getLong(headers + file.getShort(62) * headerOctets + 24);
+        int headerBytes = file.getShort(58);
+        int names = (int) file.getLong(headers + file.getShort(62) * headerBytes + 24);
         byte[] wanted = (name + "\0").getBytes(StandardCharsets.US_ASCII);
         for (int i = 0; i < file.getShort(60); i++) {
-            int header = headers + i * headerOctets;
+            int header = headers + i * headerBytes;
             int at = names + file.getInt(header);
             if (Arrays.equals(elf, at, at + wanted.length, wanted, 0, wanted.length)) {
                 return (int) file.getLong(header + 24);

@@ -31,6 +31,7 @@ import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.Mark;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Rule;
+import org.tamanoir.support.TestNet;
 
 /** What both BPF levels do alike with real packets. */
 class BpfPoliciesTest {
@@ -71,7 +72,7 @@ class BpfPoliciesTest {
 
     @ParameterizedTest
     @MethodSource("levelsAndServers")
-    void forwardingCountsAndLeavesOctetsAlone(Level level, String server) throws Exception {
+    void forwardingCountsAndLeavesBytesAlone(Level level, String server) throws Exception {
         bed.begin(level);
         bed.set(Policy.forward());
         byte[] small = BpfBed.bytes(BpfBed.packet(), 0);
@@ -110,18 +111,18 @@ class BpfPoliciesTest {
 
     @ParameterizedTest
     @MethodSource("levelsAndServers")
-    void octetsAnywhereInTheHeaderCanBeMarked(Level level, String server) throws Exception {
+    void bytesAnywhereInTheHeaderCanBeMarked(Level level, String server) throws Exception {
         bed.begin(level);
         byte[] plain = BpfBed.bytes(BpfBed.packet(), 7);
-        for (int octets : new int[] {1, 2, 4}) {
-            for (int at : new int[] {36, 36 + octets, HEADER - octets}) {
-                long value = 0xA1B2C3D4L >>> (32 - 8 * octets);
-                bed.set(Policy.forward().mark(new Mark.At(at, octets, value)));
+        for (int bytes : new int[] {1, 2, 4}) {
+            for (int at : new int[] {36, 36 + bytes, HEADER - bytes}) {
+                long value = 0xA1B2C3D4L >>> (32 - 8 * bytes);
+                bed.set(Policy.forward().mark(new Mark.At(at, bytes, value)));
                 byte[] expected = plain.clone();
-                for (int i = 0; i < octets; i++) {
-                    expected[at + i] = (byte) (value >>> 8 * (octets - 1 - i));
+                for (int i = 0; i < bytes; i++) {
+                    expected[at + i] = (byte) (value >>> 8 * (bytes - 1 - i));
                 }
-                assertThat(bed.cross(server, plain)).as(octets + " at " + at).containsExactly(expected);
+                assertThat(bed.cross(server, plain)).as(bytes + " at " + at).containsExactly(expected);
             }
         }
         bed.set(Policy.forward().mark(new Mark.At(HEADER, 4, 1)));
@@ -285,10 +286,10 @@ class BpfPoliciesTest {
         bed.begin(level, typeId, true);
         bed.set(Policy.drop());
         for (Map.Entry<String, Integer> vector : vectors.entrySet()) {
-            byte[] octets = HexFormat.of().parseHex(vector.getKey());
+            byte[] bytes = HexFormat.of().parseHex(vector.getKey());
             long before = bed.met(vector.getValue());
-            bed.send(server, octets);
-            assertThat(BpfBed.receive(bed.server)).isEqualTo(octets);
+            bed.send(server, bytes);
+            assertThat(BpfBed.receive(bed.server)).isEqualTo(bytes);
             assertThat(bed.met(vector.getValue())).as(vector.getKey()).isEqualTo(before + 1);
         }
         assertThat(bed.met(Abi.MET_SEEN)).isEqualTo(vectors.size());
@@ -306,7 +307,7 @@ class BpfPoliciesTest {
         assertThat(bed.met(Abi.MET_SEEN)).isEqualTo(1);
     }
 
-    /** Values that differ in each octet, so that a packet of two policies would show. */
+    /** Values that differ in each byte, so that a packet of two policies would show. */
     @ParameterizedTest
     @MethodSource("levels")
     void aChangeUnderLoadLosesNothingAndMixesNothing(Level level) throws Exception {
@@ -336,7 +337,7 @@ class BpfPoliciesTest {
                 List<byte[]> received = bed.cross(TestNet.SERVER4, packets);
                 assertThat(received).hasSize(batch);
                 assertThat(received)
-                        .allMatch(octets -> Arrays.equals(octets, markedOne) || Arrays.equals(octets, markedTwo));
+                        .allMatch(bytes -> Arrays.equals(bytes, markedOne) || Arrays.equals(bytes, markedTwo));
             }
         } finally {
             goesOn.set(false);
@@ -424,7 +425,7 @@ class BpfPoliciesTest {
 
     @ParameterizedTest
     @MethodSource("levels")
-    void octetsBehindThePacketAndLongSumsGoUp(Level level) throws Exception {
+    void bytesBehindThePacketAndLongSumsGoUp(Level level) throws Exception {
         bed.begin(level);
         try (DatagramSocket node = bed.node()) {
             bed.set(Policy.drop());

@@ -17,6 +17,7 @@ import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.LevelStatus;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.support.Namespaces;
 
 /** A process of its own with levels: it can be killed, and it can be without privilege. */
 final class BridgeChild implements AutoCloseable {

@@ -14,6 +14,8 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.TestNet;
 
 /**
  * A client that sends ANEP packets to a server through a router, and a node on the router that takes what comes up and

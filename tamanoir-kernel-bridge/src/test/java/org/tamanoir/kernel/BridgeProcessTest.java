@@ -6,7 +6,6 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.Tiers;
 import org.tamanoir.nodeos.NodeOs;
 
 /** Levels of another process, which is killed or may not use them. */
@@ -18,9 +17,7 @@ class BridgeProcessTest {
 
     @BeforeEach
     void makeNet() throws Exception {
-        Namespaces.require("bpf");
-        String whyNot = HostFacts.look(BridgeNet.config()).noBpf();
-        Tiers.require("bpf", whyNot == null, String.valueOf(whyNot));
+        BpfBed.require();
         net = new BridgeNet("process", ANOTHER_PORT);
         before = net.traces();
     }

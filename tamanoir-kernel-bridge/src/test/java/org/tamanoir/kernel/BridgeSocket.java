@@ -17,21 +17,21 @@ final class BridgeSocket implements AutoCloseable {
     private static final int SO_RCVBUFFORCE = 33;
     private static final int SO_MARK = 36;
     private static final int SO_RCVMARK = 75;
-    private static final int BUFFER_OCTETS = 8 << 20;
+    private static final int BUFFER_BYTES = 8 << 20;
     private static final int DATA_AT = 256;
     private static final int IOVEC_AT = 64;
     private static final int CONTROL_AT = 128;
-    private static final int CONTROL_OCTETS = 64;
+    private static final int CONTROL_BYTES = 64;
 
     private final ByteBuffer memory = ByteBuffer.allocateDirect(4096).order(ByteOrder.nativeOrder());
     private final long address = Pointer.nativeValue(Native.getDirectBufferPointer(memory));
     private final int fd;
-    private int octets;
+    private int bytes;
 
     /** Receives on a port; 0 takes any. */
     BridgeSocket(int port) {
         fd = LibC.socket(LibC.AF_INET, LibC.SOCK_DGRAM | LibC.SOCK_CLOEXEC, 0);
-        option(SO_RCVBUFFORCE, BUFFER_OCTETS);
+        option(SO_RCVBUFFORCE, BUFFER_BYTES);
         option(SO_RCVMARK, 1);
         name(new byte[4], port);
         if (LibC.bind(fd, address, 16) != 0) {
@@ -51,7 +51,7 @@ final class BridgeSocket implements AutoCloseable {
         memory.put(2, (byte) (port >> 8)).put(3, (byte) port).put(4, host);
     }
 
-    /** Sends octets from their position to their limit. */
+    /** Sends bytes from their position to their limit. */
     void send(ByteBuffer data, byte[] host, int port) {
         name(host, port);
         memory.put(DATA_AT, data, data.position(), data.remaining());
@@ -65,11 +65,11 @@ final class BridgeSocket implements AutoCloseable {
     boolean receive() {
         memory.putLong(0, 0).putInt(8, 0);
         memory.putLong(16, address + IOVEC_AT).putLong(24, 1);
-        memory.putLong(32, address + CONTROL_AT).putLong(40, CONTROL_OCTETS);
+        memory.putLong(32, address + CONTROL_AT).putLong(40, CONTROL_BYTES);
         memory.putLong(IOVEC_AT, address + DATA_AT).putLong(IOVEC_AT + 8, memory.capacity() - DATA_AT);
         memory.putLong(CONTROL_AT, 0);
-        octets = (int) Calls.recvmsg(fd, address, DONTWAIT);
-        return octets >= 0;
+        bytes = (int) Calls.recvmsg(fd, address, DONTWAIT);
+        return bytes >= 0;
     }
 
     /** Of what was received last. */
@@ -82,7 +82,7 @@ final class BridgeSocket implements AutoCloseable {
 
     /** What was received last, until the next. */
     ByteBuffer data() {
-        return memory.slice(DATA_AT, octets).order(ByteOrder.BIG_ENDIAN);
+        return memory.slice(DATA_AT, bytes).order(ByteOrder.BIG_ENDIAN);
     }
 
     @Override
@@ -97,7 +97,7 @@ final class BridgeSocket implements AutoCloseable {
 
         private Calls() {}
 
-        static native long sendto(int fd, long data, long octets, int flags, long to, int toOctets);
+        static native long sendto(int fd, long data, long bytes, int flags, long to, int toBytes);
 
         static native long recvmsg(int fd, long message, int flags);
     }

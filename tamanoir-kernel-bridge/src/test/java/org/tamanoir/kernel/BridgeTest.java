@@ -16,7 +16,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.Tiers;
 import org.tamanoir.nodeos.Fate;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
@@ -29,6 +28,7 @@ import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Rule;
 import org.tamanoir.nodeos.Share;
+import org.tamanoir.support.TestNet;
 
 /** The whole bridge with traffic control on a router between a client and a server. */
 class BridgeTest {
@@ -40,9 +40,7 @@ class BridgeTest {
 
     @BeforeEach
     void makeNet() throws Exception {
-        Namespaces.require("bpf");
-        String whyNot = HostFacts.look(BridgeNet.config()).noBpf();
-        Tiers.require("bpf", whyNot == null, String.valueOf(whyNot));
+        BpfBed.require();
         net = new BridgeNet("bridge");
         before = net.traces();
     }

@@ -3,6 +3,7 @@ package org.tamanoir.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Namespaces;
 
 class InstanceLockTest {
     @Test

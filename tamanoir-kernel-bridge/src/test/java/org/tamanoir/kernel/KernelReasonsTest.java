@@ -135,7 +135,8 @@ class KernelReasonsTest {
 
     @Test
     void aHostWithoutTheModuleNamesTheRemedy() {
-        org.tamanoir.Tiers.require("native", System.getProperty("os.name").equals("Linux"), "needs Linux");
+        org.tamanoir.support.Tiers.require(
+                "native", System.getProperty("os.name").equals("Linux"), "needs Linux");
         if (!java.nio.file.Files.exists(java.nio.file.Path.of("/sys/module/tamanoir"))) {
             assertThatThrownBy(ModuleDriver::open)
                     .isInstanceOf(LevelException.class)

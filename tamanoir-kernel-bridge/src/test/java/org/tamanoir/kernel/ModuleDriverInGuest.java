@@ -18,7 +18,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.tamanoir.Tiers;
 import org.tamanoir.nodeos.Fate;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
@@ -31,6 +30,8 @@ import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Rule;
 import org.tamanoir.nodeos.Share;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Tiers;
 
 /** The bridge with the real netfilter module, alone and beside the BPF levels. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

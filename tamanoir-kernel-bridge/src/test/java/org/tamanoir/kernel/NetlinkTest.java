@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 /** Against families that every kernel has. */
 class NetlinkTest {
@@ -47,7 +47,7 @@ class NetlinkTest {
         try (NetlinkSocket socket = NetlinkSocket.open(NetlinkSocket.GENERIC)) {
             NetlinkRequest tooShort = new NetlinkRequest(CONTROL, NetlinkRequest.ACK)
                     .header(GET_FAMILY, 1, 0, 0)
-                    .attributeOctet(1, 7);
+                    .attributeByte(1, 7);
 
             assertThatThrownBy(() -> socket.exchange(tooShort))
                     .isInstanceOf(NetlinkException.class)
@@ -72,7 +72,7 @@ class NetlinkTest {
     }
 
     private static String text(ByteBuffer family) {
-        ByteBuffer name = NetlinkAttributes.find(family, GenericNetlink.HEADER_OCTETS, FAMILY_NAME);
+        ByteBuffer name = NetlinkAttributes.find(family, GenericNetlink.HEADER_BYTES, FAMILY_NAME);
         return name == null ? "" : NetlinkAttributes.text(name);
     }
 
@@ -89,18 +89,18 @@ class NetlinkTest {
     }
 
     @Test
-    void randomOctetsAreNeverReadPastTheirEnd() {
+    void randomBytesAreNeverReadPastTheirEnd() {
         long seed = 20_261_121;
         Random random = new Random(seed);
         for (int round = 0; round < 20_000; round++) {
-            byte[] octets = new byte[random.nextInt(64)];
-            random.nextBytes(octets);
-            if (octets.length > 4 && random.nextBoolean()) {
-                ByteBuffer.wrap(octets).order(ByteOrder.nativeOrder()).putShort(0, (short) random.nextInt(32));
+            byte[] bytes = new byte[random.nextInt(64)];
+            random.nextBytes(bytes);
+            if (bytes.length > 4 && random.nextBoolean()) {
+                ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).putShort(0, (short) random.nextInt(32));
             }
             ByteBuffer found = NetlinkAttributes.find(
-                    ByteBuffer.wrap(octets).order(ByteOrder.nativeOrder()), 0, random.nextInt(0x4000));
-            assertThat(found == null || found.capacity() <= octets.length - 4)
+                    ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()), 0, random.nextInt(0x4000));
+            assertThat(found == null || found.capacity() <= bytes.length - 4)
                     .as("seed " + seed + ", round " + round)
                     .isTrue();
         }

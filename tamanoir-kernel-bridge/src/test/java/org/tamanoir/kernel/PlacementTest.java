@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.support.TestNet;
 
 /** Monitor and Filter at every level that needs no module. */
 class PlacementTest extends PlacementTesting {
@@ -13,7 +14,7 @@ class PlacementTest extends PlacementTesting {
 
     @BeforeAll
     static void link() {
-        Namespaces.require("bpf");
+        BpfBed.require();
         net = new TestNet("placement");
     }
 
@@ -32,7 +33,7 @@ class PlacementTest extends PlacementTesting {
         "XDP, " + TestNet.CLIENT4 + ", " + TestNet.SERVER4,
         "XDP, " + TestNet.CLIENT6 + ", " + TestNet.SERVER6
     })
-    void countersAndOctetsAreThoseOfTheJvm(Level level, String client, String server) throws Exception {
+    void countersAndBytesAreThoseOfTheJvm(Level level, String client, String server) throws Exception {
         assertSameAsInAHarness(net, level, client, server);
     }
 

@@ -1,6 +1,7 @@
 package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -17,12 +18,12 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.InstanceStatus;
-import org.tamanoir.ee.Placement;
-import org.tamanoir.ee.ServiceCatalog;
-import org.tamanoir.ee.ServiceDefinition;
-import org.tamanoir.ee.ServiceLife;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.NodeOs;
@@ -33,11 +34,12 @@ import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.services.Filter;
 import org.tamanoir.services.Monitor;
+import org.tamanoir.support.TestNet;
 import org.tamanoir.testkit.ServiceHarness;
 import org.tamanoir.transport.TransportKind;
 
 /**
- * Services on a router, placed at a level: what the same packets come to there, in octets and counters, is what they come
+ * Services on a router, placed at a level: what the same packets come to there, in bytes and counters, is what they come
  * to in a harness.
  *
  * <p>Thread contract: one thread, the test's.
@@ -60,10 +62,10 @@ public abstract class PlacementTesting {
             pass size < 200
             """, "default", "drop");
     private static final Set<String> OF_MONITOR =
-            Set.of("packets", "octets", "smallest-octets", "largest-octets", "unmarked");
+            Set.of("packets", "bytes", "smallest-bytes", "largest-bytes", "unmarked");
 
     /** Counters and drops of a service, and what left of its packets. */
-    private record Result(Map<String, Long> counters, Map<String, Long> drops, List<byte[]> octets) {}
+    private record Result(Map<String, Long> counters, Map<String, Long> drops, List<byte[]> bytes) {}
 
     /** Both services give the same at this level as in a harness. */
     protected static void assertSameAsInAHarness(TestNet net, Level level, String client, String server)
@@ -72,9 +74,9 @@ public abstract class PlacementTesting {
         for (String service : List.of(MONITOR, FILTER)) {
             List<Packet> packets = packets(service, 200, new Random(seed));
             Result expected = inHarness(service, packets);
-            Result result = onRouter(net, level, service, packets, expected.octets.size(), client, server);
+            Result result = onRouter(net, level, service, packets, expected.bytes.size(), client, server);
             String where = service + " at " + level + " from " + client + ", seed " + seed;
-            assertThat(result.octets).as(where).containsExactlyElementsOf(expected.octets);
+            assertThat(result.bytes).as(where).containsExactlyElementsOf(expected.bytes);
             assertThat(result.counters).as(where).isEqualTo(expected.counters);
             assertThat(result.drops).as(where).isEqualTo(expected.drops);
         }
@@ -101,18 +103,18 @@ public abstract class PlacementTesting {
                 builder.source(InetAddress.getByName("2001:db8::1"));
             }
             builder.destination(InetAddress.getByName(random.nextBoolean() ? "2001:db8::2" : "203.0.113.1"));
-            int octets = random.nextInt(4) == 0 ? 300 : builder.headerLength() + random.nextInt(1100);
-            byte[] payload = new byte[Math.max(0, octets - builder.headerLength())];
+            int bytes = random.nextInt(4) == 0 ? 300 : builder.headerLength() + random.nextInt(1100);
+            byte[] payload = new byte[Math.max(0, bytes - builder.headerLength())];
             random.nextBytes(payload);
             packets.add(builder.build(ByteBuffer.wrap(payload)));
         }
         return packets;
     }
 
-    private static byte[] octets(Packet packet) {
-        byte[] octets = new byte[packet.length()];
-        packet.buffer().get(packet.offset(), octets);
-        return octets;
+    private static byte[] bytes(Packet packet) {
+        byte[] bytes = new byte[packet.length()];
+        packet.buffer().get(packet.offset(), bytes);
+        return bytes;
     }
 
     // ---- the services ----------------------------------------------------------------------------------------------
@@ -141,7 +143,7 @@ public abstract class PlacementTesting {
         return new Result(
                 common(service, harness.counters()),
                 drops,
-                harness.packets().stream().map(PlacementTesting::octets).toList());
+                harness.packets().stream().map(PlacementTesting::bytes).toList());
     }
 
     private static Result onRouter(
@@ -156,8 +158,8 @@ public abstract class PlacementTesting {
                 Result expected = inHarness(service, burst);
                 sender.send(
                         receiver.address(),
-                        burst.stream().map(PlacementTesting::octets).toList());
-                receiver.receive(expected.octets.size()).forEach(datagram -> left.add(datagram.octets()));
+                        burst.stream().map(PlacementTesting::bytes).toList());
+                receiver.receive(expected.bytes.size()).forEach(datagram -> left.add(datagram.bytes()));
             }
             assertThat(left).hasSize(leave);
             InstanceStatus status = node.awaitPackets(packets.size());
@@ -186,7 +188,7 @@ public abstract class PlacementTesting {
                     factory(service),
                     new ServiceConfig(config(service)),
                     FailurePolicy.DROP,
-                    new ServiceLife(),
+                    new ServiceHealth(),
                     new Placement(EnumSet.allOf(Level.class), Placement.Wanted.of(level.label())));
             ServiceCatalog services = new ServiceCatalog();
             services.add(definition);
@@ -236,7 +238,7 @@ public abstract class PlacementTesting {
 
         /** Waits until the service has counted so many packets. */
         InstanceStatus awaitPackets(long packets) {
-            TransitNode.eventually().untilAsserted(() -> {
+            eventually().untilAsserted(() -> {
                 InstanceStatus now = instance();
                 assertThat(now.counters().getOrDefault("packets", 0L))
                         .as("%s; %s", now.below(), now.traffic())
@@ -278,7 +280,7 @@ public abstract class PlacementTesting {
                     }
                     if (burst % 2 == 1) {
                         receiver.receive(2 * BURST)
-                                .forEach(datagram -> arrived.add(TransitNode.number(datagram.octets())));
+                                .forEach(datagram -> arrived.add(TransitNode.number(datagram.bytes())));
                     }
                 }
             }

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code tamanoir_policy.h} by its own tests: ANEP's test vectors, policies, and random packets at the end of memory. */
+@Tag("once")
 class PolicyHeaderTest {
     private static final int PACKETS = 200_000;
 

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.support.Namespaces;
 
 class RouteNetlinkTest {
     private Namespaces namespaces;

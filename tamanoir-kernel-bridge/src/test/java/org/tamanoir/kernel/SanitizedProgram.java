@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 /** A program of {@code native/test}, built so that it ends with an error where it reads outside its memory. */
 final class SanitizedProgram {

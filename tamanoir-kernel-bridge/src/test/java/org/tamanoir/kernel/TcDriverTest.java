@@ -31,6 +31,8 @@ import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Share;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.TestNet;
 
 /** What traffic control's level alone does, and how it comes and goes. */
 class TcDriverTest {
@@ -70,7 +72,7 @@ class TcDriverTest {
             byte[][] packets = new byte[10][];
             Arrays.setAll(packets, i -> BpfBed.bytes(BpfBed.packet(), i));
             assertThat(bed.cross(server, packets))
-                    .extracting(octets -> octets.length - packets[0].length)
+                    .extracting(bytes -> bytes.length - packets[0].length)
                     .containsExactly(0, 1, 3, 4, 6, 7, 9);
             for (int i : new int[] {2, 5, 8}) {
                 assertThat(BpfBed.receive(node)).isEqualTo(packets[i]);
@@ -194,11 +196,11 @@ class TcDriverTest {
 
         private SegmentSender() {}
 
-        static native int connect(int fd, byte[] address, int octets);
+        static native int connect(int fd, byte[] address, int bytes);
 
-        static native int setsockopt(int fd, int level, int option, int[] value, int octets);
+        static native int setsockopt(int fd, int level, int option, int[] value, int bytes);
 
-        static void send(String to, int port, byte[] octets, int segment) throws Exception {
+        static void send(String to, int port, byte[] bytes, int segment) throws Exception {
             int fd = LibC.socket(LibC.AF_INET, LibC.SOCK_DGRAM | LibC.SOCK_CLOEXEC, 0);
             try {
                 ByteBuffer address = ByteBuffer.allocate(16).order(ByteOrder.nativeOrder());
@@ -209,7 +211,7 @@ class TcDriverTest {
                 assertThat(connect(fd, address.array(), 16)).isZero();
                 assertThat(setsockopt(fd, SOL_UDP, UDP_SEGMENT, new int[] {segment}, Integer.BYTES))
                         .isZero();
-                assertThat(LibC.send(fd, octets, octets.length, 0)).isEqualTo(octets.length);
+                assertThat(LibC.send(fd, bytes, bytes.length, 0)).isEqualTo(bytes.length);
             } finally {
                 LibC.close(fd);
             }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.kernel.TransitNode.PORT;
 import static org.tamanoir.kernel.TransitNode.at;
 import static org.tamanoir.kernel.TransitNode.packet;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.InputStream;
 import java.net.InetSocketAddress;
@@ -15,18 +16,20 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.ServiceCatalog;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 /** A node that stops finishes what came up through tc, while what is new goes by it. */
 class TransitDrainTest {
     private static final String NAME = "org.example.Service";
-    private static final int OCTETS = 400;
+    private static final int BYTES = 400;
     private static final int TIMEOUT_MS = 10_000;
 
     private static Socket connect(TestNet net) throws Exception {
@@ -51,15 +54,15 @@ class TransitDrainTest {
     }
 
     private static void assertCrosses(Socket from, Socket to, int number) throws Exception {
-        byte[] octets = packet(NAME, number, OCTETS);
-        from.getOutputStream().write(octets);
+        byte[] bytes = packet(NAME, number, BYTES);
+        from.getOutputStream().write(bytes);
         InputStream in = to.getInputStream();
-        assertThat(in.readNBytes(OCTETS)).isEqualTo(octets);
+        assertThat(in.readNBytes(BYTES)).isEqualTo(bytes);
     }
 
     @Test
     void aStreamThatIsUpEndsInOrderWhileNewOnesGoByTheNode() throws Exception {
-        Namespaces.require("bpf");
+        BpfBed.require();
         ServiceCatalog services = new ServiceCatalog();
         services.add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> Verdict.FORWARD));
         ExecutionEnvironment node = new ExecutionEnvironment(
@@ -79,12 +82,11 @@ class TransitDrainTest {
             server.setSoTimeout(TIMEOUT_MS);
             try (server;
                     Socket client = connect(net)) {
-                client.getOutputStream().write(packet(NAME, 0, OCTETS));
+                client.getOutputStream().write(packet(NAME, 0, BYTES));
                 try (Socket up = accept(server)) {
                     assertThat(hostOf(up)).as("comes from the node").isEqualTo("10.71.2.1");
-                    assertThat(up.getInputStream().readNBytes(OCTETS)).hasSize(OCTETS);
-                    CompletableFuture<Integer> cut =
-                            CompletableFuture.supplyAsync(() -> node.stop(Duration.ofSeconds(20)));
+                    assertThat(up.getInputStream().readNBytes(BYTES)).hasSize(BYTES);
+                    CompletableFuture<Integer> cut = Waiting.async(() -> node.stop(Duration.ofSeconds(20)));
                     awaitGoingBy(net, server);
                     assertCrosses(client, up, 1);
                     client.shutdownOutput();
@@ -102,9 +104,9 @@ class TransitDrainTest {
 
     /** Until the node has closed its listener, so that a new connection reaches the server itself. */
     private static void awaitGoingBy(TestNet net, ServerSocket server) {
-        TransitNode.eventually().untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             try (Socket late = connect(net)) {
-                late.getOutputStream().write(packet(NAME, 9, OCTETS));
+                late.getOutputStream().write(packet(NAME, 9, BYTES));
                 try (Socket arrived = accept(server)) {
                     assertThat(hostOf(arrived)).isEqualTo(TestNet.CLIENT4);
                 }

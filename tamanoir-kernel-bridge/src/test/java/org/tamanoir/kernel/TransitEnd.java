@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import org.tamanoir.support.TestNet;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -38,7 +39,7 @@ final class TransitEnd implements AutoCloseable {
     }
 
     /** A datagram that arrived. */
-    record Datagram(byte[] octets, InetSocketAddress from, int hopsLeft, int trafficClass) {}
+    record Datagram(byte[] bytes, InetSocketAddress from, int hopsLeft, int trafficClass) {}
 
     static TransitEnd open(TestNet net, String namespace, String address, int port) throws Exception {
         InetSocketAddress local = new InetSocketAddress(InetAddress.getByName(address), port);
@@ -56,14 +57,14 @@ final class TransitEnd implements AutoCloseable {
         long high = isIpv6 ? address.getLong(0) : 0;
         long low = isIpv6 ? address.getLong(8) : 0xFFFF_0000_0000L | address.getInt(0) & 0xFFFF_FFFFL;
         int at = 0;
-        for (byte[] octets : datagrams) {
-            if (at + octets.length > memory.capacity()) {
+        for (byte[] bytes : datagrams) {
+            if (at + bytes.length > memory.capacity()) {
                 sender.flush();
                 at = 0;
             }
-            memory.put(at, octets);
-            sender.add(memory, at, octets.length, high, low, to.getPort());
-            at += octets.length;
+            memory.put(at, bytes);
+            sender.add(memory, at, bytes.length, high, low, to.getPort());
+            at += bytes.length;
         }
         sender.flush();
         assertThat(sender.failedPackets()).as(sender.lastError()).isZero();
@@ -96,23 +97,23 @@ final class TransitEnd implements AutoCloseable {
         for (int m = 0; m < messages; m++) {
             InetSocketAddress from =
                     new InetSocketAddress(address(batch.addressHigh(m), batch.addressLow(m)), batch.port(m));
-            int segment = Math.max(1, batch.segmentOctets(m));
+            int segment = Math.max(1, batch.segmentBytes(m));
             for (int start = batch.start(m); start < batch.end(m); start += segment) {
-                byte[] octets = new byte[Math.min(segment, batch.end(m) - start)];
-                batch.buffer().get(start, octets);
-                arrived.add(new Datagram(octets, from, batch.hopsLeft(m), batch.trafficClass(m)));
+                byte[] bytes = new byte[Math.min(segment, batch.end(m) - start)];
+                batch.buffer().get(start, bytes);
+                arrived.add(new Datagram(bytes, from, batch.hopsLeft(m), batch.trafficClass(m)));
             }
         }
         return messages;
     }
 
     private static InetAddress address(long high, long low) throws IOException {
-        ByteBuffer octets = ByteBuffer.allocate(16).putLong(high);
+        ByteBuffer bytes = ByteBuffer.allocate(16).putLong(high);
         boolean isIpv4 = high == 0 && low >>> 32 == 0xFFFF;
         return InetAddress.getByAddress(
                 isIpv4
                         ? ByteBuffer.allocate(4).putInt((int) low).array()
-                        : octets.putLong(low).array());
+                        : bytes.putLong(low).array());
     }
 
     @Override

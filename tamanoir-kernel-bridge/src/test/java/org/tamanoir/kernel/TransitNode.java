@@ -1,26 +1,21 @@
 package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
-import org.tamanoir.Tiers;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.ServiceCatalog;
-import org.tamanoir.ee.ServiceDefinition;
-import org.tamanoir.ee.TrafficSnapshot;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -29,6 +24,9 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /**
@@ -56,7 +54,7 @@ final class TransitNode implements AutoCloseable {
         environment.levels(levels);
     }
 
-    static EeConfig config(int inboxOctets, TransportKind kind) {
+    static EeConfig config(int inboxBytes, TransportKind kind) {
         List<InetSocketAddress> any = List.of(at("0.0.0.0", PORT), at("::", PORT));
         return new EeConfig(
                 kind == TransportKind.NATIVE ? List.of(at("::", PORT)) : List.of(at("0.0.0.0", PORT)),
@@ -66,7 +64,7 @@ final class TransitNode implements AutoCloseable {
                 FailurePolicy.DROP,
                 64,
                 32,
-                inboxOctets,
+                inboxBytes,
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(20),
@@ -75,11 +73,7 @@ final class TransitNode implements AutoCloseable {
 
     /** Skips tests where the host lacks what they need. */
     static void require() {
-        Namespaces.require("namespace");
-        Tiers.require(
-                "namespace",
-                Files.isExecutable(Path.of("/usr/sbin/nft")) && Files.isExecutable(Path.of("/usr/sbin/ethtool")),
-                "needs nft (package nftables) and ethtool");
+        Namespaces.require("namespace", "nft");
     }
 
     /** The rules, in the router of the net: what goes to the node's port comes up. */
@@ -171,14 +165,14 @@ final class TransitNode implements AutoCloseable {
     }
 
     /** Packet {@code number} of stream 7, whose payload begins with the number. */
-    static byte[] packet(String service, int number, int octets) {
+    static byte[] packet(String service, int number, int bytes) {
         PacketBuilder builder =
                 new PacketBuilder().classOfService(0, 0).stream(7).checksum();
         if (!service.isEmpty()) {
             builder.service(service);
         }
         builder.destination(at("203.0.113.1", 1).getAddress());
-        ByteBuffer payload = ByteBuffer.allocate(octets - builder.headerLength());
+        ByteBuffer payload = ByteBuffer.allocate(bytes - builder.headerLength());
         payload.putInt(0, number);
         Packet packet = builder.nextSequence(number).build(payload);
         byte[] whole = new byte[packet.length()];
@@ -186,18 +180,10 @@ final class TransitNode implements AutoCloseable {
         return whole;
     }
 
-    static int number(byte[] octets) {
+    static int number(byte[] bytes) {
         Packet packet = new Packet();
-        assertThat(packet.parse(ByteBuffer.wrap(octets), 0, octets.length)).isNull();
+        assertThat(packet.parse(ByteBuffer.wrap(bytes), 0, bytes.length)).isNull();
         return packet.buffer().getInt(packet.payloadOffset());
-    }
-
-    static ConditionFactory eventually() {
-        return Awaitility.await()
-                .pollInSameThread()
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(2))
-                .atMost(PATIENCE);
     }
 
     /** Waits until so many packets have come in and none is held, and every one is accounted for. */

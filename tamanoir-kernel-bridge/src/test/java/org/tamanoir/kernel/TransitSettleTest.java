@@ -2,9 +2,9 @@ package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.kernel.TransitNode.PORT;
-import static org.tamanoir.kernel.TransitNode.eventually;
 import static org.tamanoir.kernel.TransitNode.number;
 import static org.tamanoir.kernel.TransitNode.packet;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,16 +22,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
-import org.tamanoir.ee.ServiceDefinition;
-import org.tamanoir.ee.ServiceSource;
-import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Every packet that came up under a policy settles once, whatever becomes of it, and not before it has left or ended. */
@@ -73,9 +74,9 @@ class TransitSettleTest {
         receiver.close();
     }
 
-    private static List<byte[]> packets(String service, int from, int count, int octets) {
+    private static List<byte[]> packets(String service, int from, int count, int bytes) {
         return IntStream.range(from, from + count)
-                .mapToObj(i -> packet(service, i, octets))
+                .mapToObj(i -> packet(service, i, bytes))
                 .toList();
     }
 
@@ -85,7 +86,7 @@ class TransitSettleTest {
 
     private List<Integer> receive(int count) throws Exception {
         return receiver.receive(count).stream()
-                .map(each -> number(each.octets()))
+                .map(each -> number(each.bytes()))
                 .toList();
     }
 
@@ -151,7 +152,7 @@ class TransitSettleTest {
     void packetsHeldForADeploymentSettleWhenTheyHaveLeftAndKeepTheirOrder() throws Exception {
         BlockingQueue<Consumer<ServiceSource.Answer>> asked = new ArrayBlockingQueue<>(1);
         TransitNode node = new TransitNode(net);
-        node.environment.fetchFrom((key, origin, then) -> asked.add(then));
+        node.environment.fetchFrom((key, then) -> origin -> asked.add(then));
         try (node) {
             node.start();
             send(packets(NAME, 0, 80, 200));
@@ -171,7 +172,7 @@ class TransitSettleTest {
     void packetsHeldForADeploymentThatIsRefusedSettle() throws Exception {
         BlockingQueue<Consumer<ServiceSource.Answer>> asked = new ArrayBlockingQueue<>(1);
         TransitNode node = new TransitNode(net);
-        node.environment.fetchFrom((key, origin, then) -> asked.add(then));
+        node.environment.fetchFrom((key, then) -> origin -> asked.add(then));
         try (node) {
             node.start();
             send(packets(NAME, 0, 80, 200));
@@ -185,7 +186,7 @@ class TransitSettleTest {
     @Test
     void packetsThatAreHeldWhenTheNodeStopsSettle() throws Exception {
         TransitNode node = new TransitNode(net);
-        node.environment.fetchFrom((key, origin, then) -> {});
+        node.environment.fetchFrom((key, then) -> origin -> {});
         try (node) {
             node.start();
             send(packets(NAME, 0, 80, 200));
@@ -234,7 +235,7 @@ class TransitSettleTest {
             node.start();
             send(packets(NAME, 0, 10, 200));
             receive(10);
-            definition.life().quarantine(Duration.ofMinutes(1), "as the test says");
+            definition.health().quarantine(Duration.ofMinutes(1), "as the test says");
             send(packets(NAME, 10, 10, 200));
             assertThat(node.balanced(20).drops()).isEqualTo(Map.of(DropReason.QUARANTINED, 10L));
             node.assertSettled(5, 20);

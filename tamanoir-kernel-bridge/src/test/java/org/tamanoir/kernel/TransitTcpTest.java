@@ -18,8 +18,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.tamanoir.ee.Tap;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
+import org.tamanoir.traffic.Tap;
 
 /** Connections to another host are accepted by a node on their way, and go on. */
 class TransitTcpTest {
@@ -45,11 +47,11 @@ class TransitTcpTest {
     }
 
     private static byte[] stream(int packets) {
-        ByteArrayOutputStream octets = new ByteArrayOutputStream();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int i = 0; i < packets; i++) {
-            octets.writeBytes(packet(i % 3 == 2 ? OTHER : NAME, i, 400));
+            bytes.writeBytes(packet(i % 3 == 2 ? OTHER : NAME, i, 400));
         }
-        return octets.toByteArray();
+        return bytes.toByteArray();
     }
 
     private static ServerSocket listen(String address, int port) throws Exception {
@@ -71,26 +73,24 @@ class TransitTcpTest {
         });
     }
 
-    /** What one connection brought, and from where; its octets are sent back, then it ends. */
-    private record Brought(byte[] octets, InetSocketAddress from) {}
+    /** What one connection brought, and from where; its bytes are sent back, then it ends. */
+    private record Brought(byte[] bytes, InetSocketAddress from) {}
 
     private static CompletableFuture<Brought> echo(ServerSocket server) {
-        return CompletableFuture.supplyAsync(
-                () -> {
-                    try (Socket accepted = server.accept()) {
-                        accepted.setSoTimeout(TIMEOUT_MS);
-                        byte[] octets = accepted.getInputStream().readAllBytes();
-                        accepted.getOutputStream().write(octets);
-                        return new Brought(octets, (InetSocketAddress) accepted.getRemoteSocketAddress());
-                    } catch (IOException e) {
-                        throw new java.io.UncheckedIOException(e);
-                    }
-                },
-                task -> new Thread(task, "echo").start());
+        return Waiting.async(() -> {
+            try (Socket accepted = server.accept()) {
+                accepted.setSoTimeout(TIMEOUT_MS);
+                byte[] bytes = accepted.getInputStream().readAllBytes();
+                accepted.getOutputStream().write(bytes);
+                return new Brought(bytes, (InetSocketAddress) accepted.getRemoteSocketAddress());
+            } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        });
     }
 
-    private static byte[] exchange(Socket client, byte[] octets) throws IOException {
-        client.getOutputStream().write(octets);
+    private static byte[] exchange(Socket client, byte[] bytes) throws IOException {
+        client.getOutputStream().write(bytes);
         client.shutdownOutput();
         return client.getInputStream().readAllBytes();
     }
@@ -98,14 +98,14 @@ class TransitTcpTest {
     @ParameterizedTest
     @CsvSource({"10.71.2.2, 10.71.2.1", "fd71:2::2, fd71:2::1"})
     void aStreamToAnotherHostGoesStraightOnToItAndItsAnswersComeBack(String server, String router) throws Exception {
-        byte[] octets = packet(NAME, 0, 400);
+        byte[] bytes = packet(NAME, 0, 400);
         try (ServerSocket listener = listen(server, PORT);
                 TransitNode node =
                         new TransitNode(net).service(NAME, p -> Verdict.FORWARD).start();
                 Tap.View<Tap.Captured> arrivals = node.environment.tap().arrivals(1)) {
             CompletableFuture<Brought> brought = echo(listener);
             try (Socket client = connect(at(server, PORT))) {
-                assertThat(exchange(client, octets)).isEqualTo(octets);
+                assertThat(exchange(client, bytes)).isEqualTo(bytes);
                 Tap.Captured seen = Objects.requireNonNull(arrivals.take(Duration.ofSeconds(5)));
                 assertThat(seen.local()).isEqualTo(at(server, PORT));
                 assertThat(seen.peer()).isEqualTo(client.getLocalSocketAddress());
@@ -119,7 +119,7 @@ class TransitTcpTest {
 
     @Test
     void packetsOfTwoServicesGoOnOverOneConnectionEach() throws Exception {
-        byte[] octets = stream(PACKETS);
+        byte[] bytes = stream(PACKETS);
         try (ServerSocket listener = listen(TestNet.SERVER4, PORT);
                 TransitNode node = new TransitNode(net)
                         .service(NAME, p -> Verdict.FORWARD)
@@ -128,17 +128,17 @@ class TransitTcpTest {
             CompletableFuture<Brought> first = echo(listener);
             CompletableFuture<Brought> second = echo(listener);
             try (Socket client = connect(at(TestNet.SERVER4, PORT))) {
-                assertThat(exchange(client, octets)).hasSize(octets.length);
+                assertThat(exchange(client, bytes)).hasSize(bytes.length);
             }
-            assertThat(first.join().octets().length + second.join().octets().length)
-                    .isEqualTo(octets.length);
+            assertThat(first.join().bytes().length + second.join().bytes().length)
+                    .isEqualTo(bytes.length);
             assertThat(node.balanced(2 * PACKETS).drops()).isEmpty();
         }
     }
 
     @Test
     void aStreamToTheNodeItselfGoesByRoute() throws Exception {
-        byte[] octets = packet(NAME, 0, 400);
+        byte[] bytes = packet(NAME, 0, 400);
         try (ServerSocket listener = listen(TestNet.SERVER4, 4000);
                 TransitNode node = new TransitNode(net)
                         .route("203.0.113.0/24", at(TestNet.SERVER4, 4000))
@@ -146,16 +146,16 @@ class TransitTcpTest {
                         .start()) {
             CompletableFuture<Brought> brought = echo(listener);
             try (Socket client = connect(at(TestNet.ROUTER4, PORT))) {
-                assertThat(exchange(client, octets)).isEqualTo(octets);
+                assertThat(exchange(client, bytes)).isEqualTo(bytes);
             }
-            assertThat(brought.join().octets()).isEqualTo(octets);
+            assertThat(brought.join().bytes()).isEqualTo(bytes);
             node.balanced(2);
         }
     }
 
     @Test
     void whatAServiceSendsElsewhereGoesByRoute() throws Exception {
-        byte[] octets = packet(NAME, 0, 400);
+        byte[] bytes = packet(NAME, 0, 400);
         try (ServerSocket listener = listen(TestNet.SERVER4, 4000);
                 TransitNode node = new TransitNode(net)
                         .route("203.0.113.0/24", at(TestNet.SERVER4, 4000))
@@ -163,9 +163,9 @@ class TransitTcpTest {
                         .start()) {
             CompletableFuture<Brought> brought = echo(listener);
             try (Socket client = connect(at(TestNet.SERVER4, PORT))) {
-                assertThat(exchange(client, octets)).isEqualTo(octets);
+                assertThat(exchange(client, bytes)).isEqualTo(bytes);
             }
-            assertThat(brought.join().octets()).isEqualTo(octets);
+            assertThat(brought.join().bytes()).isEqualTo(bytes);
             node.balanced(2);
         }
     }

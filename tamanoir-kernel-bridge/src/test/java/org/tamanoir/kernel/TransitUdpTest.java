@@ -17,10 +17,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.tamanoir.anep.DropReason;
-import org.tamanoir.ee.Tap;
-import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.traffic.Tap;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Datagrams to another host come up to a node on their way, and go on. */
@@ -46,9 +48,9 @@ class TransitUdpTest {
         }
     }
 
-    private static List<byte[]> packets(String service, int count, int octets) {
+    private static List<byte[]> packets(String service, int count, int bytes) {
         return IntStream.range(0, count)
-                .mapToObj(i -> packet(service, i, octets))
+                .mapToObj(i -> packet(service, i, bytes))
                 .toList();
     }
 
@@ -68,7 +70,7 @@ class TransitUdpTest {
             List<byte[]> sent = packets(NAME, 300, 200);
             sender.send(receiver.address(), sent);
             List<TransitEnd.Datagram> received = receiver.receive(300);
-            assertThat(received).extracting(TransitEnd.Datagram::octets).containsExactlyElementsOf(sent);
+            assertThat(received).extracting(TransitEnd.Datagram::bytes).containsExactlyElementsOf(sent);
             assertThat(received).extracting(TransitEnd.Datagram::from).containsOnly(at(client, 7001));
             assertThat(received).extracting(TransitEnd.Datagram::hopsLeft).containsOnly(63);
             TrafficSnapshot traffic = node.balanced(300);
@@ -90,7 +92,7 @@ class TransitUdpTest {
                         new TransitNode(net).service(NAME, p -> Verdict.REPLY).start()) {
             sender.send(receiver.address(), packets(NAME, 50, 300));
             List<TransitEnd.Datagram> answers = sender.receive(50);
-            assertThat(answers).extracting(each -> number(each.octets())).containsExactlyElementsOf(numbers(50));
+            assertThat(answers).extracting(each -> number(each.bytes())).containsExactlyElementsOf(numbers(50));
             assertThat(answers).extracting(TransitEnd.Datagram::from).containsOnly(at(server, PORT));
             assertThat(node.balanced(50).drops()).isEmpty();
             node.assertSettled(1, 50);
@@ -151,7 +153,7 @@ class TransitUdpTest {
             sent.add(packet(NAME, 400, 299));
             sender.send(receiver.address(), sent);
             List<TransitEnd.Datagram> received = receiver.receive(401);
-            assertThat(received).extracting(TransitEnd.Datagram::octets).containsExactlyElementsOf(sent);
+            assertThat(received).extracting(TransitEnd.Datagram::bytes).containsExactlyElementsOf(sent);
             assertThat(node.balanced(401).drops()).isEmpty();
             node.assertSettled(1, 401);
         } finally {
@@ -175,7 +177,7 @@ class TransitUdpTest {
             }
             sender.send(receiver.address(), mixed);
             assertThat(receiver.receive(10))
-                    .extracting(each -> number(each.octets()))
+                    .extracting(each -> number(each.bytes()))
                     .containsExactly(1, 3, 5, 7, 9, 11, 13, 15, 17, 19);
             assertThat(node.balanced(20).drops()).isEqualTo(Map.of(DropReason.PACKET_TOO_LONG, 10L));
             node.assertSettled(1, 20);
@@ -195,7 +197,7 @@ class TransitUdpTest {
                         .start()) {
             sender.send(at(router, PORT), packets(NAME, 20, 300));
             List<TransitEnd.Datagram> received = receiver.receive(20);
-            assertThat(received).extracting(each -> number(each.octets())).containsExactlyElementsOf(numbers(20));
+            assertThat(received).extracting(each -> number(each.bytes())).containsExactlyElementsOf(numbers(20));
             assertThat(received).extracting(each -> each.from().getPort()).containsOnly(PORT);
             assertThat(node.balanced(20).drops()).isEmpty();
             node.assertSettled(1, 20);
@@ -222,14 +224,14 @@ class TransitUdpTest {
     @Test
     void whatNamesNoServiceOrIsOfAnotherTypeGoesOnAsItCame() throws Exception {
         byte[] plain = packet("", 1, 200);
-        byte[] foreign = {1, 0, 0x12, 0x34, 0, 2, 0, 11, 1, 2, 3}; // Type ID 0x1234, no options, 3 octets of payload
+        byte[] foreign = {1, 0, 0x12, 0x34, 0, 2, 0, 11, 1, 2, 3}; // Type ID 0x1234, no options, 3 bytes of payload
         try (TransitEnd sender = TransitEnd.open(net, net.client(), TestNet.CLIENT4, 7001);
                 TransitEnd receiver = TransitEnd.open(net, net.server(), TestNet.SERVER4, PORT);
                 TransitNode node =
                         new TransitNode(net).service(NAME, p -> Verdict.FORWARD).start()) {
             sender.send(receiver.address(), List.of(plain, foreign, plain));
             assertThat(receiver.receive(3))
-                    .extracting(TransitEnd.Datagram::octets)
+                    .extracting(TransitEnd.Datagram::bytes)
                     .containsExactly(plain, foreign, plain);
             assertThat(node.balanced(3).drops()).isEmpty();
             node.assertSettled(1, 3);
@@ -251,7 +253,7 @@ class TransitUdpTest {
                 }
                 sender.send(receiver.address(), batch);
                 for (TransitEnd.Datagram each : receiver.receive(100)) {
-                    assertThat(number(each.octets())).isEqualTo(next++);
+                    assertThat(number(each.bytes())).isEqualTo(next++);
                 }
             }
             TrafficSnapshot traffic = node.balanced(100L * rounds);

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.support.TestNet;
 
 /** How the network interfaces' level comes and goes. */
 class XdpDriverTest {

@@ -8,14 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** {@code tamanoir completion}. */
-@Command(
-        name = "completion",
-        mixinStandardHelpOptions = true,
-        description = {
-            "Print a script that completes commands and options in bash and zsh.",
-            "It completes the word tamanoir, so give the jar that name: alias tamanoir='java -jar tamanoir-node.jar'; "
-                    + "then: source <(tamanoir completion)"
-        })
+@Command(name = "completion", mixinStandardHelpOptions = true)
 final class CompletionCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it

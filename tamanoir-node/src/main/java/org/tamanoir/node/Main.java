@@ -1,8 +1,34 @@
 package org.tamanoir.node;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
-import java.util.ArrayList;
+import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Objects;
+import java.util.PropertyResourceBundle;
+import java.util.ResourceBundle;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.OneLine;
+import org.tamanoir.node.author.KeygenCommand;
+import org.tamanoir.node.author.NewServiceCommand;
+import org.tamanoir.node.author.PublishCommand;
+import org.tamanoir.node.author.RepositoryCommand;
+import org.tamanoir.node.author.VerifyCommand;
+import org.tamanoir.node.cli.CommandException;
+import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.Logging;
+import org.tamanoir.node.cli.Suggestion;
+import org.tamanoir.node.cli.Version;
+import org.tamanoir.node.ctl.CaptureCommand;
+import org.tamanoir.node.ctl.CtlCommand;
+import org.tamanoir.node.ctl.ObserveCommand;
+import org.tamanoir.node.demo.DemoCommand;
+import org.tamanoir.node.director.DirectorCommand;
+import org.tamanoir.node.load.ReceiveCommand;
+import org.tamanoir.node.load.SendCommand;
+import org.tamanoir.node.run.NodeCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -18,27 +44,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
         name = "tamanoir",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        synopsisSubcommandLabel = "COMMAND",
-        description = "An active network node: services run on streams of ANEP packets while they are in transit.",
-        commandListHeading = "%nCommands:%n",
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {
-            "0:done",
-            "1:the command failed in its work",
-            "2:wrong usage, wrong configuration, or it could not start"
-        },
-        footer = {
-            "",
-            "Units: k, M and G are powers of 1000 in numbers of packets and in rates, powers of 1024 in sizes of "
-                    + "memory, where KiB, MiB and GiB mean the same; times have ms, s, m or h.",
-            "Addresses: HOST:PORT, [V6]:PORT; a port alone means 127.0.0.1, a host alone port 3322.",
-            "Help on a command: tamanoir COMMAND --help"
-        })
-public final class Main implements Runnable {
-    static final int OK = 0;
-    static final int FAILED = 1;
-    static final int USAGE = 2;
-
+        synopsisSubcommandLabel = "[COMMAND]",
+        commandListHeading = "%nCommands:%n")
+public final class Main implements Callable<Integer> {
     private static final List<Class<?>> COMMANDS = List.of(
             NodeCommand.class,
             CtlCommand.class,
@@ -63,16 +71,27 @@ public final class Main implements Runnable {
 
     /** Runs a command and ends the process with its exit code. */
     public static void main(String[] args) {
-        System.exit(commandLine(args).execute(args));
+        int code = ExitCode.LOST;
+        try {
+            code = commandLine(args).execute(args);
+        } catch (Error e) {
+            try {
+                e.printStackTrace();
+            } finally {
+                Runtime.getRuntime()
+                        .halt(ExitCode.LOST); // Other threads would keep a process without its main thread alive.
+            }
+        }
+        System.exit(code);
     }
 
     /** Runs a command in this process, with these in place of standard output and standard error. */
-    static int run(PrintWriter out, PrintWriter err, String... args) {
+    public static int run(PrintWriter out, PrintWriter err, String... args) {
         return commandLine(args).setOut(out).setErr(err).execute(args);
     }
 
     /** With the command alone that the first argument names: to read the others' options takes 50 ms of a start. */
-    static CommandLine commandLine(String... args) {
+    public static CommandLine commandLine(String... args) {
         CommandLine root = new CommandLine(new Main());
         List<Class<?>> named = COMMANDS.stream()
                 .filter(command -> args.length > 0
@@ -80,16 +99,30 @@ public final class Main implements Runnable {
                         && command.getAnnotation(Command.class).name().equals(args[0]))
                 .toList();
         (named.isEmpty() ? COMMANDS : named).forEach(root::addSubcommand);
+        @Nullable CommandLine node = root.getSubcommands().get("node");
+        if (node != null) {
+            NodeCommand.addSettings(node.getCommandSpec());
+            node.addSubcommand(ObserveCommand.class).addSubcommand(CaptureCommand.class);
+        }
         root.getSubcommands()
                 .values()
                 .forEach(command -> command.getCommandSpec().versionProvider(new Version()));
+        root.setResourceBundle(texts());
         return root.setParameterExceptionHandler(Main::misused).setExecutionExceptionHandler(Main::failed);
+    }
+
+    /** Reads the texts of all commands' help; in one language, so that no other is looked for. */
+    private static ResourceBundle texts() {
+        try (InputStream in = Main.class.getResourceAsStream("commands.properties")) {
+            return new PropertyResourceBundle(Objects.requireNonNull(in));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Option(
             names = {"-v", "--verbose"},
-            scope = ScopeType.INHERIT,
-            description = "Log in detail, and print the stack trace of an error.")
+            scope = ScopeType.INHERIT)
     private void setVerbose(boolean wanted) {
         // picocli also sets the initial value, false, once for each command that inherits the option.
         if (wanted) {
@@ -98,38 +131,60 @@ public final class Main implements Runnable {
         }
     }
 
-    /** Without a command. */
+    /** Runs a node with its defaults: what the program does without a command. */
     @Override
-    public void run() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        throw new CommandException(USAGE, "a command is missing", null);
+    public Integer call() {
+        CommandLine program = spec.commandLine();
+        program.getErr().println("running a node with its defaults; 'tamanoir --help' shows the commands");
+        return Objects.requireNonNull(program.getSubcommands().get("node")).execute();
     }
 
     private static int misused(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
-        List<String> guesses = new ArrayList<>();
-        if (e instanceof UnmatchedArgumentException unmatched) {
-            guesses.addAll(unmatched.getSuggestions());
-        }
         String name = command.getCommandSpec().qualifiedName();
-        String guess = guesses.isEmpty() ? "" : "; did you mean " + String.join(" or ", guesses) + "?";
-        print(command, name + ": " + e.getMessage() + guess + "; see '" + name + " --help'", e);
-        return USAGE;
+        String what = e instanceof UnmatchedArgumentException unmatched ? unmatched(unmatched) : e.getMessage();
+        print(command, name + ": " + what + "; see '" + name + " --help'", e);
+        return ExitCode.USAGE;
+    }
+
+    /** Returns what nothing is known by: options without the values behind them, or else the first word. */
+    private static String unmatched(UnmatchedArgumentException e) {
+        CommandSpec command = e.getCommandLine().getCommandSpec();
+        List<String> options = e.getUnmatched().stream()
+                .filter(word -> word.matches("-.+"))
+                .map(word -> word.replaceFirst("=.*", ""))
+                .toList();
+        boolean isOption = e.isUnknownOption() && !options.isEmpty();
+        String what = !isOption
+                ? e.getMessage()
+                : "Unknown option" + (options.size() > 1 ? "s" : "") + ": '" + String.join("', '", options) + "'";
+        return what
+                + Suggestion.nearest(
+                                isOption ? options.get(0) : e.getUnmatched().get(0),
+                                isOption
+                                        ? command.optionsMap().keySet()
+                                        : command.subcommands().keySet())
+                        .map(nearest -> "; did you mean " + nearest + "?")
+                        .orElse("");
     }
 
     private static int failed(Exception e, CommandLine command, ParseResult parsed) {
         String what = e.getMessage() == null || e.getMessage().isBlank() ? e.toString() : e.getMessage();
         print(command, command.getCommandSpec().qualifiedName() + ": " + what, e);
         if (e instanceof CommandException known) {
-            known.details.forEach(line -> command.getErr().println("  " + line.replaceAll("\\s*\\R\\s*", " ")));
+            known.details.forEach(line -> command.getErr().println("  " + oneLine(line)));
             command.getErr().flush();
         }
-        return e instanceof CommandException known ? known.exitCode : FAILED;
+        return e instanceof CommandException known ? known.exitCode : ExitCode.FAILED;
+    }
+
+    private static String oneLine(String text) {
+        return OneLine.of(text.replaceAll("\\s*\\R\\s*", " "));
     }
 
     private static void print(CommandLine command, String text, Exception e) {
         PrintWriter err = command.getErr();
-        err.println(text.replaceAll("\\s*\\R\\s*", " "));
+        err.println(oneLine(text));
         if (command.getCommandSpec().root().userObject() instanceof Main main && main.verbose) {
             e.printStackTrace(err);
         }

@@ -28,6 +28,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.node.admin.TestAdmin;
+import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -158,7 +161,7 @@ class CtlCommandTest {
                 List.of("10.0.2.0/24", "10.0.2.1/24=127.0.0.1:1", "10.0.2.0/24=127.0.0.1:1,tcp,udp", "10/8=:1")) {
             assertThat(run("ctl", "routes", "put", "10.9.0.0/16=127.0.0.1:1", route, "--admin", admin()))
                     .as(route)
-                    .isEqualTo(Main.USAGE);
+                    .isEqualTo(ExitCode.USAGE);
         }
         assertThat(err.toString().lines()).hasSize(4).allMatch(line -> line.startsWith("tamanoir ctl routes put: "));
         assertThat(node.manager.routes()).isEmpty();
@@ -180,48 +183,48 @@ class CtlCommandTest {
         for (String text : List.of("10.0.2.0/24=127.0.0.1:1\n10.0.3.0/24", "10.0.2.0/24=127.0.0.1:1\n\u00e9=::1")) {
             Files.writeString(file, text);
             assertThat(run("ctl", "routes", "replace", file.toString(), "--admin", admin()))
-                    .isEqualTo(Main.USAGE);
+                    .isEqualTo(ExitCode.USAGE);
         }
         Files.writeString(file, "# too large".repeat(10_000));
         assertThat(run("ctl", "routes", "replace", file.toString(), "--admin", admin()))
-                .isEqualTo(Main.USAGE);
+                .isEqualTo(ExitCode.USAGE);
         assertThat(run("ctl", "routes", "replace", folder + "/none", "--admin", admin()))
-                .isEqualTo(Main.USAGE);
+                .isEqualTo(ExitCode.USAGE);
         assertThat(err.toString().lines()).hasSize(4);
         assertThat(err.toString()).contains("routes:2: 10.0.3.0/24: ", "larger than 64KiB", "none: cannot be read");
         Files.writeString(file, "10.0.2.0/24=127.0.0.1:1\n10.0.2.0/24=127.0.0.1:2");
         String[] twice = {"ctl", "routes", "replace", file.toString(), "--admin", admin()};
         assertThat(run(Stream.concat(Stream.of(twice), Stream.of("--token-file", token.toString()))
                         .toArray(String[]::new)))
-                .isEqualTo(Main.FAILED);
+                .isEqualTo(ExitCode.FAILED);
         assertThat(node.manager.routes()).hasSize(1);
     }
 
     @Test
     void aRefusalOfTheNodeIsOneLine() {
         assertThat(run("ctl", "deploy", "org.example.Foo:1.0", "--admin", admin(), "--token-file", token.toString()))
-                .isEqualTo(Main.FAILED);
+                .isEqualTo(ExitCode.FAILED);
         assertThat(err.toString().lines()).hasSize(1);
         assertThat(err.toString()).startsWith("tamanoir ctl deploy: this node deploys nothing");
         assertThat(run("ctl", "services", "org.example.None", "--admin", admin()))
-                .isEqualTo(Main.FAILED);
+                .isEqualTo(ExitCode.FAILED);
         assertThat(ctl("release", TestAdmin.MONITOR)).contains("running");
     }
 
     @Test
     void aMissingOrWrongTokenIsSaidWithTheRemedy() throws IOException {
         assertThat(run("ctl", "routes", "remove", "10.0.0.0/8", "--admin", admin()))
-                .isEqualTo(Main.FAILED);
+                .isEqualTo(ExitCode.FAILED);
         assertThat(err.toString()).contains("--token-file FILE or in TAMANOIR_TOKEN");
         Path wrong = Files.writeString(folder.resolve("wrong"), "not the token of this node");
         assertThat(run("ctl", "routes", "remove", "::/0", "--admin", admin(), "--token-file", wrong.toString()))
-                .isEqualTo(Main.USAGE);
+                .isEqualTo(ExitCode.USAGE);
         Files.writeString(wrong, "not-the-token-of-this-node");
         assertThat(run("ctl", "routes", "remove", "::/0", "--admin", admin(), "--token-file", wrong.toString()))
-                .isEqualTo(Main.FAILED);
+                .isEqualTo(ExitCode.FAILED);
         assertThat(err.toString()).contains("refuses this token");
         assertThat(run("ctl", "status", "--admin", admin(), "--token-file", folder + "/none"))
-                .isEqualTo(Main.USAGE);
+                .isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains("there is no such file").doesNotContain("not-the-token");
     }
 
@@ -231,11 +234,11 @@ class CtlCommandTest {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
-        assertThat(run("ctl", "status", "--admin", "127.0.0.1:" + port)).isEqualTo(Main.USAGE);
+        assertThat(run("ctl", "status", "--admin", "127.0.0.1:" + port)).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString().lines()).hasSize(1);
         assertThat(err.toString()).contains("http://127.0.0.1:" + port, "is the node running", "--admin URL");
         for (String url : List.of("ftp://127.0.0.1:1", "http://127.0.0.1:1/x", "http:///", "127.0.0.1:99999", "a b")) {
-            assertThat(run("ctl", "status", "--admin", url)).as(url).isEqualTo(Main.USAGE);
+            assertThat(run("ctl", "status", "--admin", url)).as(url).isEqualTo(ExitCode.USAGE);
         }
     }
 
@@ -253,11 +256,11 @@ class CtlCommandTest {
                     .as("%s", err)
                     .isZero();
             assertThat(out.toString()).contains("ready    yes");
-            assertThat(run("ctl", "status", "--admin", "https://" + address)).isEqualTo(Main.USAGE);
+            assertThat(run("ctl", "status", "--admin", "https://" + address)).isEqualTo(ExitCode.USAGE);
             assertThat(err.toString()).contains("no TLS with https://" + address, "--ca");
-            assertThat(run("ctl", "status", "--admin", "http://" + address)).isEqualTo(Main.USAGE);
+            assertThat(run("ctl", "status", "--admin", "http://" + address)).isEqualTo(ExitCode.USAGE);
             assertThat(run("ctl", "status", "--admin", address, "--ca", folder + "/none.pem"))
-                    .isEqualTo(Main.USAGE);
+                    .isEqualTo(ExitCode.USAGE);
             assertThat(err.toString()).contains("none.pem").doesNotContain("\tat ");
         }
     }
@@ -265,7 +268,7 @@ class CtlCommandTest {
     @Test
     void whatIsNoAdminApiIsSaid() throws Exception {
         try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            CompletableFuture<Void> answer = CompletableFuture.runAsync(() -> {
+            CompletableFuture<Void> answer = Waiting.async(() -> {
                 try (Socket socket = other.accept()) {
                     socket.getInputStream().read();
                     socket.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".getBytes());
@@ -274,7 +277,7 @@ class CtlCommandTest {
                 }
             });
             assertThat(run("ctl", "traffic", "--admin", "127.0.0.1:" + other.getLocalPort()))
-                    .isEqualTo(Main.FAILED);
+                    .isEqualTo(ExitCode.FAILED);
             assertThat(err.toString()).contains("no admin API");
             answer.get(20, TimeUnit.SECONDS);
         }
@@ -282,38 +285,37 @@ class CtlCommandTest {
 
     @Test
     void dropsAndEventsAreFollowedUntilTheNodeEnds() throws Exception {
-        CompletableFuture<Integer> observing =
-                CompletableFuture.supplyAsync(() -> run("node", "observe", "--admin", admin()));
+        CompletableFuture<Integer> observing = Waiting.async(() -> run("node", "observe", "--admin", admin()));
         await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
             sendOverUdp(); // Until it looks.
-            assertThat(out.toString()).contains("dropped  NO_ROUTE  25 octets from 127.0.0.1:");
+            assertThat(out.toString()).contains("dropped  NO_ROUTE  25 bytes from 127.0.0.1:");
         });
         await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
             node.manager.ready(null);
             assertThat(out.toString()).contains("node  the node is ready");
         });
         node.server.close();
-        assertThat(observing.get(20, TimeUnit.SECONDS)).isEqualTo(Main.FAILED);
+        assertThat(observing.get(20, TimeUnit.SECONDS)).isEqualTo(ExitCode.FAILED);
         assertThat(err.toString()).containsAnyOf("has the node ended?", "has ended the connection");
     }
 
     @Test
     void eventsAreFollowedAfterThoseOfThePast() throws Exception {
         CompletableFuture<Integer> following =
-                CompletableFuture.supplyAsync(() -> run("ctl", "events", "--follow", "--admin", admin()));
+                Waiting.async(() -> run("ctl", "events", "--follow", "--admin", admin()));
         await().atMost(Duration.ofSeconds(20)).until(() -> out.toString().contains("the node is ready"));
         node.manager.ready("the repository is away");
         await().atMost(Duration.ofSeconds(20)).until(() -> out.toString().contains("the repository is away"));
         assertThat(out.toString().lines().filter(line -> line.contains("the node is ready")))
                 .hasSize(1);
         node.server.close();
-        assertThat(following.get(20, TimeUnit.SECONDS)).isEqualTo(Main.FAILED);
+        assertThat(following.get(20, TimeUnit.SECONDS)).isEqualTo(ExitCode.FAILED);
     }
 
     @Test
     void packetsAreCapturedIntoAFile() throws Exception {
         Path file = folder.resolve("f.pcap");
-        CompletableFuture<Integer> capturing = CompletableFuture.supplyAsync(() -> run(
+        CompletableFuture<Integer> capturing = Waiting.async(() -> run(
                 "node",
                 "capture",
                 "--count",
@@ -329,12 +331,12 @@ class CtlCommandTest {
             return capturing.isDone();
         });
         assertThat(capturing.get()).as("%s", err).isZero();
-        String octets = HexFormat.of().formatHex(Files.readAllBytes(file));
-        assertThat(octets).startsWith("a1b23c4d");
-        assertThat(octets.split(HexFormat.of().formatHex(PACKET), -1)).hasSize(4);
+        String bytes = HexFormat.of().formatHex(Files.readAllBytes(file));
+        assertThat(bytes).startsWith("a1b23c4d");
+        assertThat(bytes.split(HexFormat.of().formatHex(PACKET), -1)).hasSize(4);
         assertThat(run("node", "capture", "-o", folder + "/no/f.pcap", "--admin", admin()))
-                .isEqualTo(Main.FAILED);
+                .isEqualTo(ExitCode.FAILED);
         assertThat(run("node", "capture", "--count", "0", "-o", file.toString()))
-                .isEqualTo(Main.USAGE);
+                .isEqualTo(ExitCode.USAGE);
     }
 }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Ipvs;
 
 /**

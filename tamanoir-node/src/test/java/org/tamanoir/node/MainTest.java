@@ -2,6 +2,7 @@ package org.tamanoir.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.node.cli.Logging;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -69,6 +71,19 @@ class MainTest {
         assertThat(err.toString()).isEmpty();
     }
 
+    /** It takes some 150 ms to load, which each start of a node would wait for. */
+    @Test
+    void aNodesOptionsAreReadWithoutALibraryForJson() throws IOException {
+        ProcessBuilder builder = Program.builder("node", "--validate").redirectErrorStream(true);
+        builder.environment().put("JAVA_TOOL_OPTIONS", "-Xlog:class+load");
+        Process node = builder.start();
+        try (BufferedReader out = node.inputReader()) {
+            assertThat(out.lines())
+                    .anyMatch(line -> line.contains("org.tamanoir.node.config.NodeSettings"))
+                    .noneMatch(line -> line.contains("tools.jackson"));
+        }
+    }
+
     private static List<CommandLine> commands(CommandLine root) {
         List<CommandLine> commands = new ArrayList<>(List.of(root));
         root.getSubcommands().values().forEach(command -> commands.addAll(commands(command)));
@@ -98,17 +113,33 @@ class MainTest {
     void aMistypedCommandOrOptionIsGuessed() {
         run("nod");
         run("node", "--validat");
+        run("node", "--transprot", "nio");
+        run("ctl", "servces");
+        run("node", "\u001b[1m");
         assertThat(err.toString().lines())
                 .containsExactly(
                         "tamanoir: Unmatched argument at index 0: 'nod'; did you mean node?; see 'tamanoir --help'",
                         "tamanoir node: Unknown option: '--validat'; did you mean --validate?; "
-                                + "see 'tamanoir node --help'");
+                                + "see 'tamanoir node --help'",
+                        "tamanoir node: Unknown option: '--transprot'; did you mean --transport?; "
+                                + "see 'tamanoir node --help'",
+                        "tamanoir ctl: Unmatched argument at index 1: 'servces'; did you mean services?; "
+                                + "see 'tamanoir ctl --help'",
+                        "tamanoir node: Unmatched argument at index 1: '?[1m'; see 'tamanoir node --help'");
     }
 
+    /** Whether it gets its usual port or says who has it depends on what else runs on this host. */
     @Test
-    void withoutACommandUsageIsShownAndTheCodeIs2() {
-        assertThat(run()).isEqualTo(2);
-        assertThat(err.toString()).startsWith("Usage: tamanoir").contains("tamanoir: a command is missing");
+    void withoutACommandANodeRunsAndSaysHowToSeeTheCommands() throws Exception {
+        Process node = Program.builder().redirectErrorStream(true).start();
+        try (BufferedReader lines = node.inputReader()) {
+            assertThat(lines.readLine())
+                    .isEqualTo("running a node with its defaults; 'tamanoir --help' shows the commands");
+            assertThat(lines.lines().filter(line -> line.contains("3322")).findFirst())
+                    .isPresent();
+        } finally {
+            node.destroyForcibly().waitFor();
+        }
     }
 
     @ParameterizedTest

@@ -6,15 +6,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The program as a process of its own, with this one's class path. */
-final class Program {
+public final class Program {
     private Program() {}
 
     /** Standard error goes where this process's goes. */
-    static Process start(String... arguments) throws IOException {
+    public static Process start(String... arguments) throws IOException {
         return builder(arguments).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
-    static ProcessBuilder builder(String... arguments) {
+    public static ProcessBuilder builder(String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 // As the manifest of the jar says: without it newer JVMs warn on standard error.

@@ -30,6 +30,9 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.LoadPattern;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.demo.DemoNetwork;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -47,9 +50,7 @@ class SendReceiveCommandTest {
         final CompletableFuture<Integer> exit;
 
         Run(String... arguments) {
-            exit = CompletableFuture.supplyAsync(
-                    () -> Main.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments),
-                    task -> new Thread(task).start());
+            exit = Waiting.async(() -> Main.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments));
         }
 
         int exitCode() throws Exception {
@@ -82,9 +83,9 @@ class SendReceiveCommandTest {
         return new Run(all.toArray(String[]::new));
     }
 
-    private byte[] randomFile(Path file, int octets) {
-        byte[] content = new byte[octets];
-        new Random(octets).nextBytes(content);
+    private byte[] randomFile(Path file, int bytes) {
+        byte[] content = new byte[bytes];
+        new Random(bytes).nextBytes(content);
         try {
             Files.write(file, content);
         } catch (IOException e) {
@@ -116,8 +117,8 @@ class SendReceiveCommandTest {
         assertThat(receive.exitCode()).as(receive.err.toString()).isZero();
         assertThat(receive.json().get("packets").asLong()).isEqualTo(3001);
         assertThat(receive.json().get("streams").size()).isEqualTo(3);
-        assertThat(receive.json().get("octets").asLong())
-                .isEqualTo(send.json().get("octets").asLong());
+        assertThat(receive.json().get("bytes").asLong())
+                .isEqualTo(send.json().get("bytes").asLong());
         assertThat(receive.json().get("latency").get("count").asLong()).isEqualTo(3001);
     }
 
@@ -132,7 +133,7 @@ class SendReceiveCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--tcp", "--udp"})
-    void aFileArrivesOctetForOctet(String transport) throws Exception {
+    void aFileArrivesByteForByte(String transport) throws Exception {
         byte[] content = randomFile(folder.resolve("in"), 1_000_003);
         Path to = folder.resolve("out");
         Run receive = receive(transport, "-o", to.toString(), "--exit-after-streams", "1", "--idle", "700ms");
@@ -151,19 +152,19 @@ class SendReceiveCommandTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 1000, 1001})
-    void theLastPacketOfAFileIsWhatRemains(int octets) throws Exception {
-        byte[] content = randomFile(folder.resolve("in"), octets);
+    void theLastPacketOfAFileIsWhatRemains(int bytes) throws Exception {
+        byte[] content = randomFile(folder.resolve("in"), bytes);
         Path to = folder.resolve("out");
         Run receive = receive("--tcp", "-o", to.toString(), "--timeout", "8s", "--exit-after-streams", "1");
-        // 24 octets of header with the stream alone, 8 more with the hop budget: payloads of 100.
+        // 24 bytes of header with the stream alone, 8 more with the hop budget: payloads of 100.
         Run send = send(
                 receive.listening(),
                 "--packet-size",
                 "132",
                 folder.resolve("in").toString());
         assertThat(send.exitCode()).as(send.err.toString()).isZero();
-        assertThat(send.json().get("packets").asLong()).isEqualTo((octets + 99) / 100);
-        if (octets > 0) {
+        assertThat(send.json().get("packets").asLong()).isEqualTo((bytes + 99) / 100);
+        if (bytes > 0) {
             assertThat(receive.exitCode()).as(receive.err.toString()).isZero();
         } else {
             receive.exit.cancel(true);
@@ -171,10 +172,10 @@ class SendReceiveCommandTest {
         assertThat(to).hasBinaryContent(content);
     }
 
-    /** Random octets grow when they are compressed: near 64 KiB a service has to cut what was one packet into two. */
+    /** Random bytes grow when they are compressed: near 64 KiB a service has to cut what was one packet into two. */
     @ParameterizedTest
     @ValueSource(ints = {1_400, 65_535})
-    void whatGzipAndGunzipCutAnewArrivesWhole(int packetOctets) throws Exception {
+    void whatGzipAndGunzipCutAnewArrivesWhole(int packetBytes) throws Exception {
         byte[] content = randomFile(folder.resolve("in"), 500_000);
         Path to = folder.resolve("out");
         try (DemoNetwork network = new DemoNetwork("auto")) {
@@ -185,7 +186,7 @@ class SendReceiveCommandTest {
                                     "--service",
                                     "Gzip",
                                     "--packet-size",
-                                    String.valueOf(packetOctets),
+                                    String.valueOf(packetBytes),
                                     "--destination",
                                     DemoNetwork.DESTINATION + port(file),
                                     folder.resolve("in").toString())

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,10 +21,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Sender, two nodes and receiver as processes of their own, as from a shell. */
+@Tag("once")
 @Timeout(60)
 class WholePathTest {
     private static final int PATIENCE_S = 20;
-    private static final int FILE_OCTETS = 3_000_017;
+    private static final int FILE_BYTES = 3_000_017;
     private static final String DESTINATION = "192.0.2.7";
 
     private final List<Process> started = new ArrayList<>();
@@ -54,8 +56,8 @@ class WholePathTest {
     }
 
     private Path randomFile() throws IOException {
-        byte[] content = new byte[FILE_OCTETS];
-        new Random(FILE_OCTETS).nextBytes(content);
+        byte[] content = new byte[FILE_BYTES];
+        new Random(FILE_BYTES).nextBytes(content);
         return Files.write(folder.resolve("sent"), content);
     }
 
@@ -100,7 +102,7 @@ class WholePathTest {
         assertThat(receive.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
         assertThat(receive.exitValue()).as("%s", report).isZero();
         assertThat(report.get("whole").asBoolean()).isTrue();
-        assertThat(report.get("payloadOctets").asLong()).isEqualTo(FILE_OCTETS);
+        assertThat(report.get("payloadBytes").asLong()).isEqualTo(FILE_BYTES);
         assertThat(Files.mismatch(sent, copy)).isEqualTo(-1);
     }
 

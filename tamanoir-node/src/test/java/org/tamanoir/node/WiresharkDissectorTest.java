@@ -18,17 +18,21 @@ import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.node.admin.RawCapture;
+import org.tamanoir.node.admin.Tshark;
 
 /** Holds docs/wireshark/anep.lua against tshark and against the node's own reading of packets. */
+@Tag("once")
 @Timeout(120)
 class WiresharkDissectorTest {
     private static final List<String> NO_OPTIONS = List.of();
@@ -120,13 +124,13 @@ class WiresharkDissectorTest {
         RawCapture capture = new RawCapture(3325);
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 2000; i++) {
-            byte[] octets = Arrays.copyOf(good, i % 10 == 0 ? random.nextInt(1, good.length) : good.length);
+            byte[] bytes = Arrays.copyOf(good, i % 10 == 0 ? random.nextInt(1, good.length) : good.length);
             for (int change = random.nextInt(3); change >= 0; change--) {
-                octets[random.nextInt(Math.min(octets.length, 120))] = (byte) random.nextInt(i % 2 == 0 ? 256 : 4);
+                bytes[random.nextInt(Math.min(bytes.length, 120))] = (byte) random.nextInt(i % 2 == 0 ? 256 : 4);
             }
-            capture.datagram(octets);
-            DropReason reason =
-                    new Packet(Anep.DEFAULT_TYPE_ID, PacketSpace.HEAP).parse(ByteBuffer.wrap(octets), 0, octets.length);
+            capture.datagram(bytes);
+            ParseFault reason =
+                    new Packet(Anep.DEFAULT_TYPE_ID, PacketSpace.HEAP).parse(ByteBuffer.wrap(bytes), 0, bytes.length);
             expected.add(reason == null ? "" : reason.name());
         }
         assertThat(Tshark.fields(capture.writeTo(folder.resolve("m.pcap")), NO_OPTIONS, "anep.drop_reason"))
@@ -136,9 +140,9 @@ class WiresharkDissectorTest {
     }
 
     private static byte[] packet(Packet packet) {
-        byte[] octets = new byte[packet.length()];
-        packet.buffer().get(packet.offset(), octets);
-        return octets;
+        byte[] bytes = new byte[packet.length()];
+        packet.buffer().get(packet.offset(), bytes);
+        return bytes;
     }
 
     private static PacketBuilder tamanoirPacket() throws IOException {
@@ -214,17 +218,17 @@ class WiresharkDissectorTest {
     void putsTcpStreamsTogetherHoweverTheyAreCut() throws Exception {
         PacketBuilder builder = new PacketBuilder().stream(7).checksum();
         ByteBuffer stream = ByteBuffer.allocate(200_000);
-        for (int octets : new int[] {0, 1, 300, 5000, 65_000, 10}) {
-            builder.write(stream, ByteBuffer.allocate(octets));
+        for (int bytes : new int[] {0, 1, 300, 5000, 65_000, 10}) {
+            builder.write(stream, ByteBuffer.allocate(bytes));
         }
-        byte[] octets = Arrays.copyOf(stream.array(), stream.position());
+        byte[] bytes = Arrays.copyOf(stream.array(), stream.position());
         RawCapture capture = new RawCapture(3323);
         int streams = 0;
-        for (int segmentOctets : new int[] {17, 1460, 60_000}) {
+        for (int segmentBytes : new int[] {17, 1460, 60_000}) {
             capture.connection();
             streams++;
-            for (int at = 0; at < octets.length; at += segmentOctets) {
-                capture.segment(Arrays.copyOfRange(octets, at, Math.min(octets.length, at + segmentOctets)));
+            for (int at = 0; at < bytes.length; at += segmentBytes) {
+                capture.segment(Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + segmentBytes)));
             }
         }
         List<String> frames = Tshark.fields(
@@ -247,7 +251,7 @@ class WiresharkDissectorTest {
     @Test
     void readsTheVectorsOfStreamsAsANodeDoes() throws Exception {
         RawCapture capture = new RawCapture(3322);
-        // S1 octet by octet, M10 and M5, which wait for more, and M1, where a node closes.
+        // S1 byte by byte, M10 and M5, which wait for more, and M1, where a node closes.
         capture.connection();
         for (byte octet : hex("0100 4a4e 0002 000a 4142 0100 0012 0002 0008")) {
             capture.segment(new byte[] {octet});
@@ -267,12 +271,12 @@ class WiresharkDissectorTest {
 
     @Test
     void otherPortsAreReadWhenASettingSaysSo() throws Exception {
-        byte[] octets = packet(new PacketBuilder().build(ByteBuffer.allocate(3)));
+        byte[] bytes = packet(new PacketBuilder().build(ByteBuffer.allocate(3)));
         Path capture = new RawCapture(9999)
-                .datagram(octets)
+                .datagram(bytes)
                 .datagram("no packet at all".getBytes(StandardCharsets.US_ASCII))
                 .connection()
-                .segment(octets)
+                .segment(bytes)
                 .writeTo(folder.resolve("p.pcap"));
         String[] fields = {"frame.number", "anep.length"};
         List<String> shown = List.of("-Y", "anep");

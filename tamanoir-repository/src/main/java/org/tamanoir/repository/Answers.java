@@ -1,5 +1,6 @@
 package org.tamanoir.repository;
 
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -15,9 +16,21 @@ final class Answers {
             .disable(tools.jackson.databind.MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
             .build();
 
+    /** For the rest of a body that nobody reads. */
+    private static final long LINGER_MS = 500;
+
     private Answers() {}
 
     static void json(RoutingContext context, int status, Object body) {
+        encoded(context, status, encode(body));
+    }
+
+    /** Returns JSON; any thread. */
+    static String encode(Object body) {
+        return JSON.writeValueAsString(body) + "\n";
+    }
+
+    static void encoded(RoutingContext context, int status, String json) {
         HttpServerResponse response = context.response();
         if (response.ended() || response.closed()) {
             return;
@@ -26,20 +39,35 @@ final class Answers {
                 .putHeader("Content-Type", TreeFile.JSON)
                 .putHeader("Cache-Control", "no-store")
                 .putHeader("X-Content-Type-Options", "nosniff")
-                .end(JSON.writeValueAsString(body) + "\n");
+                .end(json);
     }
 
     static void error(RoutingContext context, int status, String line) {
         json(context, status, Map.of("error", line));
     }
 
-    /** An error before the request's body was read: what is left of it is not worth reading. */
+    /** Answers an error before the request's body was read: what is left of it is not worth reading. */
     static void refuse(RoutingContext context, int status, String line) {
         context.response().putHeader("Connection", "close");
+        // Not at once, or the sender would learn of the end before the answer.
+        context.vertx()
+                .setTimer(LINGER_MS, late -> context.request().connection().close());
         error(context, status, line);
     }
 
-    /** What went wrong here is logged; the client learns as much as helps it. */
+    /** Answers an error before anything else looks at the request, whose end is not known for sure either. */
+    static void malformed(HttpServerRequest request, String line) {
+        request.response()
+                .setStatusCode(400)
+                .putHeader("Content-Type", TreeFile.JSON)
+                .putHeader("Cache-Control", "no-store")
+                .putHeader("X-Content-Type-Options", "nosniff")
+                .putHeader("Connection", "close")
+                .end(encode(Map.of("error", line)))
+                .onComplete(sent -> request.connection().close());
+    }
+
+    /** Logs what went wrong here; the client learns as much as helps it. */
     static void failed(RoutingContext context, Throwable cause) {
         String line = cause.getMessage() == null ? cause.toString() : cause.getMessage();
         LOG.warn("{} {}: {}", context.request().method(), context.request().path(), line, cause);

@@ -3,22 +3,22 @@ package org.tamanoir.repository;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.BoundedBody;
+import org.tamanoir.deploy.HttpCalls;
 
 /**
- * HTTP calls to one repository, each bounded in octets and in time as a whole. Follows no redirects: a repository
+ * HTTP calls to one repository, each bounded in bytes and in time as a whole. Follows no redirects: a repository
  * is where it is said to be.
  *
  * <p>Thread contract: any thread; calls block.
@@ -28,22 +28,15 @@ final class Calls {
     /** For an answer without a long body. */
     static final Duration SHORT = Duration.ofSeconds(30);
     /** The slowest transfer that is waited for. */
-    private static final long MIN_OCTETS_PER_SECOND = 64 << 10;
+    private static final long MIN_BYTES_PER_SECOND = 64 << 10;
 
     private final URI base;
-    private final HttpClient client;
+    private final HttpCalls calls;
 
     /** @param tls for https; null = the JDK's own */
     Calls(URI base, @Nullable SSLContext tls) {
         this.base = requireBase(base);
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(CONNECT)
-                .followRedirects(HttpClient.Redirect.NEVER);
-        if (tls != null) {
-            builder.sslContext(tls);
-        }
-        client = builder.build();
+        calls = new HttpCalls("repository-call", HttpCalls.client(tls).connectTimeout(CONNECT));
     }
 
     /**
@@ -70,24 +63,23 @@ final class Calls {
         return base;
     }
 
-    /** A request to a path below the repository's address. */
+    /** Returns a request to a path below the repository's address. */
     HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create(base + "/" + path));
     }
 
-    static Duration timeFor(long octets) {
-        return SHORT.plusSeconds(octets / MIN_OCTETS_PER_SECOND);
+    static Duration timeFor(long bytes) {
+        return SHORT.plusSeconds(bytes / MIN_BYTES_PER_SECOND);
     }
 
     /**
-     * Calls.
+     * Sends a request and waits for its whole answer.
      *
-     * @param body made anew for each answer
      * @throws IOException in one line that begins with the address
      */
-    <T> HttpResponse<T> send(HttpRequest request, Supplier<BoundedBody<T>> body, Duration total)
+    <T> HttpResponse<T> send(HttpRequest request, BoundedBody<T> body, Duration total)
             throws IOException, InterruptedException {
-        CompletableFuture<HttpResponse<T>> call = client.sendAsync(request, answer -> body.get());
+        Future<HttpResponse<T>> call = calls.send(request, answer -> body, () -> {});
         try {
             return call.get(total.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {

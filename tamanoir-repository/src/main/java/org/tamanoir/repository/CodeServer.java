@@ -19,7 +19,7 @@ import org.tamanoir.tls.TlsFiles;
 public final class CodeServer implements AutoCloseable {
     /** Finds the file behind a repository path, {@code keys/...} or {@code services/...}; null when there is none. */
     public interface Code {
-        /** Called by several threads; may block. */
+        /** Returns the file of a path; called by several threads, may block. */
         @Nullable
         Path file(String path);
     }
@@ -58,7 +58,7 @@ public final class CodeServer implements AutoCloseable {
             boolean key = path.startsWith("keys/");
             if (!path.endsWith(".jar")) {
                 String type = path.endsWith(".sig") ? TreeFile.TEXT : TreeFile.JSON;
-                return TreeFile.of(file, Disk.read(file, Manifest.MAX_OCTETS), !key, type);
+                return TreeFile.of(file, Disk.read(file, Manifest.MAX_BYTES), !key, type);
             }
             // A jar lies under its digest.
             String name = String.valueOf(file.getFileName());
@@ -68,7 +68,7 @@ public final class CodeServer implements AutoCloseable {
         }
     }
 
-    /** Where it listens, with the real port. */
+    /** Returns where it listens, with the real port. */
     public InetSocketAddress address() {
         return listener.address();
     }

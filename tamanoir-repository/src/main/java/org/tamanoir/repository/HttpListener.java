@@ -1,5 +1,6 @@
 package org.tamanoir.repository;
 
+import com.google.common.net.InetAddresses;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
@@ -12,6 +13,7 @@ import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.PemTrustOptions;
 import io.vertx.ext.web.Router;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,32 +21,36 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.routing.PeerNetwork;
 import org.tamanoir.tls.TlsFiles;
 
 /**
- * An HTTP/1.1 server on one address, with the bounds that every server here has: connections at once, octets of a
- * request's head, time for a request, idle time.
+ * An HTTP/1.1 server on one address, with the bounds that every server here has: connections in all and of one peer,
+ * bytes of a request's head, time for a request, idle time; and with heads that leave nothing in doubt.
  *
  * <p>Thread contract: any thread. Routes run on its one event-loop thread and must not block there.
  */
 public final class HttpListener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
-    private static final int MAX_HEAD_OCTETS = 16 * 1024;
-    private static final int MAX_LINE_OCTETS = 4 * 1024;
+    private static final int MAX_HEAD_BYTES = 16 * 1024;
+    private static final int MAX_LINE_BYTES = 4 * 1024;
 
     /**
      * Bounds that tests make small.
      *
-     * @param connections at once; what comes beyond is closed
+     * @param connections at once, by the rules of {@link HttpConnections}
+     * @param perPeer connections of one peer that is not this host
+     * @param reserved connections that strangers cannot have
      * @param headMs from a connection's begin, its TLS handshake included, to the first whole request head
      * @param bodyMs for a request with a body, answer included
-     * @param idleMs without an octet in either direction, and from an answer to the next whole request head
+     * @param idleMs without a byte in either direction, and from an answer to the next whole request head
      */
-    record Limits(int connections, long headMs, long bodyMs, long idleMs) {
-        static final Limits USUAL = new Limits(256, 10_000, 300_000, 60_000);
+    record Limits(int connections, int perPeer, int reserved, long headMs, long bodyMs, long idleMs) {
+        static final Limits USUAL = new Limits(256, 32, 32, 10_000, 300_000, 60_000);
     }
 
     private static final long PATIENCE_SECONDS = 10;
@@ -70,34 +76,62 @@ public final class HttpListener implements AutoCloseable {
     public static HttpListener start(
             String what, InetSocketAddress address, @Nullable TlsFiles tls, Function<Vertx, Router> routes)
             throws IOException {
-        return start(what, address, tls, routes, Limits.USUAL);
+        return start(what, address, tls, nobody -> false, routes);
+    }
+
+    /**
+     * Listens, with places reserved for some peers.
+     *
+     * @param isReservedFor whether a peer may have one of the places that are reserved for this host; asked for each
+     *     connection, by a thread that accepts, and must not block
+     * @throws IOException as the other one
+     */
+    public static HttpListener start(
+            String what,
+            InetSocketAddress address,
+            @Nullable TlsFiles tls,
+            Predicate<InetAddress> isReservedFor,
+            Function<Vertx, Router> routes)
+            throws IOException {
+        return start(what, address, tls, isReservedFor, routes, Limits.USUAL);
     }
 
     static HttpListener start(
             String what,
             InetSocketAddress address,
             @Nullable TlsFiles tls,
+            Predicate<InetAddress> isReservedFor,
             Function<Vertx, Router> routes,
             Limits limits)
             throws IOException {
-        Vertx vertx = Vertx.vertx(new VertxOptions()
-                .setEventLoopPoolSize(1)
-                .setWorkerPoolSize(4)
-                .setInternalBlockingPoolSize(2)
-                .setFileSystemOptions(new FileSystemOptions()
-                        .setClassPathResolvingEnabled(false)
-                        .setFileCachingEnabled(false)));
+        HttpConnections connections =
+                new HttpConnections(limits.connections, limits.perPeer, limits.reserved, isReservedFor);
+        Vertx vertx = Vertx.builder()
+                .with(new VertxOptions()
+                        .setEventLoopPoolSize(1)
+                        .setWorkerPoolSize(4)
+                        .setInternalBlockingPoolSize(2)
+                        .setFileSystemOptions(new FileSystemOptions()
+                                .setClassPathResolvingEnabled(false)
+                                .setFileCachingEnabled(false)))
+                .withTransport(new BoundedTransport(connections))
+                .build();
         try {
             if (tls != null) {
                 tls.context(); // Its errors say what to do; Vert.x's do not.
             }
             HttpServer server = vertx.createHttpServer(options(address, tls, limits));
             Router router = routes.apply(vertx);
-            Bounds bounds = new Bounds(vertx, limits);
-            server.connectionHandler(bounds::connected);
+            Times times = new Times(vertx, limits, connections);
+            server.connectionHandler(times::connected);
             server.requestHandler(request -> {
-                bounds.begun(request);
-                router.handle(request);
+                times.begun(request);
+                String problem = RequestHead.problem(request);
+                if (problem == null) {
+                    router.handle(request);
+                } else {
+                    Answers.malformed(request, problem);
+                }
             });
             server.listen().toCompletionStage().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             return new HttpListener(vertx, new InetSocketAddress(address.getAddress(), server.actualPort()));
@@ -124,8 +158,8 @@ public final class HttpListener implements AutoCloseable {
                 .setPort(address.getPort())
                 .setIdleTimeout((int) limits.idleMs)
                 .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
-                .setMaxHeaderSize(MAX_HEAD_OCTETS)
-                .setMaxInitialLineLength(MAX_LINE_OCTETS)
+                .setMaxHeaderSize(MAX_HEAD_BYTES)
+                .setMaxInitialLineLength(MAX_LINE_BYTES)
                 .setHttp2ClearTextEnabled(false)
                 .setUseAlpn(false);
         if (tls != null && tls.certificate() != null && tls.key() != null) {
@@ -144,12 +178,25 @@ public final class HttpListener implements AutoCloseable {
         return options;
     }
 
-    /** Where it listens, with the real port. */
+    /**
+     * Returns who is to be counted as one client: an address, of IPv6 its network; null = this host itself.
+     *
+     * @param request of any listener
+     */
+    public static @Nullable Object stranger(HttpServerRequest request) {
+        String from = request.remoteAddress().hostAddress();
+        if (from.equals(request.localAddress().hostAddress())) {
+            return null;
+        }
+        return PeerNetwork.of(InetAddresses.forString(from));
+    }
+
+    /** Returns where it listens, with the real port. */
     public InetSocketAddress address() {
         return address;
     }
 
-    /** Ends, with its connections. Returns when it has, or after {@value #PATIENCE_SECONDS} s. */
+    /** Ends the listener with its connections. Returns when it has, or after {@value #PATIENCE_SECONDS} s. */
     @Override
     public void close() {
         try {
@@ -161,25 +208,23 @@ public final class HttpListener implements AutoCloseable {
         }
     }
 
-    /** Limits of connections in number and of requests in time. The event loop's thread. */
-    private static final class Bounds {
+    /** Limits of requests in time. The event loop's thread. */
+    private static final class Times {
         private final Vertx vertx;
         private final Limits limits;
+        private final HttpConnections connections;
         /** The deadline's timer of each connection. */
         private final Map<HttpConnection, Long> deadlines = new HashMap<>();
 
-        Bounds(Vertx vertx, Limits limits) {
+        Times(Vertx vertx, Limits limits, HttpConnections connections) {
             this.vertx = vertx;
             this.limits = limits;
+            this.connections = connections;
         }
 
         void connected(HttpConnection connection) {
             // A client's going away is no event here; without a handler Vert.x logs it as an error.
             connection.exceptionHandler(e -> LOG.debug("{}: {}", connection.remoteAddress(), e.toString()));
-            if (deadlines.size() >= limits.connections) {
-                connection.close();
-                return;
-            }
             deadlines.put(connection, deadline(connection, limits.headMs));
             connection.closeHandler(closed -> {
                 Long timer = deadlines.remove(connection);
@@ -189,14 +234,25 @@ public final class HttpListener implements AutoCloseable {
             });
         }
 
-        /** A request's head is whole: its body gets its own time, its answer as much as it takes. */
+        /** Begins a request whose head is whole: its body gets its own time, its answer as much as it takes. */
         void begun(HttpServerRequest request) {
             HttpConnection connection = request.connection();
+            connections.busy(ends(connection));
             set(connection, hasBody(request) ? limits.bodyMs : 0);
-            request.response().endHandler(answered -> set(connection, limits.idleMs));
+            request.response().endHandler(answered -> {
+                connections.idle(ends(connection));
+                set(connection, limits.idleMs);
+            });
         }
 
-        /** As the head says: that the request has ended is known only after it was handed on. */
+        private static HttpConnections.Ends ends(HttpConnection connection) {
+            return new HttpConnections.Ends(
+                    connection.remoteAddress().hostAddress(),
+                    connection.remoteAddress().port(),
+                    connection.localAddress().hostAddress());
+        }
+
+        /** Returns what the head says: that the request has ended is known only after it was handed on. */
         private static boolean hasBody(HttpServerRequest request) {
             String length = request.getHeader("Content-Length");
             return length != null && !length.equals("0") || request.getHeader("Transfer-Encoding") != null;

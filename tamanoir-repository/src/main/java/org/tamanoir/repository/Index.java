@@ -22,7 +22,7 @@ record Index(int format, List<IndexEntry> services) {
     static final int MAX_VERSIONS = 20_000;
 
     /** The largest index that is read. */
-    static final int MAX_OCTETS = 32 << 20;
+    static final int MAX_BYTES = 32 << 20;
 
     private static final JsonMapper JSON = JsonMapper.builder()
             .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
@@ -37,9 +37,9 @@ record Index(int format, List<IndexEntry> services) {
     }
 
     /** @throws IOException in one line */
-    static Index decode(byte[] octets) throws IOException {
+    static Index decode(byte[] bytes) throws IOException {
         try {
-            Index index = JSON.readValue(octets, Index.class);
+            Index index = JSON.readValue(bytes, Index.class);
             if (index.format != FORMAT || index.services.size() > MAX_VERSIONS) {
                 throw new IOException("index of format " + index.format + " with " + index.services.size()
                         + " versions: format " + FORMAT + " with at most " + MAX_VERSIONS + " is wanted");

@@ -1,5 +1,6 @@
 package org.tamanoir.repository;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,7 @@ import org.tamanoir.deploy.ServiceId;
  * One version in a repository's {@code index.json}.
  *
  * @param key 16 hexadecimal digits: that of {@code name:version}
- * @param octets size of the jar
+ * @param bytes size of the jar
  * @param sha256 of the jar, 64 hexadecimal digits in lower case
  * @param publisher key id of who signed it
  * @param description at most {@value #MAX_DESCRIPTION} characters of the manifest's
@@ -22,7 +23,7 @@ public record IndexEntry(
         String name,
         String version,
         String key,
-        long octets,
+        @JsonProperty("octets") long bytes,
         String sha256,
         String publisher,
         String description,
@@ -41,7 +42,7 @@ public record IndexEntry(
     public IndexEntry {
         ServiceId id = new ServiceId(name, version);
         require(ServiceKey.toString(id.key()).equals(key), id, "key", key);
-        require(octets > 0, id, "octets", String.valueOf(octets));
+        require(bytes > 0, id, "octets", String.valueOf(bytes));
         require(sha256.matches("[0-9a-f]{64}"), id, "sha256", sha256);
         require(publisher.matches("[0-9a-f]{16}"), id, "publisher", publisher);
         require(description.length() <= MAX_DESCRIPTION, id, "description", description);
@@ -67,7 +68,7 @@ public record IndexEntry(
                 manifest.id().name(),
                 manifest.id().version(),
                 ServiceKey.toString(manifest.id().key()),
-                manifest.jarOctets(),
+                manifest.jarBytes(),
                 manifest.jarSha256(),
                 publisher,
                 shortened(manifest.description()),
@@ -95,12 +96,12 @@ public record IndexEntry(
         return reason;
     }
 
-    /** Which version. */
+    /** Returns which version. */
     public ServiceId id() {
         return new ServiceId(name, version);
     }
 
     IndexEntry withYanked(@Nullable String reason) {
-        return new IndexEntry(name, version, key, octets, sha256, publisher, description, published, reason);
+        return new IndexEntry(name, version, key, bytes, sha256, publisher, description, published, reason);
     }
 }

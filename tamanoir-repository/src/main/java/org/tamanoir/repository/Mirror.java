@@ -1,10 +1,12 @@
 package org.tamanoir.repository;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
@@ -17,6 +19,8 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.deploy.BackOff;
+import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.ServiceId;
@@ -38,11 +42,11 @@ public final class Mirror implements AutoCloseable {
     /** A source that fails is asked again after the interval, then after twice that, up to this or the interval. */
     private static final Duration MAX_BACK_OFF = Duration.ofMinutes(5);
 
-    private static final long JOIN_MS = 5_000;
+    private static final Duration JOIN = Duration.ofMillis(5_000);
 
     private final Calls calls;
     private final RepositoryTree tree;
-    private final long maxJarOctets;
+    private final long maxJarBytes;
     private final @Nullable TrustPolicy publishers;
     private final Thread thread;
 
@@ -55,11 +59,11 @@ public final class Mirror implements AutoCloseable {
             @Nullable SSLContext tls,
             RepositoryTree tree,
             Duration interval,
-            long maxJarOctets,
+            long maxJarBytes,
             @Nullable TrustPolicy publishers) {
         calls = new Calls(source, tls);
         this.tree = tree;
-        this.maxJarOctets = maxJarOctets;
+        this.maxJarBytes = maxJarBytes;
         this.publishers = publishers;
         thread = new Thread(() -> run(interval), "repository-mirror");
         thread.setDaemon(true);
@@ -71,7 +75,7 @@ public final class Mirror implements AutoCloseable {
      * @param source its address, http or https
      * @param tls for https; null = the JDK's own
      * @param tree what is filled; stays the caller's to close, after this
-     * @param maxJarOctets larger jars are left out
+     * @param maxJarBytes larger jars are left out
      * @param publishers whose versions are taken; null = anybody's, and nodes decide
      * @throws IllegalArgumentException in one line, for an address that cannot be one
      */
@@ -80,9 +84,9 @@ public final class Mirror implements AutoCloseable {
             @Nullable SSLContext tls,
             RepositoryTree tree,
             Duration interval,
-            long maxJarOctets,
+            long maxJarBytes,
             @Nullable TrustPolicy publishers) {
-        Mirror mirror = new Mirror(source, tls, tree, interval, maxJarOctets, publishers);
+        Mirror mirror = new Mirror(source, tls, tree, interval, maxJarBytes, publishers);
         mirror.thread.start();
         return mirror;
     }
@@ -97,7 +101,7 @@ public final class Mirror implements AutoCloseable {
         return Calls.requireBase(source);
     }
 
-    /** What it follows. */
+    /** Returns what it follows. */
     public URI source() {
         return calls.base();
     }
@@ -123,7 +127,8 @@ public final class Mirror implements AutoCloseable {
                     if (!failure.equals(error)) {
                         LOG.warn("mirror of {}: {}", source(), failure);
                     }
-                    waitMs = Math.max(interval.toMillis(), Math.min(2 * waitMs, MAX_BACK_OFF.toMillis()));
+                    waitMs = BackOff.doubled(
+                            waitMs, interval.toMillis(), Math.max(interval.toMillis(), MAX_BACK_OFF.toMillis()));
                 }
                 error = failure;
                 Thread.sleep(waitMs);
@@ -140,8 +145,8 @@ public final class Mirror implements AutoCloseable {
             if (etag != null) {
                 request.header("If-None-Match", etag);
             }
-            HttpResponse<byte[]> answer = calls.send(
-                    request.build(), () -> BoundedBody.octets(Index.MAX_OCTETS), Calls.timeFor(Index.MAX_OCTETS));
+            HttpResponse<byte[]> answer =
+                    calls.send(request.build(), BoundedBody.bytes(Index.MAX_BYTES), Calls.timeFor(Index.MAX_BYTES));
             if (answer.statusCode() == 304) {
                 return null;
             }
@@ -155,7 +160,7 @@ public final class Mirror implements AutoCloseable {
         }
     }
 
-    /** One version that cannot be had does not hold up the others. */
+    /** Follows all versions: one that cannot be had does not hold up the others. */
     private @Nullable String follow(List<IndexEntry> entries) throws InterruptedException {
         String first = null;
         int failures = 0;
@@ -195,16 +200,16 @@ public final class Mirror implements AutoCloseable {
     private void fetch(IndexEntry entry)
             throws IOException, ConflictException, CodeRefusedException, InterruptedException {
         ServiceId id = entry.id();
-        byte[] manifest = get(id.path() + "/" + RepositoryTree.MANIFEST, Manifest.MAX_OCTETS);
-        byte[] signature = get(id.path() + "/" + RepositoryTree.SIGNATURE, Signature.MAX_OCTETS);
+        byte[] manifest = get(id.path() + "/" + RepositoryTree.MANIFEST, Manifest.MAX_BYTES);
+        byte[] signature = get(id.path() + "/" + RepositoryTree.SIGNATURE, Signature.MAX_BYTES);
         Manifest decoded = publishers == null ? Manifest.decode(manifest) : publishers.verify(manifest, signature);
         if (!decoded.id().equals(id) || !decoded.jarSha256().equals(entry.sha256())) {
             throw new IOException("its manifest is for " + decoded.id() + " with the jar " + decoded.jarSha256()
                     + ", not what the index says");
         }
-        if (decoded.jarOctets() > maxJarOctets) {
-            throw new IOException("its jar of " + decoded.jarOctets() + " octets is larger than the bound of "
-                    + maxJarOctets + "; allow it with --max-jar");
+        if (decoded.jarBytes() > maxJarBytes) {
+            throw new IOException("its jar of " + decoded.jarBytes() + " bytes is larger than the bound of "
+                    + maxJarBytes + "; allow it with --max-jar");
         }
         Path file = tree.newStagingPath();
         try {
@@ -216,19 +221,18 @@ public final class Mirror implements AutoCloseable {
     }
 
     private StagedJar download(String path, Manifest manifest, Path file) throws IOException, InterruptedException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (OutputStream jar = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
             HttpResponse<String> answer = calls.send(
                     calls.request(path).build(),
-                    () -> BoundedBody.file(manifest.jarOctets(), channel),
-                    Calls.timeFor(manifest.jarOctets()));
+                    BoundedBody.file(manifest.jarBytes(), jar),
+                    Calls.timeFor(manifest.jarBytes()));
             requireOk(answer);
-            return new StagedJar(file, answer.body(), channel.size());
+            return new StagedJar(file, answer.body(), Files.size(file));
         }
     }
 
-    private byte[] get(String path, int maxOctets) throws IOException, InterruptedException {
-        HttpResponse<byte[]> answer =
-                calls.send(calls.request(path).build(), () -> BoundedBody.octets(maxOctets), Calls.SHORT);
+    private byte[] get(String path, int maxBytes) throws IOException, InterruptedException {
+        HttpResponse<byte[]> answer = calls.send(calls.request(path).build(), BoundedBody.bytes(maxBytes), Calls.SHORT);
         requireOk(answer);
         return answer.body();
     }
@@ -243,10 +247,6 @@ public final class Mirror implements AutoCloseable {
     @Override
     public void close() {
         thread.interrupt();
-        try {
-            thread.join(JOIN_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterruptibles.joinUninterruptibly(thread, JOIN);
     }
 }

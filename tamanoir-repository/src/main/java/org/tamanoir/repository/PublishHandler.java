@@ -32,13 +32,13 @@ final class PublishHandler {
 
     private final RepositoryTree tree;
     private final Uploads uploads;
-    private final long maxJarOctets;
+    private final long maxJarBytes;
     private final @Nullable TrustPolicy publishers;
 
-    PublishHandler(RepositoryTree tree, Uploads uploads, long maxJarOctets, @Nullable TrustPolicy publishers) {
+    PublishHandler(RepositoryTree tree, Uploads uploads, long maxJarBytes, @Nullable TrustPolicy publishers) {
         this.tree = tree;
         this.uploads = uploads;
-        this.maxJarOctets = maxJarOctets;
+        this.maxJarBytes = maxJarBytes;
         this.publishers = publishers;
     }
 
@@ -61,11 +61,11 @@ final class PublishHandler {
 
     private Answer publish(ServiceId id, byte[] manifest, byte[] signature, String client)
             throws IOException, ConflictException, CodeRefusedException {
-        if (manifest.length > Manifest.MAX_OCTETS || signature.length > Signature.MAX_OCTETS) {
+        if (manifest.length > Manifest.MAX_BYTES || signature.length > Signature.MAX_BYTES) {
             throw new CodeRefusedException(
                     Refusal.TOO_LARGE,
-                    id + ": manifest of " + manifest.length + " octets and signature of " + signature.length + ": "
-                            + Manifest.MAX_OCTETS + " and " + Signature.MAX_OCTETS + " at most");
+                    id + ": manifest of " + manifest.length + " bytes and signature of " + signature.length + ": "
+                            + Manifest.MAX_BYTES + " and " + Signature.MAX_BYTES + " at most");
         }
         Manifest decoded = publishers == null ? Manifest.decode(manifest) : publishers.verify(manifest, signature);
         Signature.decode(signature);
@@ -73,10 +73,10 @@ final class PublishHandler {
             throw new CodeRefusedException(
                     Refusal.WRONG_SERVICE, "the manifest is for " + decoded.id() + ", the address for " + id);
         }
-        if (decoded.jarOctets() > maxJarOctets) {
+        if (decoded.jarBytes() > maxJarBytes) {
             throw new CodeRefusedException(
                     Refusal.TOO_LARGE,
-                    id + ": a jar of " + decoded.jarOctets() + " octets is too large: " + maxJarOctets
+                    id + ": a jar of " + decoded.jarBytes() + " bytes is too large: " + maxJarBytes
                             + " at most; make it smaller, or start the repository with a greater --max-jar");
         }
         StagedJar jar = uploads.take(decoded.jarSha256());

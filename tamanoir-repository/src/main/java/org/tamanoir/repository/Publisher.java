@@ -13,6 +13,7 @@ import java.util.Base64;
 import java.util.Map;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.ServiceId;
@@ -30,7 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class Publisher {
     private static final JsonMapper JSON = new JsonMapper();
-    private static final int MAX_ANSWER_OCTETS = 64 << 10;
+    private static final int MAX_ANSWER_BYTES = 64 << 10;
     /** Of the same jar, where another publisher of it takes the upload away in between. */
     private static final int MAX_UPLOADS = 3;
 
@@ -38,7 +39,7 @@ public final class Publisher {
     private final Token token;
 
     /**
-     * A client of one repository.
+     * Makes a client of one repository.
      *
      * @param tls for https; null = the JDK's own
      * @throws IllegalArgumentException in one line, for an address that cannot be one
@@ -67,14 +68,14 @@ public final class Publisher {
     }
 
     /**
-     * The manifest of a jar.
+     * Returns the manifest of a jar.
      *
-     * @param maxUnpackedOctets the most that it may unpack to
+     * @param maxUnpackedBytes the most that it may unpack to
      * @throws CodeRefusedException if the jar is no good
      * @throws IllegalArgumentException in one line, if class or version are missing or wrong
      */
-    public static Manifest describe(Path jar, Description given, long maxUnpackedOctets) throws CodeRefusedException {
-        ServiceJar found = ServiceJar.inspect(jar, maxUnpackedOctets);
+    public static Manifest describe(Path jar, Description given, long maxUnpackedBytes) throws CodeRefusedException {
+        ServiceJar found = ServiceJar.inspect(jar, maxUnpackedBytes);
         String mainClass = given.mainClass == null ? found.mainClass() : given.mainClass;
         if (mainClass == null) {
             throw new IllegalArgumentException(jar + ": it holds several services, " + found.services()
@@ -94,7 +95,7 @@ public final class Publisher {
                 new ServiceId(given.name == null ? mainClass.replace('$', '_') : given.name, version),
                 mainClass,
                 found.sha256(),
-                found.octets(),
+                found.bytes(),
                 java.util.List.of("jvm"),
                 given.limits,
                 given.description == null ? found.description() : given.description);
@@ -109,12 +110,12 @@ public final class Publisher {
      */
     public RepositoryTree.Outcome publish(Path jar, Manifest manifest, SigningKey key)
             throws IOException, InterruptedException {
-        byte[] octets = manifest.encode();
+        byte[] bytes = manifest.encode();
         Map<String, String> body = Map.of(
                 "manifest",
-                Base64.getEncoder().encodeToString(octets),
+                Base64.getEncoder().encodeToString(bytes),
                 "signature",
-                new String(key.sign(octets).encode(), StandardCharsets.US_ASCII));
+                new String(key.sign(bytes).encode(), StandardCharsets.US_ASCII));
         // Asked before the upload too: a refusal then comes in words, and not as a connection reset in its middle.
         HttpResponse<byte[]> answer = post(manifest.id().path(), body);
         for (int uploads = 0; answer.statusCode() == 404 && uploads < MAX_UPLOADS; uploads++) {
@@ -136,7 +137,7 @@ public final class Publisher {
         } catch (FileNotFoundException e) {
             throw new IOException(jar + ": cannot be read any more", e);
         }
-        require(call(request, Calls.timeFor(manifest.jarOctets())), 200, 201);
+        require(call(request, Calls.timeFor(manifest.jarBytes())), 200, 201);
     }
 
     /** Yanks a version. @param reason one line that users of the service see */
@@ -161,7 +162,7 @@ public final class Publisher {
     }
 
     private HttpResponse<byte[]> call(HttpRequest request, Duration total) throws IOException, InterruptedException {
-        return calls.send(request, () -> BoundedBody.octets(MAX_ANSWER_OCTETS), total);
+        return calls.send(request, BoundedBody.bytes(MAX_ANSWER_BYTES), total);
     }
 
     private void require(HttpResponse<byte[]> answer, Integer... wanted) throws IOException {

@@ -1,14 +1,13 @@
 package org.tamanoir.repository;
 
 import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.TrustPolicy;
@@ -31,13 +30,15 @@ import org.tamanoir.tls.TlsFiles;
  */
 public final class RepositoryServer implements AutoCloseable {
     /** The largest jar, unless set otherwise. */
-    public static final long DEFAULT_MAX_JAR_OCTETS = 64L << 20;
+    public static final long DEFAULT_MAX_JAR_BYTES = 64L << 20;
 
     /** A manifest of 16 KiB in Base64, and a signature. */
-    private static final int MAX_BODY_OCTETS = 64 << 10;
+    private static final int MAX_BODY_BYTES = 64 << 10;
 
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1_000;
+    /** Characters of a text that is searched: a service's longest name has fewer. */
+    private static final int MAX_SEARCHED = 256;
 
     /**
      * Settings.
@@ -45,7 +46,7 @@ public final class RepositoryServer implements AutoCloseable {
      * @param address port 0 takes a free one
      * @param tls null = plain HTTP
      * @param token allows publishing; null = nobody may
-     * @param maxJarOctets the largest jar that is taken
+     * @param maxJarBytes the largest jar that is taken
      * @param publishers whose versions are accepted, and for which names; null = whoever has the token, and nodes
      *     decide
      */
@@ -53,31 +54,16 @@ public final class RepositoryServer implements AutoCloseable {
             InetSocketAddress address,
             @Nullable TlsFiles tls,
             @Nullable Token token,
-            long maxJarOctets,
+            long maxJarBytes,
             @Nullable TrustPolicy publishers) {
-        /** Plain, no publishing, {@link #DEFAULT_MAX_JAR_OCTETS}. */
+        /** Returns settings without TLS and publishing, with {@link #DEFAULT_MAX_JAR_BYTES}. */
         public static Settings on(InetSocketAddress address) {
-            return new Settings(address, null, null, DEFAULT_MAX_JAR_OCTETS, null);
+            return new Settings(address, null, null, DEFAULT_MAX_JAR_BYTES, null);
         }
 
-        /** The same with a token. */
+        /** Returns the same with a token. */
         public Settings withToken(@Nullable Token changed) {
-            return new Settings(address, tls, changed, maxJarOctets, publishers);
-        }
-
-        /** The same with TLS. */
-        public Settings withTls(@Nullable TlsFiles changed) {
-            return new Settings(address, changed, token, maxJarOctets, publishers);
-        }
-
-        /** The same with another bound of jars. */
-        public Settings withMaxJarOctets(long changed) {
-            return new Settings(address, tls, token, changed, publishers);
-        }
-
-        /** The same with these publishers alone. */
-        public Settings withPublishers(@Nullable TrustPolicy changed) {
-            return new Settings(address, tls, token, maxJarOctets, changed);
+            return new Settings(address, tls, changed, maxJarBytes, publishers);
         }
     }
 
@@ -102,16 +88,16 @@ public final class RepositoryServer implements AutoCloseable {
     private static Router routes(Vertx vertx, Settings settings, RepositoryTree tree, @Nullable Mirror mirror) {
         Router router = Router.router(vertx);
         Answers.install(router);
-        Gate gate = new Gate(settings.token, mirror == null ? null : mirror.source());
-        Uploads uploads = new Uploads(tree, settings.maxJarOctets, System::nanoTime);
-        PublishHandler publishing = new PublishHandler(tree, uploads, settings.maxJarOctets, settings.publishers);
+        PublishGate gate = new PublishGate(settings.token, mirror == null ? null : mirror.source());
+        Uploads uploads = new Uploads(tree, settings.maxJarBytes, System::nanoTime);
+        PublishHandler publishing = new PublishHandler(tree, uploads, settings.maxJarBytes, settings.publishers);
         router.get("/health").handler(context -> Answers.json(context, 200, health(tree, settings, mirror)));
-        router.get("/api/services").handler(context -> list(context, tree));
-        router.put("/api/uploads/:sha256").handler(gate).handler(new UploadHandler(uploads, settings.maxJarOctets));
+        listServices(vertx, router, new ServiceSearch(tree)::find);
+        router.put("/api/uploads/:sha256").handler(gate).handler(new UploadHandler(uploads, settings.maxJarBytes));
         // One route each, since within one route Vert.x wants a body handler first.
         router.post("/api/services/*").handler(gate);
-        router.post("/api/services/*").handler(Gate::requireJson);
-        router.post("/api/services/*").handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_OCTETS));
+        router.post("/api/services/*").handler(PublishGate::requireJson);
+        router.post("/api/services/*").handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_BYTES));
         router.post("/api/services/:name/:version").handler(publishing::publish);
         router.post("/api/services/:name/:version/yank").handler(publishing::yank);
         router.post("/api/services/:name/:version/unyank").handler(publishing::unyank);
@@ -135,25 +121,35 @@ public final class RepositoryServer implements AutoCloseable {
         return health;
     }
 
-    private static void list(RoutingContext context, RepositoryTree tree) {
-        String text = context.request().getParam("q", "").toLowerCase(Locale.ROOT);
+    /** {@link ServiceSearch#find}; called by one thread. */
+    interface Search {
+        ServiceSearch.Page find(String text, int offset, int limit);
+    }
+
+    /** Searches on a thread of its own: whoever searches all the time holds up searches alone. */
+    static void listServices(Vertx vertx, Router router, Search search) {
+        WorkerExecutor searcher = vertx.createSharedWorkerExecutor("repository-search", 1);
+        router.get("/api/services").handler(context -> list(context, searcher, search));
+    }
+
+    private static void list(RoutingContext context, WorkerExecutor searcher, Search search) {
+        String text = context.request().getParam("q", "");
         int offset;
         int limit;
         try {
             offset = number(context, "offset", 0, Index.MAX_VERSIONS);
             limit = number(context, "limit", DEFAULT_LIMIT, MAX_LIMIT);
+            if (text.length() > MAX_SEARCHED || text.chars().anyMatch(Character::isISOControl)) {
+                throw new IllegalArgumentException(
+                        "q: a text of at most " + MAX_SEARCHED + " characters in one line is wanted");
+            }
         } catch (IllegalArgumentException e) {
             Answers.error(context, 400, String.valueOf(e.getMessage()));
             return;
         }
-        List<IndexEntry> found = tree.entries().stream()
-                .filter(entry -> entry.name().toLowerCase(Locale.ROOT).contains(text)
-                        || entry.description().toLowerCase(Locale.ROOT).contains(text))
-                .toList();
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("total", found.size());
-        answer.put("services", found.stream().skip(offset).limit(limit).toList());
-        Answers.json(context, 200, answer);
+        searcher.executeBlocking(() -> Answers.encode(search.find(text, offset, limit)), true)
+                .onSuccess(found -> Answers.encoded(context, 200, found))
+                .onFailure(cause -> Answers.failed(context, cause));
     }
 
     private static int number(RoutingContext context, String name, int usual, int max) {
@@ -167,7 +163,7 @@ public final class RepositoryServer implements AutoCloseable {
         return Integer.parseInt(text);
     }
 
-    /** Where it listens, with the real port. */
+    /** Returns where it listens, with the real port. */
     public InetSocketAddress address() {
         return listener.address();
     }

@@ -12,13 +12,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,6 +24,7 @@ import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.Refusal;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.Signature;
+import org.tamanoir.deploy.SmallFile;
 
 /**
  * A repository on disk. It is plain files, so that any web server with a copy of them is a mirror:
@@ -63,24 +59,20 @@ public final class RepositoryTree implements AutoCloseable {
     static final String MANIFEST = "manifest.json";
     static final String SIGNATURE = "manifest.sig";
     static final String YANKED = "yanked";
-    /** A reason's characters have at most 4 octets in UTF-8. */
-    static final int MAX_YANKED_OCTETS = 4 * IndexEntry.MAX_REASON + 2;
+    /** A reason's characters have at most 4 bytes in UTF-8. */
+    static final int MAX_YANKED_BYTES = 4 * IndexEntry.MAX_REASON + 2;
 
-    private static final Pattern KEY_PATH = Pattern.compile("keys/[0-9a-f]{16}");
+    static final Pattern KEY_PATH = Pattern.compile("keys/[0-9a-f]{16}");
     private static final Pattern VERSION_PATH = Pattern.compile("services/([^/]+)/([^/]+)/([^/]+)");
 
     private final Path root;
     private final Path staging;
     private final FileChannel lockFile;
     private final AtomicLong stagingNumber = new AtomicLong();
-    /** By name, then by version in its order. Written under this object's monitor. */
-    private final NavigableMap<String, NavigableMap<String, IndexEntry>> versions = new ConcurrentSkipListMap<>();
-    /** Which text each key was made from, so that no second one takes it. */
-    private final Map<Long, String> keys = new ConcurrentHashMap<>();
+    /** Written under this object's monitor. */
+    private final VersionTable versions = new VersionTable();
 
-    private volatile TreeFile index;
-    /** Keys or index may lag behind the versions. */
-    private boolean stale;
+    private final DerivedFiles derived;
 
     /**
      * Opens or makes a repository, and puts in order what a crash left.
@@ -126,62 +118,52 @@ public final class RepositoryTree implements AutoCloseable {
         this.root = root;
         this.lockFile = lockFile;
         staging = root.resolve(".staging");
-        Disk.remove(staging);
+        SmallFile.remove(staging);
         for (String folder : List.of(".staging", "keys", "services")) {
             if (!Disk.isFolder(root.resolve(folder))) {
                 Files.createDirectory(root.resolve(folder));
             }
         }
         for (IndexEntry entry : TreeScan.versions(root.resolve("services"))) {
-            put(entry);
+            versions.put(entry);
         }
-        index = TreeFile.of(root.resolve("index.json"), new byte[0], false, TreeFile.JSON);
-        rewriteAll();
+        derived = new DerivedFiles(root, versions, this::newStagingPath);
+        derived.rewriteAll();
     }
 
-    private void put(IndexEntry entry) {
-        versions.computeIfAbsent(entry.name(), name -> new ConcurrentSkipListMap<>(ServiceId.VERSION_ORDER))
-                .put(entry.version(), entry);
-        keys.put(entry.id().key(), entry.id().toString());
-        keys.put(entry.id().nameKey(), entry.name());
-    }
-
-    /** Its folder, with all links resolved. */
+    /** Returns its folder, with all links resolved. */
     public Path root() {
         return root;
     }
 
-    /** A file or folder of its own for what is not whole yet, on the same disk. */
+    /** Returns a file or folder of its own for what is not whole yet, on the same disk. */
     Path newStagingPath() {
         return staging.resolve(String.valueOf(stagingNumber.incrementAndGet()));
     }
 
-    /** All versions, by name and version. */
+    /** Returns all versions, by name and version. */
     public List<IndexEntry> entries() {
-        List<IndexEntry> entries = new ArrayList<>();
-        versions.values().forEach(each -> entries.addAll(each.values()));
-        return entries;
+        return versions.entries();
     }
 
-    /** One version; null = not here. */
+    /** Returns one version; null = not here. */
     public @Nullable IndexEntry find(ServiceId id) {
-        NavigableMap<String, IndexEntry> all = versions.get(id.name());
-        return all == null ? null : all.get(id.version());
+        return versions.find(id);
     }
 
-    /** The newest version that is not yanked; null = none. */
+    /** Returns the newest version that is not yanked; null = none. */
     public @Nullable IndexEntry newest(String name) {
-        NavigableMap<String, IndexEntry> all = versions.get(name);
-        return all == null
-                ? null
-                : all.descendingMap().values().stream()
-                        .filter(entry -> entry.yanked() == null)
-                        .findFirst()
-                        .orElse(null);
+        return versions.newest(name);
     }
 
+    /** Returns how many versions it has. */
     int size() {
-        return versions.values().stream().mapToInt(Map::size).sum();
+        return versions.size();
+    }
+
+    /** Returns the file {@code index.json}; another one as soon as a version or its yank is. */
+    TreeFile index() {
+        return derived.index();
     }
 
     /**
@@ -208,24 +190,24 @@ public final class RepositoryTree implements AutoCloseable {
         Path folder = newStagingPath();
         try {
             Files.createDirectory(folder);
-            Disk.write(folder.resolve(MANIFEST), manifest, true);
+            SmallFile.create(folder.resolve(MANIFEST), manifest);
             Files.setLastModifiedTime(folder.resolve(MANIFEST), FileTime.from(time)); // Survives: TreeScan reads it.
-            Disk.write(folder.resolve(SIGNATURE), signature, true);
+            SmallFile.create(folder.resolve(SIGNATURE), signature);
             Disk.rename(jar.file(), folder.resolve(decoded.id().jarName()));
-            Disk.sync(folder.resolve(decoded.id().jarName()));
-            Disk.sync(folder);
+            SmallFile.sync(folder.resolve(decoded.id().jarName()));
+            SmallFile.sync(folder);
             return commit(folder, IndexEntry.of(decoded, publisher, time, null), manifest, signature);
         } finally {
-            Disk.remove(folder);
+            SmallFile.remove(folder);
         }
     }
 
     private static void requireSame(Manifest manifest, StagedJar jar) throws CodeRefusedException {
-        if (jar.octets() != manifest.jarOctets()) {
+        if (jar.bytes() != manifest.jarBytes()) {
             throw new CodeRefusedException(
                     Refusal.WRONG_SIZE,
-                    manifest.id() + ": the jar has " + jar.octets() + " octets, its manifest says "
-                            + manifest.jarOctets() + "; publish the jar that was signed");
+                    manifest.id() + ": the jar has " + jar.bytes() + " bytes, its manifest says " + manifest.jarBytes()
+                            + "; publish the jar that was signed");
         }
         if (!jar.sha256().equals(manifest.jarSha256())) {
             throw new CodeRefusedException(
@@ -246,7 +228,7 @@ public final class RepositoryTree implements AutoCloseable {
         Path parent = services.resolve(id.name());
         if (!Disk.isFolder(parent)) {
             Files.createDirectory(parent);
-            Disk.sync(services);
+            SmallFile.sync(services);
         }
         Path target = root.resolve(id.path());
         if (Files.exists(target)) {
@@ -254,11 +236,10 @@ public final class RepositoryTree implements AutoCloseable {
                     id + ": " + target + " is there and holds no whole version; remove that folder");
         }
         Disk.rename(folder, target);
-        put(entry);
-        boolean lagged = stale;
-        stale = true;
-        Disk.sync(parent);
-        rewrite(id, lagged);
+        versions.put(entry);
+        boolean lagged = derived.markStale();
+        SmallFile.sync(parent);
+        derived.rewrite(id, lagged);
         return Outcome.CREATED;
     }
 
@@ -267,7 +248,7 @@ public final class RepositoryTree implements AutoCloseable {
             throw new IOException("the repository is full: it holds " + Index.MAX_VERSIONS + " versions at most");
         }
         for (String text : List.of(id.toString(), id.name())) {
-            String owner = keys.get(ServiceKey.of(text));
+            String owner = versions.owner(ServiceKey.of(text));
             if (owner != null && !owner.equals(text)) {
                 throw new ConflictException(
                         text + " has the same key as " + owner + ", which is here; choose another name or version");
@@ -281,15 +262,13 @@ public final class RepositoryTree implements AutoCloseable {
             return false;
         }
         Path folder = root.resolve(id.path());
-        if (!Arrays.equals(Disk.read(folder.resolve(MANIFEST), Manifest.MAX_OCTETS), manifest)
-                || !Arrays.equals(Disk.read(folder.resolve(SIGNATURE), Signature.MAX_OCTETS), signature)) {
+        if (!Arrays.equals(Disk.read(folder.resolve(MANIFEST), Manifest.MAX_BYTES), manifest)
+                || !Arrays.equals(Disk.read(folder.resolve(SIGNATURE), Signature.MAX_BYTES), signature)) {
             throw new ConflictException(
                     id + " is published already, with other content; a version never changes: give this one a new "
                             + "version");
         }
-        if (stale) {
-            rewriteAll();
-        }
+        derived.rewriteIfStale();
         return true;
     }
 
@@ -318,94 +297,27 @@ public final class RepositoryTree implements AutoCloseable {
             Files.deleteIfExists(folder.resolve(YANKED));
         } else {
             Path file = newStagingPath();
-            Disk.write(file, (reason + "\n").getBytes(StandardCharsets.UTF_8), true);
+            SmallFile.create(file, (reason + "\n").getBytes(StandardCharsets.UTF_8));
             Disk.rename(file, folder.resolve(YANKED));
         }
-        put(entry.withYanked(reason));
-        boolean lagged = stale;
-        stale = true;
-        Disk.sync(folder);
-        rewrite(id, lagged);
-    }
-
-    /** The keys of one version, and the index; all of them where an earlier change did not get that far. */
-    private void rewrite(ServiceId id, boolean all) throws IOException {
-        if (all) {
-            rewriteAll();
-            return;
-        }
-        writeKey(id.key(), id);
-        writeNameKey(id.name());
-        writeIndex();
-        stale = false;
-    }
-
-    private void rewriteAll() throws IOException {
-        for (NavigableMap<String, IndexEntry> all : versions.values()) {
-            for (IndexEntry entry : all.values()) {
-                writeKey(entry.id().key(), entry.id());
-            }
-            writeNameKey(all.firstEntry().getValue().name());
-        }
-        for (Path key : Disk.list(root.resolve("keys"))) {
-            String name = key.getFileName().toString();
-            if (!KEY_PATH.matcher("keys/" + name).matches() || !keys.containsKey(Long.parseUnsignedLong(name, 16))) {
-                Disk.remove(key);
-            }
-        }
-        writeIndex();
-        stale = false;
-    }
-
-    private void writeNameKey(String name) throws IOException {
-        IndexEntry newest = newest(name);
-        if (newest == null) {
-            Files.deleteIfExists(keyFile(ServiceKey.of(name)));
-        } else {
-            writeKey(ServiceKey.of(name), newest.id());
-        }
-    }
-
-    private void writeKey(long key, ServiceId id) throws IOException {
-        replace(keyFile(key), Disk.read(root.resolve(id.path()).resolve(MANIFEST), Manifest.MAX_OCTETS));
-    }
-
-    private Path keyFile(long key) {
-        return root.resolve("keys").resolve(ServiceKey.toString(key));
-    }
-
-    private void writeIndex() throws IOException {
-        TreeFile made = TreeFile.of(
-                root.resolve("index.json"), new Index(Index.FORMAT, entries()).encode(), false, TreeFile.JSON);
-        replace(made.file(), made.octets() == null ? new byte[0] : made.octets());
-        index = made;
-    }
-
-    private void replace(Path file, byte[] octets) throws IOException {
-        if (Disk.isFile(file) && Files.size(file) == octets.length && Arrays.equals(Files.readAllBytes(file), octets)) {
-            return;
-        }
-        Path made = newStagingPath();
-        try {
-            Disk.write(made, octets, false);
-            Disk.rename(made, file);
-        } finally {
-            Files.deleteIfExists(made);
-        }
+        versions.put(entry.withYanked(reason));
+        boolean lagged = derived.markStale();
+        SmallFile.sync(folder);
+        derived.rewrite(id, lagged);
     }
 
     /**
-     * A file of the tree as it is served; null for all that is none. Only what the tree knows is ever looked at, so
-     * no path leads out of it, to hidden files or through a symbolic link.
+     * Returns a file of the tree as it is served; null for all that is none. Only what the tree knows is ever looked
+     * at, so no path leads out of it, to hidden files or through a symbolic link.
      */
     @Nullable
     TreeFile file(String path) throws IOException {
         if (path.equals("index.json")) {
-            return index;
+            return derived.index();
         }
         try {
             if (KEY_PATH.matcher(path).matches()) {
-                return small(root.resolve(path), Manifest.MAX_OCTETS, false, TreeFile.JSON);
+                return small(root.resolve(path), Manifest.MAX_BYTES, false, TreeFile.JSON);
             }
             Matcher version = VERSION_PATH.matcher(path);
             return version.matches() ? file(new ServiceId(version.group(1), version.group(2)), version.group(3)) : null;
@@ -421,19 +333,19 @@ public final class RepositoryTree implements AutoCloseable {
         }
         Path folder = root.resolve(id.path());
         return switch (name) {
-            case MANIFEST -> small(folder.resolve(name), Manifest.MAX_OCTETS, true, TreeFile.JSON);
-            case SIGNATURE -> small(folder.resolve(name), Signature.MAX_OCTETS, true, TreeFile.TEXT);
-            case YANKED -> small(folder.resolve(name), MAX_YANKED_OCTETS, false, TreeFile.TEXT);
+            case MANIFEST -> small(folder.resolve(name), Manifest.MAX_BYTES, true, TreeFile.JSON);
+            case SIGNATURE -> small(folder.resolve(name), Signature.MAX_BYTES, true, TreeFile.TEXT);
+            case YANKED -> small(folder.resolve(name), MAX_YANKED_BYTES, false, TreeFile.TEXT);
             default -> name.equals(id.jarName()) ? jar(folder.resolve(name), entry) : null;
         };
     }
 
-    private @Nullable TreeFile small(Path file, int maxOctets, boolean immutable, String type) throws IOException {
-        return isInside(file) ? TreeFile.of(file, Disk.read(file, maxOctets), immutable, type) : null;
+    private @Nullable TreeFile small(Path file, int maxBytes, boolean immutable, String type) throws IOException {
+        return isInside(file) ? TreeFile.of(file, Disk.read(file, maxBytes), immutable, type) : null;
     }
 
     private @Nullable TreeFile jar(Path file, IndexEntry entry) throws IOException {
-        return isInside(file) ? new TreeFile(null, file, entry.octets(), entry.sha256(), true, TreeFile.JAR) : null;
+        return isInside(file) ? new TreeFile(null, file, entry.bytes(), entry.sha256(), true, TreeFile.JAR) : null;
     }
 
     private static boolean isInside(Path file) throws IOException {

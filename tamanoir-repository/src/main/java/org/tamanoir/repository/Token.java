@@ -1,8 +1,9 @@
 package org.tamanoir.repository;
 
+import com.google.common.hash.Hashing;
+import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -25,7 +26,7 @@ public final class Token {
     }
 
     /**
-     * A token.
+     * Returns a token.
      *
      * @param source where it is from, for the error
      * @throws IllegalArgumentException in one line, which does not show it
@@ -44,9 +45,9 @@ public final class Token {
 
     /** Reads a file that holds nothing else. @throws IOException in one line */
     public static Token read(Path file) throws IOException {
-        byte[] octets;
-        try (var in = Files.newInputStream(file)) {
-            octets = in.readNBytes(2 * MAX_CHARACTERS);
+        byte[] bytes;
+        try {
+            bytes = MoreFiles.asByteSource(file).slice(0, 2 * MAX_CHARACTERS).read();
         } catch (NoSuchFileException e) {
             throw new IOException(
                     "token file " + file + ": there is no such file; 'openssl rand -hex 32' makes a token", e);
@@ -55,18 +56,18 @@ public final class Token {
                     "token file " + file + ": cannot be read: no permission, or no file; correct the path", e);
         }
         try {
-            return of(new String(octets, StandardCharsets.US_ASCII), "file " + file);
+            return of(new String(bytes, StandardCharsets.US_ASCII), "file " + file);
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);
         }
     }
 
-    /** The header {@code Authorization} that shows it. */
+    /** Returns the header {@code Authorization} that shows it. */
     public String authorization() {
         return SCHEME + text;
     }
 
-    /** Whether the header shows this token; takes the same time wherever they differ. */
+    /** Returns whether the header shows this token; takes the same time wherever they differ. */
     public boolean matches(@Nullable String authorization) {
         return authorization != null
                 && authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
@@ -74,13 +75,13 @@ public final class Token {
                         digest, digest(authorization.substring(SCHEME.length()).strip()));
     }
 
-    /** The text without this token, wherever it stands in it. */
+    /** Returns the text without this token, wherever it stands in it. */
     public String hide(String text) {
         return text.replace(this.text, "(hidden)");
     }
 
     private static byte[] digest(String text) {
-        return Disk.sha256().digest(text.getBytes(StandardCharsets.UTF_8));
+        return Hashing.sha256().hashString(text, StandardCharsets.UTF_8).asBytes();
     }
 
     @Override

@@ -12,7 +12,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * GET and HEAD of a tree's files, with ranges and entity tags. Addresses are taken as they were sent: none of the
+ * GET and HEAD of a tree's files, whole, with entity tags. Addresses are taken as they were sent: none of the
  * tree's has a character that would need an escape, so an escape means a file that does not exist.
  *
  * <p>Thread contract: the event loop's thread; files are looked at on a worker thread.
@@ -27,23 +27,23 @@ final class TreeHandler implements Handler<RoutingContext> {
         TreeFile file(String path) throws IOException;
     }
 
-    /** Whoever reads an answer more slowly is cut off, and can resume: connections are bounded in number. */
+    /** Whoever reads an answer more slowly is cut off: connections are bounded in number. */
     private static final long GRACE_MS = 30_000;
 
-    private static final long MIN_OCTETS_PER_MS = 16;
+    private static final long MIN_BYTES_PER_MS = 16;
 
     private final Lookup files;
     private final long graceMs;
-    private final long minOctetsPerMs;
+    private final long minBytesPerMs;
 
     TreeHandler(Lookup files) {
-        this(files, GRACE_MS, MIN_OCTETS_PER_MS);
+        this(files, GRACE_MS, MIN_BYTES_PER_MS);
     }
 
-    TreeHandler(Lookup files, long graceMs, long minOctetsPerMs) {
+    TreeHandler(Lookup files, long graceMs, long minBytesPerMs) {
         this.files = files;
         this.graceMs = graceMs;
-        this.minOctetsPerMs = minOctetsPerMs;
+        this.minBytesPerMs = minBytesPerMs;
     }
 
     @Override
@@ -78,7 +78,6 @@ final class TreeHandler implements Handler<RoutingContext> {
         }
         String etag = '"' + file.etag() + '"';
         response.putHeader("ETag", etag)
-                .putHeader("Accept-Ranges", "bytes")
                 .putHeader("Cache-Control", file.immutable() ? FOR_EVER : REVALIDATE)
                 .putHeader("X-Content-Type-Options", "nosniff");
         if (names(request.getHeader("If-None-Match"), etag)) {
@@ -86,39 +85,23 @@ final class TreeHandler implements Handler<RoutingContext> {
             return;
         }
         response.putHeader("Content-Type", file.contentType());
-        String ifRange = request.getHeader("If-Range");
-        ByteRange range = request.method().equals(HttpMethod.GET) && (ifRange == null || ifRange.equals(etag))
-                ? ByteRange.of(request.getHeader("Range"), file.size())
-                : null;
-        if (range == ByteRange.UNSATISFIABLE) {
-            response.setStatusCode(416)
-                    .putHeader("Content-Range", "bytes */" + file.size())
-                    .end();
-            return;
-        }
-        if (range == null) {
-            range = new ByteRange(0, file.size() - 1);
-        } else {
-            response.setStatusCode(206)
-                    .putHeader("Content-Range", "bytes " + range.first() + "-" + range.last() + "/" + file.size());
-        }
-        response.putHeader("Content-Length", String.valueOf(range.length()));
+        response.putHeader("Content-Length", String.valueOf(file.size()));
         if (request.method().equals(HttpMethod.HEAD)) {
             response.end();
             return;
         }
         long timer = vertx.setTimer(
-                graceMs + range.length() / minOctetsPerMs,
+                graceMs + file.size() / minBytesPerMs,
                 late -> request.connection().close());
-        Future<Void> sent = file.octets() != null
-                ? response.end(Buffer.buffer(file.octets()).slice((int) range.first(), (int) range.last() + 1))
-                : response.sendFile(file.file().toString(), range.first(), range.length());
+        Future<Void> sent = file.bytes() != null
+                ? response.end(Buffer.buffer(file.bytes()))
+                : response.sendFile(file.file().toString(), 0, file.size());
         // A failure is the client's going away, or a jar that was removed by hand: the connection ends.
         sent.onComplete(done -> vertx.cancelTimer(timer))
                 .onFailure(cause -> request.connection().close());
     }
 
-    /** Weak comparison (RFC 9110, section 13.1.2) of a list of tags. */
+    /** Returns whether a list names a tag, by weak comparison (RFC 9110, section 13.1.2). */
     private static boolean names(@Nullable String header, String etag) {
         if (header == null) {
             return false;

@@ -46,16 +46,16 @@ final class TreeScan {
             throw new IOException("it is no folder");
         }
         Path manifestFile = folder.resolve(RepositoryTree.MANIFEST);
-        Manifest manifest = Manifest.decode(Disk.read(manifestFile, Manifest.MAX_OCTETS));
+        Manifest manifest = Manifest.decode(Disk.read(manifestFile, Manifest.MAX_BYTES));
         Signature signature =
-                Signature.decode(Disk.read(folder.resolve(RepositoryTree.SIGNATURE), Signature.MAX_OCTETS));
+                Signature.decode(Disk.read(folder.resolve(RepositoryTree.SIGNATURE), Signature.MAX_BYTES));
         if (!manifest.id().equals(id)) {
             throw new IOException("its manifest is for " + manifest.id());
         }
         Path jar = folder.resolve(id.jarName());
-        if (!Disk.isFile(jar) || Files.size(jar) != manifest.jarOctets()) {
+        if (!Disk.isFile(jar) || Files.size(jar) != manifest.jarBytes()) {
             throw new IOException(
-                    "its jar is missing or has not the " + manifest.jarOctets() + " octets of its " + "manifest");
+                    "its jar is missing or has not the " + manifest.jarBytes() + " bytes of its " + "manifest");
         }
         return IndexEntry.of(
                 manifest,
@@ -68,7 +68,7 @@ final class TreeScan {
         if (!Disk.isFile(file)) {
             return null;
         }
-        String text = new String(Disk.read(file, RepositoryTree.MAX_YANKED_OCTETS), StandardCharsets.UTF_8).strip();
+        String text = new String(Disk.read(file, RepositoryTree.MAX_YANKED_BYTES), StandardCharsets.UTF_8).strip();
         try {
             return IndexEntry.requireReason(text);
         } catch (IllegalArgumentException e) {

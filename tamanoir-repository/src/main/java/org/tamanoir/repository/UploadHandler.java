@@ -16,11 +16,11 @@ import org.tamanoir.repository.Uploads.Upload;
  */
 final class UploadHandler implements Handler<RoutingContext> {
     private final Uploads uploads;
-    private final long maxJarOctets;
+    private final long maxJarBytes;
 
-    UploadHandler(Uploads uploads, long maxJarOctets) {
+    UploadHandler(Uploads uploads, long maxJarBytes) {
         this.uploads = uploads;
-        this.maxJarOctets = maxJarOctets;
+        this.maxJarBytes = maxJarBytes;
     }
 
     @Override
@@ -32,11 +32,11 @@ final class UploadHandler implements Handler<RoutingContext> {
             Answers.refuse(context, 400, "an upload's name is its SHA-256, 64 hexadecimal digits in lower case");
         } else if (length == null || !length.matches("\\d{1,18}") || Long.parseLong(length) == 0) {
             Answers.refuse(context, 411, "an upload needs a Content-Length of 1 or more, so that room is kept for it");
-        } else if (Long.parseLong(length) > maxJarOctets) {
+        } else if (Long.parseLong(length) > maxJarBytes) {
             Answers.refuse(
                     context,
                     413,
-                    "a jar of " + length + " octets is too large: " + maxJarOctets + " at most; make it smaller, or "
+                    "a jar of " + length + " bytes is too large: " + maxJarBytes + " at most; make it smaller, or "
                             + "start the repository with a greater --max-jar");
         } else {
             request.pause();
@@ -57,10 +57,10 @@ final class UploadHandler implements Handler<RoutingContext> {
         request.exceptionHandler(gone -> abort(vertx, upload));
         request.handler(chunk -> {
             request.pause();
-            byte[] octets = chunk.getBytes();
+            byte[] bytes = chunk.getBytes();
             vertx.<@Nullable Void>executeBlocking(
                             () -> {
-                                upload.write(octets);
+                                upload.write(bytes);
                                 return null;
                             },
                             false)

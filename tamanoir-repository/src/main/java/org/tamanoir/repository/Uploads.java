@@ -1,12 +1,11 @@
 package org.tamanoir.repository;
 
+import com.google.common.hash.Hashing;
+import com.google.common.hash.HashingOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -17,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Jars that are uploaded and wait to be published, by their SHA-256. Bounded in number and in octets, both counted
+ * Jars that are uploaded and wait to be published, by their SHA-256. Bounded in number and in bytes, both counted
  * from the moment an upload begins; what is not published within {@link #EXPIRY} makes room.
  *
  * <p>Thread contract: any thread; one upload is written by one thread at a time.
@@ -33,17 +32,17 @@ final class Uploads {
     private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
 
     private final RepositoryTree tree;
-    private final long maxJarOctets;
+    private final long maxJarBytes;
     private final LongSupplier nanoTime;
     private final Map<String, Done> done = new HashMap<>();
     private int begun;
-    private long reservedOctets;
+    private long reservedBytes;
 
     private record Done(StagedJar jar, long deadlineNs) {}
 
-    Uploads(RepositoryTree tree, long maxJarOctets, LongSupplier nanoTime) {
+    Uploads(RepositoryTree tree, long maxJarBytes, LongSupplier nanoTime) {
         this.tree = tree;
-        this.maxJarOctets = maxJarOctets;
+        this.maxJarBytes = maxJarBytes;
         this.nanoTime = nanoTime;
     }
 
@@ -61,29 +60,29 @@ final class Uploads {
      *
      * @throws FullException if there is no room now
      */
-    Upload begin(String sha256, long octets) throws FullException, IOException {
+    Upload begin(String sha256, long bytes) throws FullException, IOException {
         synchronized (this) {
             expire();
-            if (begun + done.size() >= MAX_UPLOADS || reservedOctets + octets > MAX_JARS * maxJarOctets) {
+            if (begun + done.size() >= MAX_UPLOADS || reservedBytes + bytes > MAX_JARS * maxJarBytes) {
                 throw new FullException("no room for another upload: " + (begun + done.size()) + " with "
-                        + reservedOctets + " octets wait to be published, " + MAX_UPLOADS + " with "
-                        + MAX_JARS * maxJarOctets + " are the bounds; publish them or try again in "
+                        + reservedBytes + " bytes wait to be published, " + MAX_UPLOADS + " with "
+                        + MAX_JARS * maxJarBytes + " are the bounds; publish them or try again in "
                         + EXPIRY.toMinutes() + " minutes");
             }
             begun++;
-            reservedOctets += octets;
+            reservedBytes += bytes;
         }
         try {
-            return new Upload(sha256, octets);
+            return new Upload(sha256, bytes);
         } catch (IOException | RuntimeException e) {
-            giveBack(octets);
+            giveBack(bytes);
             throw e;
         }
     }
 
-    private synchronized void giveBack(long octets) {
+    private synchronized void giveBack(long bytes) {
         begun--;
-        reservedOctets -= octets;
+        reservedBytes -= bytes;
     }
 
     private void expire() {
@@ -104,7 +103,7 @@ final class Uploads {
         if (upload == null) {
             return null;
         }
-        reservedOctets -= upload.jar.octets();
+        reservedBytes -= upload.jar.bytes();
         return upload.jar;
     }
 
@@ -117,7 +116,7 @@ final class Uploads {
     }
 
     private synchronized void discard(StagedJar jar) {
-        reservedOctets -= jar.octets();
+        reservedBytes -= jar.bytes();
         remove(jar.file());
     }
 
@@ -132,43 +131,41 @@ final class Uploads {
     /** One upload on its way in. Must end by {@link #finish} or {@link #abort}, of which the first counts. */
     final class Upload {
         private final String sha256;
-        private final long octets;
+        private final long bytes;
         private final Path file;
-        private final FileChannel channel;
-        private final MessageDigest digest = Disk.sha256();
-        private long writtenOctets;
+        private final HashingOutputStream out;
+        private long writtenBytes;
         private boolean over;
 
-        private Upload(String sha256, long octets) throws IOException {
+        private Upload(String sha256, long bytes) throws IOException {
             this.sha256 = sha256;
-            this.octets = octets;
+            this.bytes = bytes;
             file = tree.newStagingPath();
-            channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            out = new HashingOutputStream(Hashing.sha256(), Files.newOutputStream(file, StandardOpenOption.CREATE_NEW));
         }
 
         synchronized void write(byte[] some) throws IOException {
-            writtenOctets += some.length;
-            if (writtenOctets > octets) {
-                throw new IOException("the upload is longer than the " + octets + " octets that were announced");
+            writtenBytes += some.length;
+            if (writtenBytes > bytes) {
+                throw new IOException("the upload is longer than the " + bytes + " bytes that were announced");
             }
-            digest.update(some);
-            Disk.write(channel, ByteBuffer.wrap(some));
+            out.write(some);
         }
 
         /**
-         * All has come.
+         * Ends the upload: all has come.
          *
          * @return null if the digest is right, else what it is
          */
         synchronized @Nullable String finish() throws IOException {
-            String real = Disk.hex(digest.digest());
-            channel.close();
-            if (over || writtenOctets != octets || !real.equals(sha256)) {
+            String real = out.hash().toString();
+            out.close();
+            if (over || writtenBytes != bytes || !real.equals(sha256)) {
                 abort();
                 return real;
             }
             over = true;
-            Uploads.this.finish(new StagedJar(file, sha256, octets));
+            Uploads.this.finish(new StagedJar(file, sha256, bytes));
             return null;
         }
 
@@ -177,9 +174,9 @@ final class Uploads {
                 return;
             }
             over = true;
-            giveBack(octets);
+            giveBack(bytes);
             try {
-                channel.close();
+                out.close();
             } catch (IOException e) {
                 LOG.warn("{}: cannot be closed: {}", file, e.toString());
             }

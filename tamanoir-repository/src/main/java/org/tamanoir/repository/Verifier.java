@@ -1,15 +1,15 @@
 package org.tamanoir.repository;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpResponse;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.Refusal;
@@ -20,7 +20,7 @@ import org.tamanoir.deploy.TrustPolicy;
 
 /** Checks a version as a node does before it runs it. Any thread; calls block. */
 public final class Verifier {
-    private static final long DEFAULT_MAX_UNPACKED_OCTETS = 256L << 20;
+    private static final long DEFAULT_MAX_UNPACKED_BYTES = 256L << 20;
 
     private Verifier() {}
 
@@ -32,17 +32,17 @@ public final class Verifier {
     public record Verified(Manifest manifest, String publisher) {}
 
     /**
-     * A jar with {@code manifest.json} and {@code manifest.sig} beside it.
+     * Returns a jar with {@code manifest.json} and {@code manifest.sig} beside it.
      *
      * @throws CodeRefusedException if a node with this policy would not run it
      * @throws IOException in one line, if a file cannot be read
      */
     public static Verified verify(Path jar, TrustPolicy policy) throws IOException, CodeRefusedException {
         byte[] manifest =
-                read(jar.resolveSibling(RepositoryTree.MANIFEST), Manifest.MAX_OCTETS, "it belongs beside the jar");
+                read(jar.resolveSibling(RepositoryTree.MANIFEST), Manifest.MAX_BYTES, "it belongs beside the jar");
         Path signatureFile = jar.resolveSibling(RepositoryTree.SIGNATURE);
         byte[] signature = Files.exists(signatureFile)
-                ? read(signatureFile, Signature.MAX_OCTETS, "it belongs beside the jar")
+                ? read(signatureFile, Signature.MAX_BYTES, "it belongs beside the jar")
                 : null;
         Manifest decoded = policy.verify(manifest, signature);
         requireJar(decoded, jar);
@@ -50,20 +50,20 @@ public final class Verifier {
                 decoded, signature == null ? "" : Signature.decode(signature).keyId());
     }
 
-    private static byte[] read(Path file, int maxOctets, String remedy) throws IOException {
+    private static byte[] read(Path file, int maxBytes, String remedy) throws IOException {
         try {
-            return Disk.read(file, maxOctets);
+            return Disk.read(file, maxBytes);
         } catch (NoSuchFileException e) {
             throw new IOException(file + ": there is no such file; " + remedy, e);
         }
     }
 
     private static void requireJar(Manifest manifest, Path jar) throws CodeRefusedException {
-        ServiceJar found = ServiceJar.inspect(jar, DEFAULT_MAX_UNPACKED_OCTETS);
-        if (found.octets() != manifest.jarOctets()) {
+        ServiceJar found = ServiceJar.inspect(jar, DEFAULT_MAX_UNPACKED_BYTES);
+        if (found.bytes() != manifest.jarBytes()) {
             throw new CodeRefusedException(
                     Refusal.WRONG_SIZE,
-                    jar + " has " + found.octets() + " octets, the signed manifest says " + manifest.jarOctets()
+                    jar + " has " + found.bytes() + " bytes, the signed manifest says " + manifest.jarBytes()
                             + "; fetch it again");
         }
         if (!found.sha256().equals(manifest.jarSha256())) {
@@ -81,7 +81,7 @@ public final class Verifier {
     }
 
     /**
-     * A version in a repository.
+     * Returns a version in a repository.
      *
      * @param tls for https; null = the JDK's own
      * @throws CodeRefusedException if a node with this policy would not run it
@@ -90,19 +90,19 @@ public final class Verifier {
     public static Verified verify(URI repository, @Nullable SSLContext tls, ServiceId id, TrustPolicy policy)
             throws IOException, InterruptedException, CodeRefusedException {
         Calls calls = new Calls(repository, tls);
-        byte[] manifest = get(calls, id, RepositoryTree.MANIFEST, Manifest.MAX_OCTETS);
-        byte[] signature = get(calls, id, RepositoryTree.SIGNATURE, Signature.MAX_OCTETS);
+        byte[] manifest = get(calls, id, RepositoryTree.MANIFEST, Manifest.MAX_BYTES);
+        byte[] signature = get(calls, id, RepositoryTree.SIGNATURE, Signature.MAX_BYTES);
         Manifest decoded = policy.verify(manifest, signature);
         if (!decoded.id().equals(id)) {
             throw new CodeRefusedException(
                     Refusal.WRONG_SERVICE, repository + ": the manifest for " + id + " is one for " + decoded.id());
         }
         Path jar = Files.createTempFile("tamanoir-verify", ".jar");
-        try (FileChannel channel = FileChannel.open(jar, StandardOpenOption.WRITE)) {
+        try (OutputStream content = Files.newOutputStream(jar)) {
             HttpResponse<String> answer = calls.send(
                     calls.request(id.path() + "/" + id.jarName()).build(),
-                    () -> BoundedBody.file(decoded.jarOctets(), channel),
-                    Calls.timeFor(decoded.jarOctets()));
+                    BoundedBody.file(decoded.jarBytes(), content),
+                    Calls.timeFor(decoded.jarBytes()));
             requireOk(answer, id);
             requireJar(decoded, jar);
         } finally {
@@ -111,10 +111,10 @@ public final class Verifier {
         return new Verified(decoded, Signature.decode(signature).keyId());
     }
 
-    private static byte[] get(Calls calls, ServiceId id, String name, int maxOctets)
+    private static byte[] get(Calls calls, ServiceId id, String name, int maxBytes)
             throws IOException, InterruptedException {
-        HttpResponse<byte[]> answer = calls.send(
-                calls.request(id.path() + "/" + name).build(), () -> BoundedBody.octets(maxOctets), Calls.SHORT);
+        HttpResponse<byte[]> answer =
+                calls.send(calls.request(id.path() + "/" + name).build(), BoundedBody.bytes(maxBytes), Calls.SHORT);
         requireOk(answer, id);
         return answer.body();
     }

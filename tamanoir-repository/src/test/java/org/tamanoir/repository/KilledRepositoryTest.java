@@ -2,6 +2,7 @@ package org.tamanoir.repository;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.Manifest;
 
 /** The repository's process is killed, as by kill -9, at whatever it does. */
@@ -136,13 +138,13 @@ class KilledRepositoryTest {
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
                 .PUT(BodyPublishers.ofByteArray(sample.jar()))
                 .build();
-        calls.send(upload, () -> BoundedBody.octets(10_000), Duration.ofSeconds(10));
+        calls.send(upload, BoundedBody.bytes(10_000), Duration.ofSeconds(10));
         HttpRequest publish = HttpRequest.newBuilder(uri.resolve(sample.id().path()))
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
                 .header("Content-Type", "application/json")
                 .POST(BodyPublishers.ofString(sample.body()))
                 .build();
-        HttpResponse<byte[]> answer = calls.send(publish, () -> BoundedBody.octets(10_000), Duration.ofSeconds(10));
+        HttpResponse<byte[]> answer = calls.send(publish, BoundedBody.bytes(10_000), Duration.ofSeconds(10));
         return answer.statusCode();
     }
 
@@ -162,7 +164,7 @@ class KilledRepositoryTest {
                     .as(what)
                     .isEqualTo(manifest);
             Path jar = root.resolve(entry.id().path()).resolve(entry.id().jarName());
-            assertThat(Disk.hex(Disk.sha256().digest(Files.readAllBytes(jar))))
+            assertThat(Hashing.sha256().hashBytes(Files.readAllBytes(jar)).toString())
                     .as(what)
                     .isEqualTo(entry.sha256());
             Path nameKey = root.resolve("keys/" + ServiceKey.toString(entry.id().nameKey()));

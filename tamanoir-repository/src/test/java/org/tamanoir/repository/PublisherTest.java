@@ -75,7 +75,7 @@ class PublisherTest {
         assertThat(own.id()).hasToString("org.example.Echo:1.2");
         assertThat(own.mainClass()).isEqualTo("org.example.Echo");
         assertThat(own.description()).isEqualTo("sends all on");
-        assertThat(own.jarOctets()).isEqualTo(Files.size(jar));
+        assertThat(own.jarBytes()).isEqualTo(Files.size(jar));
         Manifest given = Publisher.describe(
                 jar,
                 new Description(null, "org.example.Other", "2.0", "more", new ServiceLimits(0.5, 1 << 20)),
@@ -166,11 +166,11 @@ class PublisherTest {
     @Test
     void aJarThatIsTooLargeIsRefusedBeforeItIsSent() throws Exception {
         long bound = Files.size(jar) - 1;
-        try (TestRepository repository = TestRepository.start(root, settings -> settings.withMaxJarOctets(bound))) {
+        try (TestRepository repository = TestRepository.start(root, TestRepository.maxJarBytes(bound))) {
             Manifest manifest = Publisher.describe(jar, Description.OF_JAR, MAX_UNPACKED);
             assertThatThrownBy(() -> repository.publisher().publish(jar, manifest, Sample.KEY))
                     .isInstanceOf(IOException.class)
-                    .hasMessageContaining((bound + 1) + " octets is too large: " + bound + " at most");
+                    .hasMessageContaining((bound + 1) + " bytes is too large: " + bound + " at most");
         }
     }
 
@@ -180,7 +180,7 @@ class PublisherTest {
         TlsFiles own = authority.files("server", false, "127.0.0.1");
         Manifest manifest = Publisher.describe(jar, Description.OF_JAR, MAX_UNPACKED);
         Token token = Token.of(TestRepository.TOKEN, "this test");
-        try (TestRepository repository = TestRepository.start(root, settings -> settings.withTls(own))) {
+        try (TestRepository repository = TestRepository.start(root, TestRepository.tls(own))) {
             URI uri = URI.create(
                     "https://127.0.0.1:" + repository.server.address().getPort());
             Publisher trusting = new Publisher(uri, authority.trusting().context(), token);

@@ -3,10 +3,12 @@ package org.tamanoir.repository;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -31,14 +33,14 @@ class RepositoryTreeTest {
     @TempDir
     Path root;
 
-    /** Every file that a reader sees, with its octets in hexadecimal; staging and lock are none of them. */
+    /** Every file that a reader sees, with its bytes in hexadecimal; staging and lock are none of them. */
     static Map<String, String> files(Path root) throws IOException {
         Map<String, String> files = new TreeMap<>();
         try (Stream<Path> all = Files.walk(root)) {
             for (Path file : all.filter(Files::isRegularFile).toList()) {
                 String path = root.relativize(file).toString();
                 if (!path.startsWith(".")) {
-                    files.put(path, Disk.hex(Files.readAllBytes(file)));
+                    files.put(path, HexFormat.of().formatHex(Files.readAllBytes(file)));
                 }
             }
         }
@@ -54,11 +56,15 @@ class RepositoryTreeTest {
         Sample sample = Sample.of("org.example.Foo:1.0", 3_000);
         try (RepositoryTree tree = RepositoryTree.open(root)) {
             assertThat(sample.publish(tree)).isEqualTo(Outcome.CREATED);
-            String manifest = Disk.hex(sample.manifestOctets());
+            String manifest = HexFormat.of().formatHex(sample.manifestBytes());
             assertThat(files(root))
                     .containsEntry("services/org.example.Foo/1.0/manifest.json", manifest)
-                    .containsEntry("services/org.example.Foo/1.0/manifest.sig", Disk.hex(sample.signature()))
-                    .containsEntry("services/org.example.Foo/1.0/org.example.Foo-1.0.jar", Disk.hex(sample.jar()))
+                    .containsEntry(
+                            "services/org.example.Foo/1.0/manifest.sig",
+                            HexFormat.of().formatHex(sample.signature()))
+                    .containsEntry(
+                            "services/org.example.Foo/1.0/org.example.Foo-1.0.jar",
+                            HexFormat.of().formatHex(sample.jar()))
                     .containsEntry("keys/" + ServiceKey.toString(ServiceKey.of("org.example.Foo:1.0")), manifest)
                     .containsEntry("keys/" + ServiceKey.toString(ServiceKey.of("org.example.Foo")), manifest)
                     .hasSize(6);
@@ -79,7 +85,7 @@ class RepositoryTreeTest {
             sample.publish(tree);
             Map<String, String> before = files(root);
             assertThat(sample.publish(tree)).isEqualTo(Outcome.SAME);
-            assertThat(tree.publish(sample.manifestOctets(), sample.signature(), null, null))
+            assertThat(tree.publish(sample.manifestBytes(), sample.signature(), null, null))
                     .isEqualTo(Outcome.SAME);
             assertThatThrownBy(
                             () -> Sample.of("org.example.Foo:1.0", new byte[7]).publish(tree))
@@ -96,16 +102,16 @@ class RepositoryTreeTest {
         try (RepositoryTree tree = RepositoryTree.open(root)) {
             StagedJar longer =
                     new StagedJar(sample.stage(tree).file(), sample.manifest().jarSha256(), 101);
-            assertThatThrownBy(() -> tree.publish(sample.manifestOctets(), sample.signature(), longer, null))
+            assertThatThrownBy(() -> tree.publish(sample.manifestBytes(), sample.signature(), longer, null))
                     .isInstanceOfSatisfying(
                             CodeRefusedException.class,
                             e -> assertThat(e.refusal()).isEqualTo(Refusal.WRONG_SIZE));
             StagedJar other = new StagedJar(longer.file(), "0".repeat(64), 100);
-            assertThatThrownBy(() -> tree.publish(sample.manifestOctets(), sample.signature(), other, null))
+            assertThatThrownBy(() -> tree.publish(sample.manifestBytes(), sample.signature(), other, null))
                     .isInstanceOfSatisfying(
                             CodeRefusedException.class,
                             e -> assertThat(e.refusal()).isEqualTo(Refusal.WRONG_DIGEST));
-            assertThatThrownBy(() -> tree.publish(sample.manifestOctets(), sample.signature(), null, null))
+            assertThatThrownBy(() -> tree.publish(sample.manifestBytes(), sample.signature(), null, null))
                     .isInstanceOf(NoSuchFileException.class);
             assertThat(tree.entries()).isEmpty();
         }
@@ -171,7 +177,7 @@ class RepositoryTreeTest {
                         .<Callable<Outcome>>map(sample -> () -> {
                             StagedJar jar = sample.stage(tree);
                             barrier.await(10, TimeUnit.SECONDS);
-                            return tree.publish(sample.manifestOctets(), sample.signature(), jar, null);
+                            return tree.publish(sample.manifestBytes(), sample.signature(), jar, null);
                         })
                         .toList();
                 int won = 0;
@@ -193,9 +199,10 @@ class RepositoryTreeTest {
             for (IndexEntry entry : tree.entries()) {
                 String folder = entry.id().path() + "/";
                 assertThat(before.get(folder + "manifest.json")).isEqualTo(before.get("keys/" + entry.key()));
-                assertThat(Disk.hex(Disk.sha256()
-                                .digest(Files.readAllBytes(
-                                        root.resolve(folder + entry.id().jarName())))))
+                assertThat(Hashing.sha256()
+                                .hashBytes(Files.readAllBytes(
+                                        root.resolve(folder + entry.id().jarName())))
+                                .toString())
                         .isEqualTo(entry.sha256());
             }
         } finally {
@@ -221,7 +228,7 @@ class RepositoryTreeTest {
                 root.resolve("index.json"),
                 java.nio.file.StandardCopyOption.REPLACE_EXISTING);
         Files.delete(root.resolve("keys/" + ServiceKey.toString(second.id().key())));
-        Files.write(root.resolve("keys/" + ServiceKey.toString(second.id().nameKey())), first.manifestOctets());
+        Files.write(root.resolve("keys/" + ServiceKey.toString(second.id().nameKey())), first.manifestBytes());
         Files.writeString(root.resolve("keys/0123456789abcdef"), "of a version that never came");
         Files.createDirectories(root.resolve(".staging/7"));
         Files.write(root.resolve(".staging/7/manifest.json"), new byte[5]);

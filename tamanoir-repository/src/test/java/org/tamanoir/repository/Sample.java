@@ -1,5 +1,6 @@
 package org.tamanoir.repository;
 
+import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,11 +14,11 @@ import org.tamanoir.deploy.SigningKey;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A signed version. The jar is any octets: a repository does not look into it.
+ * A signed version. The jar is any bytes: a repository does not look into it.
  *
- * @param signature the file's octets
+ * @param signature the file's bytes
  */
-record Sample(Manifest manifest, byte[] manifestOctets, byte[] signature, byte[] jar) {
+record Sample(Manifest manifest, byte[] manifestBytes, byte[] signature, byte[] jar) {
     static final SigningKey KEY = SigningKey.generate();
 
     static Sample of(String id, byte[] jar) {
@@ -28,18 +29,18 @@ record Sample(Manifest manifest, byte[] manifestOctets, byte[] signature, byte[]
         Manifest manifest = new Manifest(
                 ServiceId.parse(id),
                 ServiceId.parse(id).name(),
-                Disk.hex(Disk.sha256().digest(jar)),
+                Hashing.sha256().hashBytes(jar).toString(),
                 jar.length,
                 List.of("jvm"),
                 ServiceLimits.NONE,
                 "sample " + id);
-        byte[] octets = manifest.encode();
-        return new Sample(manifest, octets, key.sign(octets).encode(), jar);
+        byte[] bytes = manifest.encode();
+        return new Sample(manifest, bytes, key.sign(bytes).encode(), jar);
     }
 
-    /** With this many octets, always the same ones for the same id. */
-    static Sample of(String id, int octets) {
-        byte[] jar = new byte[octets];
+    /** With this many bytes, always the same ones for the same id. */
+    static Sample of(String id, int bytes) {
+        byte[] jar = new byte[bytes];
         new Random(id.hashCode()).nextBytes(jar);
         return of(id, jar);
     }
@@ -57,7 +58,7 @@ record Sample(Manifest manifest, byte[] manifestOctets, byte[] signature, byte[]
         return new JsonMapper()
                 .writeValueAsString(java.util.Map.of(
                         "manifest",
-                        Base64.getEncoder().encodeToString(manifestOctets),
+                        Base64.getEncoder().encodeToString(manifestBytes),
                         "signature",
                         new String(signature, java.nio.charset.StandardCharsets.US_ASCII)));
     }
@@ -69,6 +70,6 @@ record Sample(Manifest manifest, byte[] manifestOctets, byte[] signature, byte[]
     }
 
     RepositoryTree.Outcome publish(RepositoryTree tree) throws Exception {
-        return tree.publish(manifestOctets, signature, stage(tree), null);
+        return tree.publish(manifestBytes, signature, stage(tree), null);
     }
 }

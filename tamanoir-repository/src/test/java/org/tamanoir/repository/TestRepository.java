@@ -14,6 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.tls.TlsFiles;
 
 /** A repository on a free port of loopback, with a token. */
 final class TestRepository implements AutoCloseable {
@@ -44,13 +46,25 @@ final class TestRepository implements AutoCloseable {
         return new TestRepository(tree, RepositoryServer.start(change.apply(settings), tree, null), null);
     }
 
+    static UnaryOperator<RepositoryServer.Settings> maxJarBytes(long bytes) {
+        return from -> new RepositoryServer.Settings(from.address(), null, from.token(), bytes, null);
+    }
+
+    static UnaryOperator<RepositoryServer.Settings> publishers(TrustPolicy policy) {
+        return from -> new RepositoryServer.Settings(from.address(), null, from.token(), from.maxJarBytes(), policy);
+    }
+
+    static UnaryOperator<RepositoryServer.Settings> tls(TlsFiles files) {
+        return from -> new RepositoryServer.Settings(from.address(), files, from.token(), from.maxJarBytes(), null);
+    }
+
     /** On a port that had one before. */
     static TestRepository start(Path root, int port) throws IOException {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         return start(
                 root,
                 settings ->
-                        new RepositoryServer.Settings(address, null, settings.token(), settings.maxJarOctets(), null));
+                        new RepositoryServer.Settings(address, null, settings.token(), settings.maxJarBytes(), null));
     }
 
     static TestRepository mirror(Path root, URI source) throws IOException {
@@ -103,7 +117,7 @@ final class TestRepository implements AutoCloseable {
         return post("/api/" + sample.id().path(), sample.body());
     }
 
-    /** What comes back for octets that no HTTP client would send, until the server closes. */
+    /** What comes back for bytes that no HTTP client would send, until the server closes. */
     String raw(String request) throws IOException {
         try (Socket socket = socket()) {
             socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));

@@ -52,7 +52,7 @@ class UploadsTest {
     void anUploadCanBeTakenOnce() throws Exception {
         String sha256 = upload(1).manifest().jarSha256();
         StagedJar jar = Objects.requireNonNull(uploads.take(sha256));
-        assertThat(jar.octets()).isEqualTo(10);
+        assertThat(jar.bytes()).isEqualTo(10);
         assertThat(jar.file()).hasSize(10);
         assertThat(uploads.take(sha256)).isNull();
     }
@@ -76,7 +76,7 @@ class UploadsTest {
     }
 
     @Test
-    void theOctetsAreBoundedAsAnnounced() throws Exception {
+    void theBytesAreBoundedAsAnnounced() throws Exception {
         List<Upload> begun = new ArrayList<>();
         for (int i = 0; i < Uploads.MAX_JARS; i++) {
             begun.add(uploads.begin("0".repeat(64), MAX_JAR));
@@ -101,7 +101,7 @@ class UploadsTest {
     }
 
     @Test
-    void anotherDigestOrTooFewOctetsLeaveNothing() throws Exception {
+    void anotherDigestOrTooFewBytesLeaveNothing() throws Exception {
         Sample sample = Sample.of("org.example.Foo:1.0", 10);
         Upload shorter = uploads.begin(sample.manifest().jarSha256(), 11);
         shorter.write(sample.jar());

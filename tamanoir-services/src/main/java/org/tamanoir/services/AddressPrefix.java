@@ -5,7 +5,6 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.nodeos.Rule;
@@ -36,14 +35,14 @@ final class AddressPrefix {
         this.low = low & lowMask;
     }
 
-    /** The upper {@code bits} of 64; 0 below 0, all above 64. */
+    /** Returns the upper {@code bits} of 64; 0 below 0, all above 64. */
     private static long mask(int bits) {
         return bits <= 0 ? 0 : bits >= 64 ? -1 : -1L << 64 - bits;
     }
 
     /**
-     * {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a bare address; bits behind the prefix count as 0. Names are not
-     * looked up.
+     * Returns {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a bare address; bits behind the prefix count as 0. Names
+     * are not looked up.
      *
      * @throws IllegalArgumentException if the text is no prefix
      */
@@ -65,15 +64,15 @@ final class AddressPrefix {
         if (!IPV6.matcher(address).matches()) {
             throw new IllegalArgumentException(text + " is no address or prefix");
         }
-        byte[] octets;
+        byte[] bytes;
         try {
             // In brackets only a literal is accepted, and never looked up as a name.
-            octets = InetAddress.getByName("[" + address + "]").getAddress();
+            bytes = InetAddress.getByName("[" + address + "]").getAddress();
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException(text + " is no IPv6 address or prefix", e);
         }
-        ByteBuffer bits = ByteBuffer.wrap(octets);
-        boolean isMapped = octets.length == 4;
+        ByteBuffer bits = ByteBuffer.wrap(bytes);
+        boolean isMapped = bytes.length == 4;
         long high = isMapped ? 0 : bits.getLong();
         long low = isMapped ? MAPPED | bits.getInt() & 0xFFFF_FFFFL : bits.getLong();
         return new AddressPrefix(high, low, length(text, slash, 128));
@@ -91,34 +90,27 @@ final class AddressPrefix {
     }
 
     /**
-     * Whether the identifier is an address with this prefix. Allocates nothing.
+     * Returns whether the identifier is an address with this prefix. Allocates nothing.
      *
      * @param option {@link Option#SOURCE} or {@link Option#DESTINATION}
      */
     boolean matches(Packet packet, Option option) {
-        if (!packet.has(option)) {
-            return false;
-        }
-        ByteBuffer buffer = packet.buffer();
-        int at = packet.optionOffset(option);
-        return switch (buffer.getInt(at)) {
-            case Anep.SCHEME_IPV4 -> matches(0, MAPPED | buffer.getInt(at + 4) & 0xFFFF_FFFFL);
-            case Anep.SCHEME_IPV6 -> matches(buffer.getLong(at + 4), buffer.getLong(at + 12));
-            default -> false;
-        };
+        return option == Option.SOURCE
+                ? packet.hasInternetSource() && matches(packet.sourceHigh(), packet.sourceLow())
+                : packet.hasInternetDestination() && matches(packet.destinationHigh(), packet.destinationLow());
     }
 
-    /** A rule of a level below on this prefix. */
+    /** Returns a rule of a level below on this prefix. */
     Rule rule(boolean drops, Rule.Subject subject) {
         boolean isMapped = high == 0 && low >>> 32 == MAPPED >>> 32; // And so longer than 95 bits.
-        byte[] octets = isMapped
+        byte[] bytes = isMapped
                 ? ByteBuffer.allocate(4).putInt((int) low).array()
                 : ByteBuffer.allocate(16).putLong(high).putLong(low).array();
         try {
-            InetAddress address = InetAddress.getByAddress(octets);
+            InetAddress address = InetAddress.getByAddress(bytes);
             return Rule.prefix(drops, subject, address, isMapped ? length - 96 : length);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException("an address of " + octets.length + " octets", e);
+            throw new IllegalStateException("an address of " + bytes.length + " bytes", e);
         }
     }
 

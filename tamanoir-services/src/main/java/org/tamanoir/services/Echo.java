@@ -14,17 +14,17 @@ import org.tamanoir.service.Verdict;
  * <p>The answer names no service: two nodes that both run Echo would else send a packet with a forged source to
  * and fro until its hop budget ends.
  *
- * <p>Settings: none. Counters: {@code packets}, {@code octets} (whole packets). Drops nothing.
+ * <p>Settings: none. Counters: {@code packets}, {@code bytes} (whole packets). Drops nothing.
  */
 public final class Echo extends Service {
     private Counter packets = new Counter("packets");
-    private Counter octets = new Counter("octets");
+    private Counter bytes = new Counter("bytes");
 
     @Override
     public void init(ServiceConfig config) {
         config.allow();
         packets = counter("packets");
-        octets = counter("octets");
+        bytes = counter("bytes");
     }
 
     @Override
@@ -33,7 +33,7 @@ public final class Echo extends Service {
             packet.setServiceKey(ServiceKey.NONE);
         }
         packets.add(1);
-        octets.add(packet.length());
+        bytes.add(packet.length());
         return Verdict.REPLY;
     }
 }

@@ -27,7 +27,7 @@ import org.tamanoir.service.Verdict;
  * </pre>
  *
  * <p>Rules stand on lines of their own or behind semicolons, at most 256: see {@link FilterParser} for the grammar.
- * Prefixes are compared with the identifiers that the packet carries, {@code size} with the octets of the whole
+ * Prefixes are compared with the identifiers that the packet carries, {@code size} with the bytes of the whole
  * packet; a packet without the option that a rule looks at does not meet it.
  *
  * <table><caption>Settings</caption>

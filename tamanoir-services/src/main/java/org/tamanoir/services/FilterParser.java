@@ -17,7 +17,7 @@ import org.tamanoir.services.FilterRule.Subject;
  *             | ("source" | "destination") prefix
  *             | "class" 0..255
  *             | "stream" 0..4294967295
- *             | "size" ("&lt;" | "=" | "&gt;") 0..65535          octets of the whole packet
+ *             | "size" ("&lt;" | "=" | "&gt;") 0..65535          bytes of the whole packet
  *             | "payload-contains" '"' text '"'           \" and \\ in the text stand for " and \
  * </pre>
  *
@@ -25,7 +25,7 @@ import org.tamanoir.services.FilterRule.Subject;
  */
 final class FilterParser {
     private static final int MAX_RULES = 256;
-    private static final int MAX_PATTERN_OCTETS = 1024;
+    private static final int MAX_PATTERN_BYTES = 1024;
     private static final int MAX_REASON_CHARS = 80;
 
     private final String text;
@@ -41,7 +41,7 @@ final class FilterParser {
     }
 
     /**
-     * The rules in their order.
+     * Returns the rules in their order.
      *
      * @throws IllegalArgumentException with the number of the rule, the column in it, and what is allowed there
      */
@@ -171,13 +171,13 @@ final class FilterParser {
         }
         at++;
         byte[] pattern = content.toString().getBytes(StandardCharsets.UTF_8);
-        if (pattern.length == 0 || pattern.length > MAX_PATTERN_OCTETS) {
-            throw wrong("text of " + pattern.length + " octets: must be 1 to " + MAX_PATTERN_OCTETS);
+        if (pattern.length == 0 || pattern.length > MAX_PATTERN_BYTES) {
+            throw wrong("text of " + pattern.length + " bytes: must be 1 to " + MAX_PATTERN_BYTES);
         }
         return pattern;
     }
 
-    /** Nothing may follow in this rule. Returns what packets are counted under that it drops. */
+    /** Ends a rule, behind which nothing may follow. Returns what packets are counted under that it drops. */
     private String end() {
         int end = at;
         String word = word();
@@ -189,7 +189,7 @@ final class FilterParser {
         return "rule " + (rules.size() + 1) + ": " + shown.replace('\n', ' ');
     }
 
-    /** The next word of this rule, empty at its end. */
+    /** Returns the next word of this rule, empty at its end. */
     private String word() {
         skipBlanks();
         wordStart = at;

@@ -1,6 +1,5 @@
 package org.tamanoir.services;
 
-import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
@@ -68,22 +67,22 @@ final class FilterRule {
         return new FilterRule(drop, reason, subject, comparison, number, null, new byte[0]);
     }
 
-    /** @param pattern at least one octet */
+    /** @param pattern at least one byte */
     static FilterRule payload(boolean drop, String reason, byte[] pattern) {
         return new FilterRule(drop, reason, Subject.PAYLOAD_CONTAINS, Comparison.EQUAL, 0, null, pattern);
     }
 
-    /** Whether packets that match end here. */
+    /** Returns whether packets that match end here. */
     boolean drops() {
         return drop;
     }
 
-    /** Why: the same text for every packet. */
+    /** Returns why: the same text for every packet. */
     String dropReason() {
         return dropReason;
     }
 
-    /** The same for a level below; null when that cannot be, since levels read headers alone. */
+    /** Returns the same for a level below; null when that cannot be, since levels read headers alone. */
     @Nullable
     Rule below() {
         Rule.Comparison how = switch (comparison) {
@@ -115,31 +114,29 @@ final class FilterRule {
         };
     }
 
-    private boolean compares(int octets) {
+    private boolean compares(int bytes) {
         return switch (comparison) {
-            case EQUAL -> octets == number;
-            case BELOW -> octets < number;
-            case ABOVE -> octets > number;
+            case EQUAL -> bytes == number;
+            case BELOW -> bytes < number;
+            case ABOVE -> bytes > number;
         };
     }
 
     private boolean contains(Packet packet) {
-        // Reads the buffer itself: asking for the payload would have its checksum computed anew.
-        ByteBuffer buffer = packet.buffer();
-        byte first = pattern[0];
-        int start = packet.payloadOffset();
-        int last = start + packet.payloadLength() - pattern.length;
-        for (int at = start; at <= last; at++) {
-            if (buffer.get(at) == first && continues(buffer, at)) {
+        // Byte by byte: asking for the payload would copy it.
+        int first = pattern[0] & 0xFF;
+        int last = packet.payloadLength() - pattern.length;
+        for (int at = 0; at <= last; at++) {
+            if (packet.payloadOctet(at) == first && continues(packet, at)) {
                 return true;
             }
         }
         return false;
     }
 
-    private boolean continues(ByteBuffer buffer, int at) {
+    private boolean continues(Packet packet, int at) {
         for (int i = 1; i < pattern.length; i++) {
-            if (buffer.get(at + i) != pattern[i]) {
+            if (packet.payloadOctet(at + i) != (pattern[i] & 0xFF)) {
                 return false;
             }
         }

@@ -3,6 +3,7 @@ package org.tamanoir.services;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.Amplifier;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -13,32 +14,33 @@ import org.tamanoir.service.Verdict;
  * Uncompresses what {@link Gzip}, or any gzip (RFC 1952), has compressed; several gzip streams may follow each other.
  *
  * <p>TCP: the payloads of a connection, one behind the other, are the compressed stream, wherever it was cut into
- * packets. Octets go on as they come out, so a wrong checksum at the end shows when they have left: it is counted
+ * packets. Bytes go on as they come out, so a wrong checksum at the end shows when they have left: it is counted
  * as a drop, and so are all later packets. UDP: each packet stands alone, and leaves only when it is whole and its
- * checksum right.
+ * checksum right. One datagram may become a thousand times as much, and its source may be forged: nodes offer this
+ * service on UDP only where {@code limits.udp-amplifiers} names it, and bound what leaves.
  *
  * <p>Each packet that comes in leaves as one, its payload possibly empty. Where more comes out than one packet holds
- * (65,535 octets, over UDP 65,507), further packets with the same header go before it, stream id and sequence number
+ * (65,535 bytes, over UDP 65,507), further packets with the same header go before it, stream id and sequence number
  * included: only their order tells them apart.
  *
  * <table><caption>Settings</caption>
  * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code max-ratio}</td><td>2000</td><td>1 to 1,000,000: octets out for each octet in, within one gzip stream;
+ * <tr><td>{@code max-ratio}</td><td>2000</td><td>1 to 1,000,000: bytes out for each byte in, within one gzip stream;
  * deflate itself reaches 1032</td></tr>
- * <tr><td>{@code max-packet-octets}</td><td>16 MiB</td><td>1 to 1 GiB: what may come out of one packet</td></tr>
+ * <tr><td>{@code max-packet-bytes}</td><td>16 MiB, over UDP 1 MiB</td><td>1 to 1 GiB: what may come out of one packet</td></tr>
  * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run; {@code none}:
  * the packet names no service from here on</td></tr>
  * </table>
  *
- * <p>Counters: {@code packets}, {@code octets-in} and {@code octets-out} (payloads), {@code extra-packets},
+ * <p>Counters: {@code packets}, {@code bytes-in} and {@code bytes-out} (payloads), {@code extra-packets},
  * {@code members} (gzip streams that were whole and right), {@code truncated} (1 when a TCP stream ended inside one).
  *
  * <p>Drops: {@code not gzip}, {@code corrupt gzip}, {@code wrong gzip checksum}, {@code wrong gzip length},
- * {@code truncated gzip} (UDP), {@code inflates past max-ratio}, {@code inflates past max-packet-octets}; over TCP all
+ * {@code truncated gzip} (UDP), {@code inflates past max-ratio}, {@code inflates past max-packet-bytes}; over TCP all
  * that follows one of these as {@code after a broken gzip stream}; {@code header leaves no room for a payload}, when
- * options take all but 512 octets of a packet.
+ * options take all but 512 bytes of a packet.
  */
-public final class Gunzip extends Service {
+public final class Gunzip extends Service implements Amplifier {
     private static final String AFTER_BROKEN = "after a broken gzip stream";
     private static final String TRUNCATED = "truncated gzip";
 
@@ -47,24 +49,24 @@ public final class Gunzip extends Service {
     private boolean datagrams;
     private boolean broken;
     private Counter packets = new Counter("packets");
-    private Counter octetsIn = new Counter("octets-in");
-    private Counter octetsOut = new Counter("octets-out");
+    private Counter bytesIn = new Counter("bytes-in");
+    private Counter bytesOut = new Counter("bytes-out");
     private Counter extraPackets = new Counter("extra-packets");
     private Counter members = new Counter("members");
     private Counter truncated = new Counter("truncated");
 
     @Override
     public void init(ServiceConfig config) {
-        config.allow("max-ratio", "max-packet-octets", "next");
+        config.allow("max-ratio", "max-packet-bytes", "next");
         long maxRatio = config.number("max-ratio", 2000, 1, 1_000_000);
-        long maxPacketOctets = config.number("max-packet-octets", 16 << 20, 1, 1 << 30);
         datagrams = stream().transport() == Transport.UDP;
+        long maxPacketBytes = config.number("max-packet-bytes", datagrams ? 1 << 20 : 16 << 20, 1, 1 << 30);
         writer = new PayloadWriter(datagrams, NextService.of(config), this::emit);
         reader.close();
-        reader = new GzipReader(maxRatio, maxPacketOctets);
+        reader = new GzipReader(maxRatio, maxPacketBytes);
         packets = counter("packets");
-        octetsIn = counter("octets-in");
-        octetsOut = counter("octets-out");
+        bytesIn = counter("bytes-in");
+        bytesOut = counter("bytes-out");
         extraPackets = counter("extra-packets");
         members = counter("members");
         truncated = counter("truncated");
@@ -75,16 +77,16 @@ public final class Gunzip extends Service {
         if (broken) {
             return drop(AFTER_BROKEN);
         }
-        int payloadOctets = packet.payloadLength();
+        int payloadBytes = packet.payloadLength();
         packets.add(1);
-        octetsIn.add(payloadOctets);
+        bytesIn.add(payloadBytes);
         String fault = datagrams ? whole(packet) : append(packet);
         members.set(reader.members());
         if (fault != null) {
             broken = !datagrams;
             return drop(fault);
         }
-        octetsOut.add(writer.octets());
+        bytesOut.add(writer.bytes());
         extraPackets.add(writer.rolls());
         return Verdict.FORWARD;
     }
@@ -100,7 +102,7 @@ public final class Gunzip extends Service {
         return fault;
     }
 
-    /** What does not fit one packet is inflated twice: the first time to see that it is whole and right. */
+    /** Inflates twice what does not fit one packet: the first time to see that it is whole and right. */
     private @Nullable String whole(Packet packet) {
         if (!writer.tryOut(packet)) {
             return PayloadWriter.NO_ROOM;

@@ -20,7 +20,7 @@ import org.tamanoir.service.Verdict;
  * UDP: each packet stands alone, a whole gzip stream.
  *
  * <p>Each packet that comes in leaves as one, its payload possibly empty. Only where compressed data do not fit one
- * packet (65,535 octets, over UDP 65,507: near that size, data that cannot be compressed grow past it) do further
+ * packet (65,535 bytes, over UDP 65,507: near that size, data that cannot be compressed grow past it) do further
  * packets go before it. They, and the trailer's, carry the header of the packet that they were made like, stream
  * id and sequence number included: only their order tells them apart.
  *
@@ -33,15 +33,15 @@ import org.tamanoir.service.Verdict;
  * {@code org.tamanoir.services.Gunzip}; {@code none}: the packet names no service from here on</td></tr>
  * </table>
  *
- * <p>Counters: {@code packets}, {@code octets-in} and {@code octets-out} (payloads), {@code extra-packets}.
- * Drops: {@code header leaves no room for a payload}, when options take all but 512 octets of a packet.
+ * <p>Counters: {@code packets}, {@code bytes-in} and {@code bytes-out} (payloads), {@code extra-packets}.
+ * Drops: {@code header leaves no room for a payload}, when options take all but 512 bytes of a packet.
  */
 public final class Gzip extends Service {
     /** ID, CM 8 = deflate, FLG 0, MTIME 0 = unknown, XFL 0, OS 255 = unknown (RFC 1952, section 2.3). */
     private static final byte[] HEADER = {0x1F, (byte) 0x8B, 8, 0, 0, 0, 0, 0, 0, (byte) 0xFF};
 
     /** CRC-32 and length modulo 2^32 of what was compressed, little-endian. */
-    private static final int TRAILER_OCTETS = 8;
+    private static final int TRAILER_BYTES = 8;
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
@@ -51,17 +51,17 @@ public final class Gzip extends Service {
     }
 
     private final CRC32 crc = new CRC32();
-    private final ByteBuffer trailer = ByteBuffer.allocate(TRAILER_OCTETS).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer trailer = ByteBuffer.allocate(TRAILER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private final HeaderTemplate last = new HeaderTemplate();
     private Deflater deflater = new Deflater(Deflater.DEFAULT_COMPRESSION, true);
     private PayloadWriter writer = new PayloadWriter(false, new NextService(0), this::emit);
     private boolean datagrams;
     private boolean perPacket = true;
     private boolean open;
-    private long streamOctets;
+    private long streamBytes;
     private Counter packets = new Counter("packets");
-    private Counter octetsIn = new Counter("octets-in");
-    private Counter octetsOut = new Counter("octets-out");
+    private Counter bytesIn = new Counter("bytes-in");
+    private Counter bytesOut = new Counter("bytes-out");
     private Counter extraPackets = new Counter("extra-packets");
 
     @Override
@@ -75,27 +75,27 @@ public final class Gzip extends Service {
         datagrams = stream().transport() == Transport.UDP;
         writer = new PayloadWriter(datagrams, NextService.of(config), this::emit);
         packets = counter("packets");
-        octetsIn = counter("octets-in");
-        octetsOut = counter("octets-out");
+        bytesIn = counter("bytes-in");
+        bytesOut = counter("bytes-out");
         extraPackets = counter("extra-packets");
     }
 
     @Override
     public Verdict process(Packet packet) {
-        int payloadOctets = packet.payloadLength();
-        if (writer.capacity(packet) < PayloadWriter.AHEAD_OCTETS) {
+        int payloadBytes = packet.payloadLength();
+        if (writer.capacity(packet) < PayloadWriter.AHEAD_BYTES) {
             return drop(PayloadWriter.NO_ROOM);
         }
         ByteBuffer payload = packet.payload();
         int extra = datagrams ? whole(packet, payload) : append(packet, payload);
         deflater.setInput(NOTHING);
         packets.add(1);
-        octetsIn.add(payloadOctets);
+        bytesIn.add(payloadBytes);
         extraPackets.add(extra);
         return Verdict.FORWARD;
     }
 
-    /** TCP: the payload's part of the stream. Returns how many packets went before this one. */
+    /** Writes the payload's part of a TCP stream. Returns how many packets went before this one. */
     private int append(Packet packet, ByteBuffer payload) {
         writer.begin(packet, perPacket ? bound(payload.remaining()) : Integer.MAX_VALUE);
         if (!open) {
@@ -103,7 +103,7 @@ public final class Gzip extends Service {
             writer.room().put(HEADER);
         }
         checksum(payload);
-        streamOctets += payload.remaining();
+        streamBytes += payload.remaining();
         deflater.setInput(payload);
         ByteBuffer room;
         do {
@@ -111,7 +111,7 @@ public final class Gzip extends Service {
             deflater.deflate(room, perPacket ? Deflater.SYNC_FLUSH : Deflater.NO_FLUSH);
         } while (!room.hasRemaining());
         writer.finish();
-        octetsOut.add(writer.octets());
+        bytesOut.add(writer.bytes());
         last.keep(packet);
         return writer.rolls();
     }
@@ -126,37 +126,37 @@ public final class Gzip extends Service {
         writer.begin(packet, bound(end - start));
         if (compress(payload)) {
             writer.finish();
-            octetsOut.add(writer.octets());
+            bytesOut.add(writer.bytes());
             return 0;
         }
         int capacity = writer.capacity(packet);
-        int partOctets = capacity - (capacity >>> 9) - 64;
+        int partBytes = capacity - (capacity >>> 9) - 64;
         writer.begin(packet, capacity);
-        for (int from = start; from < end; from += partOctets) {
+        for (int from = start; from < end; from += partBytes) {
             if (from > start) {
                 writer.roll();
             }
-            if (!compress(payload.limit(Math.min(end, from + partOctets)).position(from))) {
-                throw new IllegalStateException("a part of " + partOctets + " octets compressed to over " + capacity);
+            if (!compress(payload.limit(Math.min(end, from + partBytes)).position(from))) {
+                throw new IllegalStateException("a part of " + partBytes + " bytes compressed to over " + capacity);
             }
         }
         writer.finish();
-        octetsOut.add(writer.octets());
+        bytesOut.add(writer.bytes());
         return writer.rolls();
     }
 
-    /** One whole gzip stream into the room there is; false when it does not fit. */
+    /** Writes one whole gzip stream into the room there is; returns false when it does not fit. */
     private boolean compress(ByteBuffer payload) {
         ByteBuffer room = writer.room();
         room.put(HEADER);
         crc.reset();
         checksum(payload);
-        streamOctets = payload.remaining();
+        streamBytes = payload.remaining();
         deflater.reset();
         deflater.setInput(payload);
         deflater.finish();
         deflater.deflate(room);
-        if (!deflater.finished() || room.remaining() < TRAILER_OCTETS) {
+        if (!deflater.finished() || room.remaining() < TRAILER_BYTES) {
             return false;
         }
         room.put(trailer());
@@ -172,16 +172,16 @@ public final class Gzip extends Service {
     private ByteBuffer trailer() {
         return trailer.clear()
                 .putInt((int) crc.getValue())
-                .putInt((int) streamOctets)
+                .putInt((int) streamBytes)
                 .flip();
     }
 
     /**
-     * More than {@code octets} of any data compress to, gzip header, trailer and flush included: zlib's own bound
+     * More than {@code bytes} of any data compress to, gzip header, trailer and flush included: zlib's own bound
      * for its default memory level is n + n/4096 + n/16384 + 7.
      */
-    private static int bound(int octets) {
-        return octets + (octets >>> 10) + 64;
+    private static int bound(int bytes) {
+        return bytes + (bytes >>> 10) + 64;
     }
 
     @Override
@@ -198,14 +198,14 @@ public final class Gzip extends Service {
                 send(template, tail);
             }
         }
-        if (tail.remaining() < TRAILER_OCTETS) {
+        if (tail.remaining() < TRAILER_BYTES) {
             send(template, tail);
         }
         send(template, tail.put(trailer()));
     }
 
     private void send(Packet template, ByteBuffer tail) {
-        octetsOut.add(tail.position());
+        bytesOut.add(tail.position());
         extraPackets.add(1);
         emit(PacketBuilder.like(template).build(tail.flip()));
         tail.clear();

@@ -26,10 +26,10 @@ final class GzipReader {
     static final String WRONG_CHECKSUM = "wrong gzip checksum";
     static final String WRONG_LENGTH = "wrong gzip length";
     static final String PAST_RATIO = "inflates past max-ratio";
-    static final String PAST_PACKET = "inflates past max-packet-octets";
+    static final String PAST_PACKET = "inflates past max-packet-bytes";
 
-    private static final int FIXED_OCTETS = 10;
-    private static final int TRAILER_OCTETS = 8;
+    private static final int FIXED_BYTES = 10;
+    private static final int TRAILER_BYTES = 8;
     private static final int HAS_HEADER_CRC = 2;
     private static final int HAS_EXTRA = 4;
     private static final int HAS_NAME = 8;
@@ -50,46 +50,46 @@ final class GzipReader {
     }
 
     private final long maxRatio;
-    private final long maxPieceOctets;
+    private final long maxPieceBytes;
     private final Inflater inflater = new Inflater(true);
     private final CRC32 crc = new CRC32();
 
     private Part part = Part.FIXED;
-    /** Octets of the part that have been read. */
-    private int partOctets;
-    /** The part's octets as a little-endian number, where it is one. */
+    /** Bytes of the part that have been read. */
+    private int partBytes;
+    /** The part's bytes as a little-endian number, where it is one. */
     private long number;
 
     private int flags;
-    private int extraOctets;
-    private long headerOctets;
-    private long pieceOctets;
+    private int extraBytes;
+    private long headerBytes;
+    private long pieceBytes;
     private long members;
 
     /**
-     * @param maxRatio octets out for each octet in, within one gzip stream
-     * @param maxPieceOctets octets out of one piece
+     * @param maxRatio bytes out for each byte in, within one gzip stream
+     * @param maxPieceBytes bytes out of one piece
      */
-    GzipReader(long maxRatio, long maxPieceOctets) {
+    GzipReader(long maxRatio, long maxPieceBytes) {
         this.maxRatio = maxRatio;
-        this.maxPieceOctets = maxPieceOctets;
+        this.maxPieceBytes = maxPieceBytes;
     }
 
-    /** Gzip streams that were whole and right; {@link #reset} does not forget them. */
+    /** Returns how many gzip streams were whole and right; {@link #reset} does not forget them. */
     long members() {
         return members;
     }
 
-    /** Whether no octet of a gzip stream was read since the end of the last one. */
+    /** Returns whether no byte of a gzip stream was read since the end of the last one. */
     boolean isBetweenMembers() {
-        return part == Part.FIXED && partOctets == 0;
+        return part == Part.FIXED && partBytes == 0;
     }
 
-    /** Back to the start of a gzip stream. */
+    /** Goes back to the start of a gzip stream. */
     void reset() {
         inflater.reset();
         crc.reset();
-        headerOctets = 0;
+        headerBytes = 0;
         enter(Part.FIXED);
     }
 
@@ -100,7 +100,7 @@ final class GzipReader {
      */
     @Nullable
     String read(ByteBuffer piece, PayloadWriter out) {
-        pieceOctets = 0;
+        pieceBytes = 0;
         String fault = null;
         while (fault == null && piece.hasRemaining()) {
             fault = part == Part.DATA ? inflate(piece, out) : take(piece.get());
@@ -142,45 +142,45 @@ final class GzipReader {
         int limit = room.limit();
         crc.update(room.limit(end).position(start));
         room.limit(limit);
-        pieceOctets += end - start;
-        if (pieceOctets > maxPieceOctets) {
+        pieceBytes += end - start;
+        if (pieceBytes > maxPieceBytes) {
             return PAST_PACKET;
         }
-        long memberOctets = headerOctets + inflater.getBytesRead();
-        return inflater.getBytesWritten() > maxRatio * memberOctets ? PAST_RATIO : null;
+        long memberBytes = headerBytes + inflater.getBytesRead();
+        return inflater.getBytesWritten() > maxRatio * memberBytes ? PAST_RATIO : null;
     }
 
-    /** One octet of header or trailer. */
+    /** Takes one byte of header or trailer. */
     private @Nullable String take(byte octet) {
         int value = octet & 0xFF;
         if (part != Part.TRAILER) {
-            headerOctets++;
+            headerBytes++;
             if (part != Part.HEADER_CRC) {
                 crc.update(value);
             }
         }
-        number |= partOctets < 8 ? (long) value << 8 * partOctets : 0;
-        partOctets++;
+        number |= partBytes < 8 ? (long) value << 8 * partBytes : 0;
+        partBytes++;
         return switch (part) {
             case FIXED -> fixed(value);
             case EXTRA_LENGTH -> {
-                if (partOctets == 2) {
-                    extraOctets = (int) number;
-                    enter(extraOctets > 0 ? Part.EXTRA : Part.NAME);
+                if (partBytes == 2) {
+                    extraBytes = (int) number;
+                    enter(extraBytes > 0 ? Part.EXTRA : Part.NAME);
                 }
                 yield null;
             }
-            case EXTRA -> partOctets == extraOctets ? enter(Part.NAME) : null;
+            case EXTRA -> partBytes == extraBytes ? enter(Part.NAME) : null;
             case NAME -> value == 0 ? enter(Part.COMMENT) : null;
             case COMMENT -> value == 0 ? enter(Part.HEADER_CRC) : null;
             case HEADER_CRC -> headerCrc();
-            case TRAILER -> partOctets == TRAILER_OCTETS ? trailer() : null;
+            case TRAILER -> partBytes == TRAILER_BYTES ? trailer() : null;
             case DATA -> throw new IllegalStateException("data go to the inflater");
         };
     }
 
     private @Nullable String fixed(int value) {
-        boolean fits = switch (partOctets) {
+        boolean fits = switch (partBytes) {
             case 1 -> value == 0x1F;
             case 2 -> value == 0x8B;
             case 3 -> value == 8;
@@ -193,11 +193,11 @@ final class GzipReader {
         if (!fits) {
             return NOT_GZIP;
         }
-        return partOctets == FIXED_OCTETS ? enter(Part.EXTRA_LENGTH) : null;
+        return partBytes == FIXED_BYTES ? enter(Part.EXTRA_LENGTH) : null;
     }
 
     private @Nullable String headerCrc() {
-        if (partOctets < 2) {
+        if (partBytes < 2) {
             return null;
         }
         return number == (crc.getValue() & 0xFFFF) ? enter(Part.DATA) : WRONG_CHECKSUM;
@@ -217,7 +217,7 @@ final class GzipReader {
 
     /** Goes to a part, or behind it where the flags say that there is none. Returns null: no fault. */
     private @Nullable String enter(Part next) {
-        partOctets = 0;
+        partBytes = 0;
         number = 0;
         Part entered = next;
         if (entered == Part.EXTRA_LENGTH && (flags & HAS_EXTRA) == 0) {

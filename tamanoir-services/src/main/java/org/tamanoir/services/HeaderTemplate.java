@@ -2,10 +2,10 @@ package org.tamanoir.services;
 
 import java.nio.ByteBuffer;
 import org.tamanoir.anep.Checksum;
-import org.tamanoir.anep.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.anep.ParseFault;
 
 /**
  * The header of the last packet of a stream, kept for packets that must follow it when it is gone. Keeping one
@@ -27,26 +27,26 @@ final class HeaderTemplate {
         if (header.capacity() < length) {
             header = ByteBuffer.allocate(length);
         }
-        header.put(0, packet.buffer(), packet.offset(), length);
+        packet.copyHeaderTo(header, 0);
         typeId = packet.typeId();
         checksumAt = packet.has(Option.CHECKSUM) ? packet.optionOffset(Option.CHECKSUM) - packet.offset() : NO_CHECKSUM;
     }
 
-    /** Whether there is one. */
+    /** Returns whether there is one. */
     boolean isKept() {
         return length > 0;
     }
 
-    /** A packet with the header that was kept and no payload. */
+    /** Returns a packet with the header that was kept and no payload. */
     Packet packet() {
-        ByteBuffer octets = ByteBuffer.allocate(length).put(0, header, 0, length);
-        octets.putShort(6, (short) length);
+        ByteBuffer bytes = ByteBuffer.allocate(length).put(0, header, 0, length);
+        bytes.putShort(6, (short) length);
         if (checksumAt != NO_CHECKSUM) {
-            octets.putShort(checksumAt, (short) 0);
-            octets.putShort(checksumAt, (short) ~Checksum.sum(octets, 0, length));
+            bytes.putShort(checksumAt, (short) 0);
+            bytes.putShort(checksumAt, (short) ~Checksum.sum(bytes, 0, length));
         }
         Packet packet = new Packet(typeId, PacketSpace.HEAP);
-        DropReason fault = packet.parse(octets, 0, length);
+        ParseFault fault = packet.parse(bytes, 0, length);
         if (fault != null) {
             throw new IllegalStateException("the header of a good packet is not good without a payload: " + fault);
         }

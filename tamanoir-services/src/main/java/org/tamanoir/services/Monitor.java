@@ -29,8 +29,8 @@ import org.tamanoir.service.Verdict;
  *
  * <table><caption>Counters</caption>
  * <tr><th>name</th><th>counts</th></tr>
- * <tr><td>{@code packets}, {@code octets}</td><td>all packets; octets of whole packets</td></tr>
- * <tr><td>{@code smallest-octets}, {@code largest-octets}</td><td>of a packet; 0 before the first</td></tr>
+ * <tr><td>{@code packets}, {@code bytes}</td><td>all packets; bytes of whole packets</td></tr>
+ * <tr><td>{@code smallest-bytes}, {@code largest-bytes}</td><td>of a packet; 0 before the first</td></tr>
  * <tr><td>{@code unmarked}</td><td>packets without the option that the mark needs</td></tr>
  * <tr><td>{@code lost}, {@code reordered}, {@code duplicates}, {@code stale}, {@code restarts}, {@code streams},
  * {@code untracked}</td><td>see {@link SequenceTable}; not while a level below handles packets</td></tr>
@@ -46,12 +46,12 @@ public final class Monitor extends Service {
     private static final int NO_MARK = -1;
 
     private int mark = 1;
-    private int smallestOctets = Integer.MAX_VALUE;
-    private int largestOctets;
+    private int smallestBytes = Integer.MAX_VALUE;
+    private int largestBytes;
     private Counter packets = new Counter("packets");
-    private Counter octets = new Counter("octets");
-    private Counter smallest = new Counter("smallest-octets");
-    private Counter largest = new Counter("largest-octets");
+    private Counter bytes = new Counter("bytes");
+    private Counter smallest = new Counter("smallest-bytes");
+    private Counter largest = new Counter("largest-bytes");
     private Counter unmarked = new Counter("unmarked");
     private SequenceTable sequences = new SequenceTable(Counter::new);
     /** A level below has handled packets since sequence numbers were looked at last. */
@@ -63,9 +63,9 @@ public final class Monitor extends Service {
         mark = mark(config);
         Share share = OffloadSetting.of(config).share();
         packets = counter("packets");
-        octets = counter("octets");
-        smallest = counter("smallest-octets");
-        largest = counter("largest-octets");
+        bytes = counter("bytes");
+        smallest = counter("smallest-bytes");
+        largest = counter("largest-bytes");
         unmarked = counter("unmarked");
         sequences = new SequenceTable(this::counter);
         if (share != null && stream().transport() == StreamInfo.Transport.UDP) {
@@ -92,7 +92,7 @@ public final class Monitor extends Service {
         if (handled > 0) {
             isPartial = true;
             packets.add(handled);
-            octets.add(since.octets());
+            bytes.add(since.bytes());
             unmarked.add(since.unmarked());
             range((int) since.smallest(), (int) since.largest());
         }
@@ -116,7 +116,7 @@ public final class Monitor extends Service {
         }
         int length = packet.length();
         packets.add(1);
-        octets.add(length);
+        bytes.add(length);
         range(length, length);
         if (packet.has(Option.STREAM)) {
             see(packet);
@@ -125,12 +125,12 @@ public final class Monitor extends Service {
     }
 
     private void range(int least, int most) {
-        if (least < smallestOctets) {
-            smallestOctets = least;
+        if (least < smallestBytes) {
+            smallestBytes = least;
             smallest.set(least);
         }
-        if (most > largestOctets) {
-            largestOctets = most;
+        if (most > largestBytes) {
+            largestBytes = most;
             largest.set(most);
         }
     }

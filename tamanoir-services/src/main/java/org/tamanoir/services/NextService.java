@@ -19,8 +19,8 @@ record NextService(long key) {
         return new NextService(name.equals("none") ? ServiceKey.NONE : ServiceKey.of(name));
     }
 
-    /** Octets by which {@link #name} lengthens the packet. */
-    int extraOctets(Packet packet) {
+    /** Bytes by which {@link #name} lengthens the packet. */
+    int extraBytes(Packet packet) {
         return key == ServiceKey.NONE || packet.has(Option.SERVICE_KEY) ? 0 : Option.SERVICE_KEY.words() * 4;
     }
 

@@ -19,7 +19,7 @@ import org.tamanoir.service.Counter;
  * begins elsewhere with its second packet (RFC 3550, appendix A.1, does the same).
  *
  * <p>Open addressing, linear probing, at most half full; the table starts small and doubles up to
- * {@value #MAX_STREAMS} streams (36 octets a slot, 288 KiB in all). Packets of streams beyond that count as
+ * {@value #MAX_STREAMS} streams (36 bytes a slot, 288 KiB in all). Packets of streams beyond that count as
  * {@code untracked}; streams are not forgotten.
  *
  * <p>Thread contract: one thread.
@@ -161,7 +161,7 @@ final class SequenceTable {
         return slot;
     }
 
-    /** The slot that holds the stream, or the free one where it belongs. */
+    /** Returns the slot that holds the stream, or the free one where it belongs. */
     private int find(int id) {
         int mask = ids.length - 1;
         int slot = (id * 0x9E3779B9 >>> 16 ^ id) & mask;

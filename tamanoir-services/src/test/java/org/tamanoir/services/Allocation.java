@@ -13,18 +13,18 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.testkit.ServiceHarness;
 
-/** Counts the octets that a service allocates on its own thread. */
+/** Counts the bytes that a service allocates on its own thread. */
 final class Allocation {
     private static final int PACKETS = 100_000;
     private static final int BATCH = 256;
 
     private Allocation() {}
 
-    /** Octets a packet over 100,000 packets of one stream, after as many to warm up. */
+    /** Bytes a packet over 100,000 packets of one stream, after as many to warm up. */
     static double perPacket(Service service, Map<String, String> config, PacketBuilder builder) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        int packetOctets = builder.headerLength() + 100;
-        ByteBuffer batch = ByteBuffer.allocateDirect(BATCH * packetOctets);
+        int packetBytes = builder.headerLength() + 100;
+        ByteBuffer batch = ByteBuffer.allocateDirect(BATCH * packetBytes);
         ByteBuffer payload = ByteBuffer.wrap(Packets.text(new java.util.Random(1), 100));
         for (int i = 0; i < BATCH; i++) {
             builder.write(batch, payload);
@@ -32,9 +32,9 @@ final class Allocation {
         AtomicLong allocated = new AtomicLong(-1);
         ServiceHarness host = ServiceHarness.start(service, Transport.TCP, config);
         host.onServiceThread(() -> {
-            pass(service, batch, packetOctets);
+            pass(service, batch, packetBytes);
             long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
-            pass(service, batch, packetOctets);
+            pass(service, batch, packetBytes);
             allocated.set(threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before);
         });
         host.endOfStream().close();
@@ -42,11 +42,11 @@ final class Allocation {
         return (double) allocated.get() / PACKETS;
     }
 
-    private static void pass(Service service, ByteBuffer batch, int packetOctets) {
+    private static void pass(Service service, ByteBuffer batch, int packetBytes) {
         Packet view = new Packet();
         try {
             for (int i = 0; i < PACKETS; i++) {
-                view.parse(batch, i % BATCH * packetOctets, packetOctets);
+                view.parse(batch, i % BATCH * packetBytes, packetBytes);
                 service.process(view);
             }
         } catch (Exception e) {

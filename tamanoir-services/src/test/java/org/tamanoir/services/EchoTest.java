@@ -33,7 +33,7 @@ class EchoTest {
         assertThat(answer.packet().sequence()).isZero();
         assertThat(answer.payload()).isEqualTo(PING);
         assertThat(host.count("packets")).isEqualTo(1);
-        assertThat(host.count("octets")).isEqualTo(packet.length());
+        assertThat(host.count("bytes")).isEqualTo(packet.length());
         Packets.assertWellFormed(host.packets());
     }
 

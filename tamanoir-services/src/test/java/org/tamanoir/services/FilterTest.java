@@ -184,7 +184,7 @@ class FilterTest {
                         + " double quotes",
                 "drop payload-contains \"x|rules: rule 1 (drop payload-contains \"x), column 23: no closing quote: end"
                         + " the text with \"",
-                "drop payload-contains \"\"|rules: rule 1 (drop payload-contains \"\"), column 23: text of 0 octets: must"
+                "drop payload-contains \"\"|rules: rule 1 (drop payload-contains \"\"), column 23: text of 0 bytes: must"
                         + " be 1 to 1024",
             })
     void saysWhereARuleIsWrongAndWhatIsAllowed(String rules, String message) {

@@ -20,6 +20,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.Amplifier;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.testkit.Output;
 import org.tamanoir.testkit.ServiceHarness;
@@ -33,8 +34,8 @@ class GunzipTest {
         return ServiceHarness.run(new Gunzip(), transport, config, packets);
     }
 
-    private static ServiceHarness tcp(byte[] stream, int payloadOctets) {
-        return gunzip(Transport.TCP, Map.of(), Packets.cut(Packets.full(NAME), stream, payloadOctets));
+    private static ServiceHarness tcp(byte[] stream, int payloadBytes) {
+        return gunzip(Transport.TCP, Map.of(), Packets.cut(Packets.full(NAME), stream, payloadBytes));
     }
 
     private static ServiceHarness udp(byte[]... payloads) {
@@ -61,11 +62,11 @@ class GunzipTest {
         for (int maxPayloadOctets : new int[] {10, 1000, 65_000}) {
             List<Packet> packets = Packets.cut(Packets.full(NAME), gzip.payloads(), random, maxPayloadOctets);
             ServiceHarness host = gunzip(Transport.TCP, Map.of(), packets);
-            Packets.assertOctets(host.payloads(), data, "seed " + seed);
+            Packets.assertBytes(host.payloads(), data, "seed " + seed);
             assertThat(host.outputs().size() - host.emitted().size()).isEqualTo(packets.size());
             assertThat(host.count("members")).isEqualTo(1);
             assertThat(host.count("truncated")).isZero();
-            assertThat(host.count("octets-out")).isEqualTo(data.length);
+            assertThat(host.count("bytes-out")).isEqualTo(data.length);
             assertThat(host.packets()).allMatch(p -> p.serviceKey() == ServiceKey.NONE);
             Packets.assertWellFormed(host.packets());
         }
@@ -74,12 +75,12 @@ class GunzipTest {
     @Test
     void givesBackTheLargestPacketsAsTheyWere() {
         PacketBuilder builder = Packets.full(NAME);
-        int payloadOctets = Anep.MAX_PACKET_OCTETS - builder.headerLength();
-        byte[] data = Packets.text(new Random(1), 5 * payloadOctets);
+        int payloadBytes = Anep.MAX_PACKET_OCTETS - builder.headerLength();
+        byte[] data = Packets.text(new Random(1), 5 * payloadBytes);
         ServiceHarness gzip = ServiceHarness.run(
-                new Gzip(), Transport.TCP, Map.of("next", NAME), Packets.cut(builder, data, payloadOctets));
+                new Gzip(), Transport.TCP, Map.of("next", NAME), Packets.cut(builder, data, payloadBytes));
         ServiceHarness host = gunzip(Transport.TCP, Map.of(), gzip.packets());
-        Packets.assertOctets(host.payloads(), data, "data");
+        Packets.assertBytes(host.payloads(), data, "data");
         assertThat(host.outputs()).hasSize(6).noneMatch(Output::emitted);
         assertThat(host.outputs().get(5).payload()).isEmpty();
     }
@@ -88,17 +89,17 @@ class GunzipTest {
     void readsStreamsThatFollowEachOther() {
         ByteArrayOutputStream stream = new ByteArrayOutputStream();
         ByteArrayOutputStream data = new ByteArrayOutputStream();
-        for (int octets : new int[] {0, 1, 1000, 100_000}) {
-            byte[] part = Packets.text(new Random(octets), octets);
+        for (int bytes : new int[] {0, 1, 1000, 100_000}) {
+            byte[] part = Packets.text(new Random(bytes), bytes);
             data.writeBytes(part);
             stream.writeBytes(Packets.gzip(part));
         }
-        for (int payloadOctets : new int[] {1, 17, 60_000}) {
-            ServiceHarness host = tcp(stream.toByteArray(), payloadOctets);
-            Packets.assertOctets(host.payloads(), data.toByteArray(), "data");
+        for (int payloadBytes : new int[] {1, 17, 60_000}) {
+            ServiceHarness host = tcp(stream.toByteArray(), payloadBytes);
+            Packets.assertBytes(host.payloads(), data.toByteArray(), "data");
             assertThat(host.count("members")).isEqualTo(4);
         }
-        Packets.assertOctets(udp(stream.toByteArray()).payloads(), data.toByteArray(), "data");
+        Packets.assertBytes(udp(stream.toByteArray()).payloads(), data.toByteArray(), "data");
     }
 
     @Test
@@ -111,13 +112,13 @@ class GunzipTest {
         crc.update(header.toByteArray());
         header.write((int) crc.getValue());
         header.write((int) crc.getValue() >>> 8);
-        int headerOctets = header.size();
+        int headerBytes = header.size();
         header.write(plain, 10, plain.length - 10);
         byte[] stream = header.toByteArray();
         assertThat(tcp(stream, 1).payloads()).isEqualTo(SENTENCE);
         assertThat(udp(stream).payloads()).isEqualTo(SENTENCE);
 
-        stream[headerOctets - 4] ^= 1;
+        stream[headerBytes - 4] ^= 1;
         assertThat(udp(stream).drops()).containsExactly("wrong gzip checksum");
     }
 
@@ -139,9 +140,14 @@ class GunzipTest {
         for (Output out : host.outputs()) {
             assertThat(out.payload())
                     .as("seed " + seed)
-                    .isEqualTo(Packets.octets(
+                    .isEqualTo(Packets.bytes(
                             packets.get((int) out.packet().sequence()).payload()));
         }
+    }
+
+    @Test
+    void saysThatItAmplifies() {
+        assertThat(new Gunzip()).as("offered on UDP by default").isInstanceOf(Amplifier.class);
     }
 
     @Test
@@ -152,8 +158,8 @@ class GunzipTest {
                 .hasSizeGreaterThan(6)
                 .allMatch(o -> o.packet().length() <= Anep.MAX_DATAGRAM_OCTETS)
                 .allMatch(o -> o.packet().sequence() == 0);
-        Packets.assertOctets(host.payloads(), data, "data");
-        assertThat(host.count("octets-out")).isEqualTo(data.length);
+        Packets.assertBytes(host.payloads(), data, "data");
+        assertThat(host.count("bytes-out")).isEqualTo(data.length);
         assertThat(host.count("extra-packets")).isEqualTo(host.outputs().size() - 1);
     }
 
@@ -174,12 +180,10 @@ class GunzipTest {
     @Test
     void noticesStreamsThatEndEarly() {
         byte[] good = Packets.gzip(SENTENCE);
-        for (int octets = 1; octets < good.length; octets++) {
-            byte[] part = Arrays.copyOf(good, octets);
-            assertThat(udp(part).drops()).as("%d octets", octets).containsExactly("truncated gzip");
-            assertThat(tcp(part, 1000).count("truncated"))
-                    .as("%d octets", octets)
-                    .isEqualTo(1);
+        for (int bytes = 1; bytes < good.length; bytes++) {
+            byte[] part = Arrays.copyOf(good, bytes);
+            assertThat(udp(part).drops()).as("%d bytes", bytes).containsExactly("truncated gzip");
+            assertThat(tcp(part, 1000).count("truncated")).as("%d bytes", bytes).isEqualTo(1);
         }
     }
 
@@ -193,7 +197,7 @@ class GunzipTest {
                 bad[at] ^= (byte) flip;
                 ServiceHarness datagram = udp(bad);
                 ServiceHarness stream = tcp(bad, 16);
-                String where = "octet " + at + " ^ " + flip;
+                String where = "byte " + at + " ^ " + flip;
                 if (datagram.drops().isEmpty()) {
                     unharmed++;
                     assertThat(datagram.payloads()).as(where).isEqualTo(SENTENCE);
@@ -204,18 +208,18 @@ class GunzipTest {
                 }
             }
         }
-        // Time, extra flags and system, 6 octets, and the flag that says text mean nothing to the data, nor does the
-        // padding of the last octet that is deflated.
+        // Time, extra flags and system, 6 bytes, and the flag that says text mean nothing to the data, nor does the
+        // padding of the last byte that is deflated.
         assertThat(unharmed).isBetween(6 * 4 + 1, 6 * 4 + 1 + 4);
     }
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void stopsWhatInflatesPastTheOctetsOfAPacket(Transport transport) {
+    void stopsWhatInflatesPastTheBytesOfAPacket(Transport transport) {
         byte[] bomb = Packets.gzip(new byte[40 << 20]);
         List<Packet> packets = Packets.cut(Packets.full(NAME), bomb, 65_000);
         ServiceHarness host = gunzip(transport, Map.of(), List.of(packets.get(0)));
-        assertThat(host.drops()).containsExactly("inflates past max-packet-octets");
+        assertThat(host.drops()).containsExactly("inflates past max-packet-bytes");
         assertThat(host.payloads().length).isLessThanOrEqualTo(transport == Transport.UDP ? 0 : 16 << 20);
     }
 
@@ -234,7 +238,7 @@ class GunzipTest {
         byte[] data = new byte[12 << 20];
         ServiceHarness host = tcp(Packets.gzip(data), 1);
         assertThat(host.drops()).isEmpty();
-        assertThat(host.count("octets-out")).isEqualTo(data.length);
+        assertThat(host.count("bytes-out")).isEqualTo(data.length);
     }
 
     @Test

@@ -55,19 +55,19 @@ class GzipTest {
         "65435,noise,stream",
         "65435,text,packet"
     })
-    void makesOneGzipStreamOfATcpStream(int payloadOctets, String kind, String flush) throws Exception {
-        Random random = new Random(payloadOctets);
-        int total = payloadOctets < 100 ? 1000 * payloadOctets : 1_000_000;
+    void makesOneGzipStreamOfATcpStream(int payloadBytes, String kind, String flush) throws Exception {
+        Random random = new Random(payloadBytes);
+        int total = payloadBytes < 100 ? 1000 * payloadBytes : 1_000_000;
         byte[] data = kind.equals("text") ? Packets.text(random, total) : Packets.noise(random, total);
-        List<Packet> packets = Packets.cut(Packets.full(NAME), data, payloadOctets);
+        List<Packet> packets = Packets.cut(Packets.full(NAME), data, payloadBytes);
         ServiceHarness host = tcp(Map.of("flush", flush), packets);
 
         byte[] compressed = host.payloads();
-        Packets.assertOctets(Packets.gunzip(compressed), data, "data");
+        Packets.assertBytes(Packets.gunzip(compressed), data, "data");
         assertThat(host.outputs().size() - host.emitted().size()).isEqualTo(packets.size());
         assertThat(host.count("packets")).isEqualTo(packets.size());
-        assertThat(host.count("octets-in")).isEqualTo(total);
-        assertThat(host.count("octets-out")).isEqualTo(compressed.length);
+        assertThat(host.count("bytes-in")).isEqualTo(total);
+        assertThat(host.count("bytes-out")).isEqualTo(compressed.length);
         assertThat(host.count("extra-packets")).isEqualTo(host.outputs().size() - packets.size());
         assertThat(host.packets()).allMatch(p -> p.serviceKey() == ServiceKey.NONE && p.streamId() == 7);
         Packets.assertWellFormed(host.packets());
@@ -95,8 +95,8 @@ class GzipTest {
     @Test
     void lettingDataWaitCompressesBetter() {
         List<Packet> packets = Packets.cut(Packets.full(NAME), Packets.text(new Random(1), 100_000), 100);
-        assertThat(tcp(Map.of("flush", "stream"), packets).count("octets-out"))
-                .isLessThan(tcp(Map.of("flush", "packet"), packets).count("octets-out"));
+        assertThat(tcp(Map.of("flush", "stream"), packets).count("bytes-out"))
+                .isLessThan(tcp(Map.of("flush", "packet"), packets).count("bytes-out"));
     }
 
     @Test
@@ -111,7 +111,7 @@ class GzipTest {
         assertThat(gunzip.packets()).hasSize(packets.size());
         for (int i = 0; i < packets.size(); i++) {
             assertThat(gunzip.outputs().get(i).payload())
-                    .isEqualTo(Packets.octets(packets.get(i).payload()));
+                    .isEqualTo(Packets.bytes(packets.get(i).payload()));
         }
         assertThat(gunzip.count("truncated")).isEqualTo(1);
     }
@@ -144,7 +144,7 @@ class GzipTest {
             assertThat(host.outputs().size()).isGreaterThan(packets.size() + 1);
             assertThat(host.packets()).allMatch(p -> p.serviceKey() == ServiceKey.of(next));
             Packets.assertWellFormed(host.packets());
-            Packets.assertOctets(Packets.gunzip(host.payloads()), data, "data");
+            Packets.assertBytes(Packets.gunzip(host.payloads()), data, "data");
         }
     }
 
@@ -163,26 +163,26 @@ class GzipTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 200, 1400, 32768, 65000})
-    void datagramsStandAlone(int payloadOctets) {
-        Random random = new Random(payloadOctets);
-        for (byte[] data : List.of(Packets.text(random, payloadOctets), Packets.noise(random, payloadOctets))) {
+    void datagramsStandAlone(int payloadBytes) {
+        Random random = new Random(payloadBytes);
+        for (byte[] data : List.of(Packets.text(random, payloadBytes), Packets.noise(random, payloadBytes))) {
             ServiceHarness host = udp(List.of(Packets.full(NAME).build(ByteBuffer.wrap(data))));
             assertThat(host.outputs()).hasSize(1);
-            Packets.assertOctets(Packets.gunzip(host.outputs().get(0).payload()), data, "data");
+            Packets.assertBytes(Packets.gunzip(host.outputs().get(0).payload()), data, "data");
         }
     }
 
     @Test
     void datagramsThatWouldGrowTooLargeBecomeSeveralThatStandAlone() {
         PacketBuilder builder = Packets.full(NAME);
-        int payloadOctets = Anep.MAX_DATAGRAM_OCTETS - builder.headerLength();
-        byte[] data = Packets.noise(new Random(4), payloadOctets);
+        int payloadBytes = Anep.MAX_DATAGRAM_OCTETS - builder.headerLength();
+        byte[] data = Packets.noise(new Random(4), payloadBytes);
         ServiceHarness host = udp(List.of(builder.build(ByteBuffer.wrap(data))));
         assertThat(host.outputs()).hasSize(2).allMatch(o -> o.packet().length() <= Anep.MAX_DATAGRAM_OCTETS);
         ByteBuffer all = ByteBuffer.allocate(data.length);
         host.outputs().forEach(o -> all.put(Packets.gunzip(o.payload())));
-        Packets.assertOctets(all.array(), data, "data");
-        assertThat(host.count("octets-out"))
+        Packets.assertBytes(all.array(), data, "data");
+        assertThat(host.count("bytes-out"))
                 .isEqualTo(host.outputs().stream()
                         .mapToInt(o -> o.packet().payloadLength())
                         .sum());
@@ -190,13 +190,13 @@ class GzipTest {
 
     @ParameterizedTest
     @ValueSource(ints = {65_527 - 4096, 64_800, 60_000})
-    void worksBehindLargeHeaders(int optionOctets) {
-        PacketBuilder builder = new PacketBuilder().option(0x7F, new byte[optionOctets & ~3]);
+    void worksBehindLargeHeaders(int optionBytes) {
+        PacketBuilder builder = new PacketBuilder().option(0x7F, new byte[optionBytes & ~3]);
         int room = Anep.MAX_DATAGRAM_OCTETS - builder.headerLength();
-        byte[] data = Packets.noise(new Random(optionOctets), 10 * room);
+        byte[] data = Packets.noise(new Random(optionBytes), 10 * room);
         for (Transport transport : Transport.values()) {
             ServiceHarness host = ServiceHarness.run(new Gzip(), transport, Map.of(), Packets.cut(builder, data, room));
-            Packets.assertOctets(Packets.gunzip(host.payloads()), data, "data");
+            Packets.assertBytes(Packets.gunzip(host.payloads()), data, "data");
         }
     }
 

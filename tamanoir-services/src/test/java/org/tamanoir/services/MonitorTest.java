@@ -52,17 +52,17 @@ class MonitorTest {
     void marksCountsAndForwards(Transport transport) {
         List<Packet> packets = new ArrayList<>();
         PacketBuilder builder = Packets.full("org.tamanoir.services.Monitor");
-        for (int octets : new int[] {100, 10, 1000}) {
-            packets.add(builder.build(ByteBuffer.allocate(octets)));
+        for (int bytes : new int[] {100, 10, 1000}) {
+            packets.add(builder.build(ByteBuffer.allocate(bytes)));
         }
         ServiceHarness host = ServiceHarness.run(new Monitor(), transport, Map.of("mark", "46"), packets);
 
         int header = builder.headerLength();
         assertThat(host.packets()).hasSize(3).allMatch(p -> p.classOfService() == 46);
         assertThat(host.count("packets")).isEqualTo(3);
-        assertThat(host.count("octets")).isEqualTo(1110 + 3 * header);
-        assertThat(host.count("smallest-octets")).isEqualTo(10 + header);
-        assertThat(host.count("largest-octets")).isEqualTo(1000 + header);
+        assertThat(host.count("bytes")).isEqualTo(1110 + 3 * header);
+        assertThat(host.count("smallest-bytes")).isEqualTo(10 + header);
+        assertThat(host.count("largest-bytes")).isEqualTo(1000 + header);
         assertThat(host.count("unmarked")).isZero();
         assertThat(host.count("streams")).isEqualTo(1);
         assertCounts(host, 0, 0, 0, 0, 0);

@@ -44,8 +44,8 @@ class OffloadTest {
                 .classOfService(0, 0).stream(1).nextSequence(sequence).build(ByteBuffer.allocate(10));
     }
 
-    private static LevelCounters counts(long on, long octets, long unmarked, long smallest, long largest) {
-        return new LevelCounters(on + 5, 5, on, 0, octets, on - unmarked, unmarked, smallest, largest, new long[17]);
+    private static LevelCounters counts(long on, long bytes, long unmarked, long smallest, long largest) {
+        return new LevelCounters(on + 5, 5, on, 0, bytes, on - unmarked, unmarked, smallest, largest, new long[17]);
     }
 
     // ---- when they ask ---------------------------------------------------------------------------------------------
@@ -115,14 +115,14 @@ class OffloadTest {
             harness.levels().handled(offload, counts(1, 20, 0, 20, 300));
 
             assertThat(harness.count("packets")).isEqualTo(12);
-            assertThat(harness.count("octets")).isEqualTo(1020 + own.length());
+            assertThat(harness.count("bytes")).isEqualTo(1020 + own.length());
             assertThat(harness.count("unmarked")).isEqualTo(3);
-            assertThat(harness.count("smallest-octets")).isEqualTo(20);
-            assertThat(harness.count("largest-octets")).isEqualTo(300);
+            assertThat(harness.count("smallest-bytes")).isEqualTo(20);
+            assertThat(harness.count("largest-bytes")).isEqualTo(300);
 
             harness.levels().handled(offload, new LevelCounters(4, 4, 0, 0, 0, 0, 0, 0, 0, new long[17]));
             assertThat(harness.count("packets")).isEqualTo(12); // They come up and are counted there.
-            assertThat(harness.count("smallest-octets")).isEqualTo(20);
+            assertThat(harness.count("smallest-bytes")).isEqualTo(20);
         }
     }
 

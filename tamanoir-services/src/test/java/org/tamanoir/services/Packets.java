@@ -43,74 +43,74 @@ final class Packets {
                         .checksum();
     }
 
-    static byte[] octets(ByteBuffer buffer) {
-        byte[] octets = new byte[buffer.remaining()];
-        buffer.get(octets);
-        return octets;
+    static byte[] bytes(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
+        return bytes;
     }
 
-    static byte[] text(Random random, int octets) {
-        byte[] text = new byte[octets];
+    static byte[] text(Random random, int bytes) {
+        byte[] text = new byte[bytes];
         int at = 0;
-        while (at < octets) {
+        while (at < bytes) {
             byte[] word = (WORDS[random.nextInt(WORDS.length)] + " ").getBytes(java.nio.charset.StandardCharsets.UTF_8);
-            int part = Math.min(word.length, octets - at);
+            int part = Math.min(word.length, bytes - at);
             System.arraycopy(word, 0, text, at, part);
             at += part;
         }
         return text;
     }
 
-    static byte[] noise(Random random, int octets) {
-        byte[] noise = new byte[octets];
+    static byte[] noise(Random random, int bytes) {
+        byte[] noise = new byte[bytes];
         random.nextBytes(noise);
         return noise;
     }
 
-    /** Cuts octets into packets of one size; the last may be shorter. */
-    static List<Packet> cut(PacketBuilder builder, byte[] octets, int payloadOctets) {
+    /** Cuts bytes into packets of one size; the last may be shorter. */
+    static List<Packet> cut(PacketBuilder builder, byte[] bytes, int payloadBytes) {
         List<Packet> packets = new ArrayList<>();
-        for (int at = 0; at < octets.length; at += payloadOctets) {
-            int end = Math.min(octets.length, at + payloadOctets);
-            packets.add(builder.build(ByteBuffer.wrap(octets, at, end - at)));
+        for (int at = 0; at < bytes.length; at += payloadBytes) {
+            int end = Math.min(bytes.length, at + payloadBytes);
+            packets.add(builder.build(ByteBuffer.wrap(bytes, at, end - at)));
         }
         return packets;
     }
 
-    /** Cuts octets into packets of random sizes, empty ones among them. */
-    static List<Packet> cut(PacketBuilder builder, byte[] octets, Random random, int maxPayloadOctets) {
+    /** Cuts bytes into packets of random sizes, empty ones among them. */
+    static List<Packet> cut(PacketBuilder builder, byte[] bytes, Random random, int maxPayloadOctets) {
         List<Packet> packets = new ArrayList<>();
         int at = 0;
-        while (at < octets.length) {
-            int end = Math.min(octets.length, at + random.nextInt(maxPayloadOctets + 1));
-            packets.add(builder.build(ByteBuffer.wrap(octets, at, end - at)));
+        while (at < bytes.length) {
+            int end = Math.min(bytes.length, at + random.nextInt(maxPayloadOctets + 1));
+            packets.add(builder.build(ByteBuffer.wrap(bytes, at, end - at)));
             at = end;
         }
         return packets;
     }
 
-    static byte[] gunzip(byte[] octets) {
-        try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(octets))) {
+    static byte[] gunzip(byte[] bytes) {
+        try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
             return in.readAllBytes();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    static byte[] gzip(byte[] octets) {
+    static byte[] gzip(byte[] bytes) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
-            gzip.write(octets);
+            gzip.write(bytes);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
         return out.toByteArray();
     }
 
-    /** Compares without printing all octets. */
-    static void assertOctets(byte[] actual, byte[] expected, String what) {
+    /** Compares without printing all bytes. */
+    static void assertBytes(byte[] actual, byte[] expected, String what) {
         assertThat(java.util.Arrays.mismatch(actual, expected))
-                .as("%s: %d octets, expected %d; first difference", what, actual.length, expected.length)
+                .as("%s: %d bytes, expected %d; first difference", what, actual.length, expected.length)
                 .isEqualTo(-1);
     }
 

@@ -4,19 +4,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.benchmarks.CheckedCommand;
+import org.tamanoir.benchmarks.NodeJvm;
 import org.tamanoir.benchmarks.Processes;
 import org.tamanoir.benchmarks.netns.Namespace;
 import org.tamanoir.benchmarks.report.Experiment;
 import org.tamanoir.benchmarks.report.Experiments;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The experiments of the Tamanoir paper on clusters, one after another, into one report. */
 @Command(
@@ -28,7 +25,7 @@ import picocli.CommandLine.Spec;
                         + "removes, and what needs IPVS in a virtual machine that it boots. Writes a page of Markdown with plots (PNG), "
                         + "data (CSV, JSON) and the paper's figures beside ours. Needs Linux, root, iproute2, nftables, ipvsadm and what "
                         + "native/vm/run needs. Exit code 1: an experiment failed or cannot run here.")
-public final class ClusterExperiments implements Callable<Integer> {
+public final class ClusterExperiments extends CheckedCommand {
     private static final double DEFAULT_SECONDS = 1;
     private static final double QUICK_SECONDS = 0.5;
     private static final double MAX_SECONDS = 60;
@@ -44,9 +41,6 @@ public final class ClusterExperiments implements Callable<Integer> {
                     new Experiment<>("fig18", "Figure 18: light against heavy", ThroughputFigures::heavy),
                     new Experiment<>("front-end", "The front-end's cost of a packet", FrontEndFigures::run),
                     new Experiment<>("model", "How throughput grows with machines", ModelFigures::run)));
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Option(names = "--output", description = "Folder for the report.")
     private Path output = Path.of("benchmarks", "results", "cluster");
@@ -67,7 +61,7 @@ public final class ClusterExperiments implements Callable<Integer> {
     private List<String> only = List.of();
 
     @Option(names = "--node", description = "Jar of the node.", paramLabel = "JAR")
-    private Path node = Path.of("tamanoir-node", "target", "tamanoir-node.jar");
+    private Path node = NodeJvm.BUILT;
 
     @Option(names = "--guest", description = "What boots the virtual machine.", paramLabel = "PROGRAM")
     private Path guest = Path.of("native", "vm", "run");
@@ -78,9 +72,6 @@ public final class ClusterExperiments implements Callable<Integer> {
             paramLabel = "DIR")
     private @Nullable Path reuse;
 
-    /** Made by picocli. */
-    public ClusterExperiments() {}
-
     @Override
     public Integer call() throws IOException {
         validate();
@@ -90,14 +81,14 @@ public final class ClusterExperiments implements Callable<Integer> {
             return ExitCode.SOFTWARE;
         }
         double window = seconds > 0 ? seconds : quick ? QUICK_SECONDS : DEFAULT_SECONDS;
-        String note = String.format(
-                Locale.ROOT,
-                "each point on the host: %.1f s after half as long, with Gzip four times that, in the virtual machine %s s; "
-                        + "all machines are network namespaces of one host and share its "
-                        + "processors; 1-minute load average at the beginning %s",
-                window,
-                Measurements.guestSeconds(quick),
-                Files.readString(Path.of("/proc/loadavg")).split(" ")[0]);
+        String note =
+                ("each point on the host: %.1f s after half as long, with Gzip four times that, in the virtual machine %s s; "
+                                + "all machines are network namespaces of one host and share its "
+                                + "processors; 1-minute load average at the beginning %s")
+                        .formatted(
+                                window,
+                                Measurements.guestSeconds(quick),
+                                Files.readString(Path.of("/proc/loadavg")).split(" ")[0]);
         Measurements measurements = new Measurements(
                 new Guest(guest.toAbsolutePath(), node.toAbsolutePath(), TRAFFIC.toAbsolutePath()),
                 new NodeJvm(Processes.ownJava(), List.of(), node.toAbsolutePath()),
@@ -108,21 +99,10 @@ public final class ClusterExperiments implements Callable<Integer> {
     }
 
     private void validate() {
-        if (!(seconds == 0 || seconds >= 0.1 && seconds <= MAX_SECONDS)) {
-            fail("--seconds " + seconds + ": 0.1 to " + MAX_SECONDS);
-        }
-        try {
-            ALL.require(only);
-        } catch (IllegalArgumentException e) {
-            fail(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private void fail(String message) {
-        if (spec == null) {
-            throw new IllegalArgumentException(message);
-        }
-        throw new ParameterException(spec.commandLine(), message);
+        require(
+                seconds == 0 || seconds >= 0.1 && seconds <= MAX_SECONDS,
+                "--seconds " + seconds + ": 0.1 to " + MAX_SECONDS);
+        checked(() -> ALL.checked(only));
     }
 
     /** Why this host cannot run them; empty = it can. */

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.tamanoir.benchmarks.NodeJvm;
 import org.tamanoir.benchmarks.Processes;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -51,9 +52,6 @@ public final class ClusterInGuest implements Callable<Integer> {
 
     @Option(names = "--packets")
     private int packets = 3000;
-
-    /** Made by picocli. */
-    public ClusterInGuest() {}
 
     @Override
     public Integer call() throws IOException {

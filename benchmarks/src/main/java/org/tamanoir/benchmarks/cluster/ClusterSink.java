@@ -6,9 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.CRC32;
@@ -16,119 +14,86 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.benchmarks.Arguments;
 import org.tamanoir.benchmarks.Control;
+import org.tamanoir.benchmarks.Load;
+import org.tamanoir.benchmarks.Threads;
 import org.tamanoir.benchmarks.netns.Namespace;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /**
  * All receivers in one process, one thread per connection. Questions:
  *
  * <pre>
- *   count | walk | inflate   what is done with streams from now on: octets are counted; packets are; payloads are
+ *   count | walk | inflate   what is done with streams from now on: bytes are counted; packets are; payloads are
  *                            inflated, as one gzip stream for each connection → 0
- *   sample                   → monotonic time in ns, octets, packets (walk, inflate, UDP), connections that have ended
- *   inflated                 → for each stream since inflate: id, CRC-32 of what came out, octets; then what failed
+ *   sample                   → monotonic time in ns, bytes, packets (walk, inflate, UDP), connections that have ended
+ *   inflated                 → for each stream since inflate: id, CRC-32 of what came out, bytes; then what failed
  * </pre>
  */
-@Command(name = "cluster-sink", hidden = true, description = "Takes streams in several network namespaces.")
-public final class ClusterSink implements Callable<Integer> {
-    private static final int BUFFER_OCTETS = 256 * 1024;
+public final class ClusterSink {
+    private static final int BUFFER_BYTES = 256 * 1024;
     private static final int BACKLOG = 256;
     /** ID, method, flags, time, extra flags, system: what Gzip writes (RFC 1952, section 2.3). */
-    private static final int GZIP_HEADER_OCTETS = 10;
-
-    @Option(names = "--namespaces", required = true, split = ",")
-    private List<String> namespaces = List.of();
+    private static final int GZIP_HEADER_BYTES = 10;
 
     /** What came out of one gzip stream. */
-    private record Inflated(long crc, long octets) {}
+    private record Inflated(long crc, long bytes) {}
 
-    private final LongAdder octets = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
     private final LongAdder packets = new LongAdder();
     private final LongAdder ended = new LongAdder();
     private final LongAdder failures = new LongAdder();
     private final Map<Integer, Inflated> inflated = new ConcurrentSkipListMap<>();
     private volatile String mode = "count";
 
-    /** Made by picocli. */
-    public ClusterSink() {}
+    private ClusterSink() {}
 
-    @Override
-    public Integer call() throws Exception {
-        for (String name : namespaces) {
-            Namespace namespace = new Namespace(name);
-            InetSocketAddress any = new InetSocketAddress(Bed.PORT);
+    /** Runs until nobody asks any more. */
+    public static void run(Arguments arguments) throws Exception {
+        ClusterSink sink = new ClusterSink();
+        InetSocketAddress any = new InetSocketAddress(Bed.PORT);
+        for (Namespace namespace : Namespace.named(arguments.text("namespaces"))) {
             ServerSocketChannel server =
                     namespace.call(() -> ServerSocketChannel.open().bind(any, BACKLOG));
             DatagramChannel udp = namespace.call(() -> DatagramChannel.open().bind(any));
-            start(() -> accept(server), "accept " + name);
-            start(() -> take(udp), "udp " + name);
+            Load.accept(server, channel -> sink.read(channel, sink.mode));
+            Threads.start("udp " + namespace.name(), () -> sink.take(udp));
         }
         Control.serve("", words -> switch (words[0]) {
             case "count", "walk", "inflate" -> {
-                mode = words[0];
-                inflated.clear();
+                sink.mode = words[0];
+                sink.inflated.clear();
                 yield "0";
             }
-            case "sample" -> System.nanoTime() + " " + octets.sum() + " " + packets.sum() + " " + ended.sum();
-            case "inflated" -> answer();
-            default ->
-                throw new IOException(
-                        "no answer to '" + words[0] + "': known are count, walk, inflate, sample, inflated");
+            case "sample" ->
+                System.nanoTime() + " " + sink.bytes.sum() + " " + sink.packets.sum() + " " + sink.ended.sum();
+            case "inflated" -> sink.answer();
+            default -> throw Control.unknown(words[0], "count, walk, inflate, sample, inflated");
         });
-        return 0;
-    }
-
-    private static void start(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        thread.start();
     }
 
     private String answer() {
         StringBuilder text = new StringBuilder();
-        inflated.forEach((stream, what) -> text.append(stream)
-                .append(' ')
-                .append(what.crc)
-                .append(' ')
-                .append(what.octets)
-                .append(' '));
+        inflated.forEach((stream, what) -> text.append(stream + " " + what.crc + " " + what.bytes + " "));
         return text.append(failures.sumThenReset()).toString();
     }
 
-    private void accept(ServerSocketChannel server) {
-        try {
-            while (true) {
-                SocketChannel channel = server.accept();
-                String todo = mode;
-                start(() -> read(channel, todo), "read");
-            }
-        } catch (IOException e) {
-            System.err.println("no more connections: " + e.getMessage());
-        }
-    }
-
-    private void take(DatagramChannel udp) {
+    private void take(DatagramChannel udp) throws IOException {
         ByteBuffer buffer = ByteBuffer.allocateDirect(65_536);
-        try {
-            while (true) {
-                udp.receive(buffer.clear());
-                octets.add(buffer.position());
-                packets.increment();
-            }
-        } catch (IOException e) {
-            System.err.println("no more datagrams: " + e.getMessage());
+        while (true) {
+            udp.receive(buffer.clear());
+            bytes.add(buffer.position());
+            packets.increment();
         }
     }
 
     private void read(SocketChannel channel, String todo) {
-        ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_OCTETS);
+        ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
         Unpacker unpacker = todo.equals("inflate") ? new Unpacker() : null;
         try (channel) {
             int read;
             while ((read = channel.read(buffer)) >= 0) {
-                octets.add(read);
+                bytes.add(read);
                 if (todo.equals("count")) {
                     buffer.clear();
                 } else {
@@ -167,7 +132,7 @@ public final class ClusterSink implements Callable<Integer> {
         }
         packets.add(count);
         if (length == Framing.BROKEN) {
-            throw new IOException("no ANEP packet at octet " + at + " of a batch");
+            throw new IOException("no ANEP packet at byte " + at + " of a batch");
         }
         buffer.position(at).compact();
     }
@@ -177,8 +142,8 @@ public final class ClusterSink implements Callable<Integer> {
         final Inflater inflater = new Inflater(true);
         private final Packet packet = new Packet();
         private final CRC32 crc = new CRC32();
-        private final byte[] out = new byte[BUFFER_OCTETS];
-        private int headerLeft = GZIP_HEADER_OCTETS;
+        private final byte[] out = new byte[BUFFER_BYTES];
+        private int headerLeft = GZIP_HEADER_BYTES;
         private int stream = -1;
         private long count;
 

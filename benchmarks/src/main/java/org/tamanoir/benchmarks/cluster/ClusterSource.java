@@ -1,7 +1,6 @@
 package org.tamanoir.benchmarks.cluster;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -11,18 +10,15 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.benchmarks.Arguments;
 import org.tamanoir.benchmarks.Control;
+import org.tamanoir.benchmarks.Load;
+import org.tamanoir.benchmarks.Threads;
 import org.tamanoir.benchmarks.netns.Namespace;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /**
  * All clients in one process: stream k leaves from client k mod 12 for receiver k mod 3, by target k mod the number of
@@ -30,38 +26,35 @@ import picocli.CommandLine.Option;
  * Questions:
  *
  * <pre>
- *   flood WORK OCTETS STREAMS TARGET,...         as fast as they are taken, until told to stop → 0
+ *   flood WORK BYTES STREAMS TARGET,...         as fast as they are taken, until told to stop → 0
  *   stop                                         resets all streams → 0
- *   send WORK OCTETS STREAMS PACKETS TARGET,...  so many packets in each stream, to its end → CRC-32 of each one's payload
- *   udp OCTETS PACKETS TARGET                    from the first client, all from one port → packets
+ *   send WORK BYTES STREAMS PACKETS TARGET,...  so many packets in each stream, to its end → CRC-32 of each one's payload
+ *   udp BYTES PACKETS TARGET                    from the first client, all from one port → packets
  * </pre>
  */
-@Command(name = "cluster-source", hidden = true, description = "Sends streams from several network namespaces.")
-public final class ClusterSource implements Callable<Integer> {
+public final class ClusterSource {
     private static final long SEND_TIMEOUT_S = 120;
     private static final int END_TIMEOUT_MS = 120_000;
     private static final long DATAGRAM_GAP_NS = 1_000_000;
 
-    @Option(names = "--namespaces", required = true, split = ",")
-    private List<String> namespaces = List.of();
-
+    private final List<Namespace> clients;
     private final List<SocketChannel> floods = new ArrayList<>();
-    private volatile boolean stopping;
 
-    /** Made by picocli. */
-    public ClusterSource() {}
+    private ClusterSource(List<Namespace> clients) {
+        this.clients = clients;
+    }
 
-    @Override
-    public Integer call() throws Exception {
+    /** Runs until nobody asks any more. */
+    public static void run(Arguments arguments) throws Exception {
+        ClusterSource source = new ClusterSource(Namespace.named(arguments.text("namespaces")));
         Control.serve("", words -> switch (words[0]) {
-            case "flood" -> flood(work(words[1]), number(words[2]), number(words[3]), words[4].split(","));
-            case "stop" -> stop();
+            case "flood" -> source.flood(work(words[1]), number(words[2]), number(words[3]), words[4].split(","));
+            case "stop" -> source.stop();
             case "send" ->
-                send(work(words[1]), number(words[2]), number(words[3]), number(words[4]), words[5].split(","));
-            case "udp" -> udp(number(words[1]), number(words[2]), words[3]);
-            default -> throw new IOException("no answer to '" + words[0] + "': known are flood, stop, send, udp");
+                source.send(work(words[1]), number(words[2]), number(words[3]), number(words[4]), words[5].split(","));
+            case "udp" -> source.udp(number(words[1]), number(words[2]), words[3]);
+            default -> throw Control.unknown(words[0], "flood, stop, send, udp");
         });
-        return 0;
     }
 
     private static int number(String word) {
@@ -77,45 +70,24 @@ public final class ClusterSource implements Callable<Integer> {
     }
 
     private SocketChannel connect(int stream, String[] targets) throws IOException {
-        Namespace client = new Namespace(namespaces.get(stream % namespaces.size()));
+        Namespace client = clients.get(stream % clients.size());
         InetSocketAddress target = new InetSocketAddress(targets[stream % targets.length], Bed.PORT);
-        SocketChannel channel = client.call(() -> SocketChannel.open(target));
-        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        return channel;
+        return client.call(() -> Load.connect(target));
     }
 
-    private String flood(Work work, int octets, int streams, String[] targets) throws IOException {
-        stopping = false;
+    private String flood(Work work, int bytes, int streams, String[] targets) throws IOException {
         for (int stream = 0; stream < streams; stream++) {
-            ByteBuffer batch = work.batch(receiver(stream), stream, octets, Integer.MAX_VALUE);
+            ByteBuffer batch = work.batch(receiver(stream), stream, bytes, Integer.MAX_VALUE);
             SocketChannel channel = connect(stream, targets);
             // What lies in buffers when the run ends is of no use: the streams are reset.
             channel.setOption(StandardSocketOptions.SO_LINGER, 0);
             floods.add(channel);
-            Thread writer = new Thread(() -> write(channel, batch), "stream-" + stream);
-            writer.setDaemon(true);
-            writer.start();
+            Threads.start("stream " + stream, () -> Load.flood(channel, batch));
         }
         return "0";
     }
 
-    private void write(SocketChannel channel, ByteBuffer batch) {
-        try {
-            while (true) {
-                channel.write(batch);
-                if (!batch.hasRemaining()) {
-                    batch.rewind();
-                }
-            }
-        } catch (IOException e) {
-            if (!stopping) {
-                System.err.println("the cluster ended a stream: " + e.getMessage());
-            }
-        }
-    }
-
     private String stop() throws IOException {
-        stopping = true;
         for (SocketChannel each : floods) {
             each.close();
         }
@@ -123,62 +95,48 @@ public final class ClusterSource implements Callable<Integer> {
         return "0";
     }
 
-    private String send(Work work, int octets, int streams, int packets, String[] targets) throws Exception {
+    private String send(Work work, int bytes, int streams, int packets, String[] targets) throws Exception {
         List<CompletableFuture<Long>> sums = new ArrayList<>();
         for (int stream = 0; stream < streams; stream++) {
-            ByteBuffer batch = work.batch(receiver(stream), stream, octets, packets);
+            ByteBuffer batch = work.batch(receiver(stream), stream, bytes, packets);
             SocketChannel channel = connect(stream, targets);
             CompletableFuture<Long> sum = new CompletableFuture<>();
             sums.add(sum);
-            Thread writer = new Thread(() -> sendAll(channel, batch, octets, packets, sum), "stream-" + stream);
-            writer.setDaemon(true);
-            writer.start();
+            Threads.start("stream " + stream, () -> sendAll(channel, batch, bytes, packets, sum));
         }
-        try {
-            CompletableFuture.allOf(sums.toArray(CompletableFuture[]::new)).get(SEND_TIMEOUT_S, TimeUnit.SECONDS);
-        } catch (ExecutionException e) {
-            throw Namespace.failed(e);
-        } catch (TimeoutException e) {
-            throw new IOException("streams did not end in " + SEND_TIMEOUT_S + " s", e);
-        }
+        CompletableFuture<Void> all = CompletableFuture.allOf(sums.toArray(CompletableFuture[]::new));
+        Namespace.result(all, SEND_TIMEOUT_S, "all streams");
         return sums.stream().map(sum -> String.valueOf(sum.join())).collect(Collectors.joining(" "));
     }
 
     private static void sendAll(
-            SocketChannel channel, ByteBuffer batch, int octets, int packets, CompletableFuture<Long> sum) {
+            SocketChannel channel, ByteBuffer batch, int bytes, int packets, CompletableFuture<Long> sum) {
         CRC32 crc = new CRC32();
         Packet packet = new Packet();
         try (channel) {
             for (int sent = 0; sent < packets; sent++) {
-                int at = sent * octets % batch.capacity();
-                batch.limit(at + octets).position(at);
-                packet.parse(batch, at, octets);
+                int at = sent * bytes % batch.capacity();
+                batch.limit(at + bytes).position(at);
+                packet.parse(batch, at, bytes);
                 crc.update(packet.payload());
-                while (batch.hasRemaining()) {
-                    channel.write(batch);
-                }
+                Load.write(channel, batch);
             }
-            channel.shutdownOutput();
-            channel.socket().setSoTimeout(END_TIMEOUT_MS);
-            channel.socket().getInputStream().transferTo(OutputStream.nullOutputStream());
+            Load.drain(channel, END_TIMEOUT_MS);
             sum.complete(crc.getValue());
         } catch (IOException | RuntimeException e) {
             sum.completeExceptionally(e);
         }
     }
 
-    private String udp(int octets, int packets, String target) throws IOException {
-        Namespace client = new Namespace(namespaces.get(0));
-        ByteBuffer batch = Work.MONITOR.batch(receiver(0), 0, octets, 1);
-        try (DatagramChannel channel = client.call(DatagramChannel::open)) {
+    private String udp(int bytes, int packets, String target) throws IOException {
+        ByteBuffer batch = Work.MONITOR.batch(receiver(0), 0, bytes, 1);
+        try (DatagramChannel channel = clients.get(0).call(DatagramChannel::open)) {
             channel.connect(new InetSocketAddress(target, Bed.PORT));
             long dueNs = System.nanoTime();
             for (int sent = 0; sent < packets; sent++) {
                 channel.write(batch.rewind());
                 dueNs += DATAGRAM_GAP_NS;
-                while (dueNs - System.nanoTime() > 0) {
-                    java.util.concurrent.locks.LockSupport.parkNanos(dueNs - System.nanoTime());
-                }
+                Threads.until(dueNs);
             }
         }
         return Integer.toString(packets);

@@ -5,7 +5,7 @@ import java.util.Random;
 
 /**
  * Text of the kind that the paper's heavy service compressed, the sources of Linux 2.4.19 as a tar: C that means nothing,
- * with words as unevenly spread as in real sources, so that it compresses alike. The same octets in every run. Stateless.
+ * with words as unevenly spread as in real sources, so that it compresses alike. The same bytes in every run. Stateless.
  */
 final class Corpus {
     private static final int WORDS = 4000;
@@ -50,8 +50,8 @@ final class Corpus {
         }
     }
 
-    /** So many octets of it. */
-    static byte[] octets(long seed, int count) {
+    /** So many bytes of it. */
+    static byte[] bytes(long seed, int count) {
         Corpus corpus = new Corpus(seed);
         StringBuilder text = new StringBuilder(count + 200);
         int depth = 0;

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.tamanoir.benchmarks.NodeJvm;
+import org.tamanoir.benchmarks.Threads;
 import org.tamanoir.benchmarks.cluster.Rig.Load;
 import org.tamanoir.benchmarks.cluster.Rig.Sent;
 import org.tamanoir.benchmarks.report.Numbers;
@@ -13,19 +15,19 @@ import org.tamanoir.benchmarks.report.Numbers;
  * Figure 16: what a Linux Virtual Server in front of three nodes did, by direct routing.
  *
  * @param schedulings how streams and datagrams were divided
- * @param inflatedOctets of text that came out as it went in, through Gzip
+ * @param inflatedBytes of text that came out as it went in, through Gzip
  * @param points throughput through it
  */
-record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> points) {
+record Division(List<Scheduling> schedulings, long inflatedBytes, List<Point> points) {
     /** Of the load whose packets are counted. */
-    private static final int OCTETS = 1400;
+    private static final int BYTES = 1400;
 
     private static final int STREAMS = 24;
     private static final int PACKETS = 40;
     private static final int DATAGRAMS = 300;
     private static final int INFLATED_STREAMS = 6;
     private static final int INFLATED_PACKETS = 16;
-    private static final int GZIP_OCTETS = 8192;
+    private static final int GZIP_BYTES = 8192;
     private static final double ESTIMATOR_S = 2;
 
     /**
@@ -91,17 +93,17 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
             progress.accept("divided");
             serve(ipvs, "-t", List.of("-s", "rr"));
             long inflated = rig.inflate(
-                    new Load(Work.GZIP, GZIP_OCTETS, INFLATED_STREAMS, List.of(Bed.VIRTUAL_ADDRESS)), INFLATED_PACKETS);
+                    new Load(Work.GZIP, GZIP_BYTES, INFLATED_STREAMS, List.of(Bed.VIRTUAL_ADDRESS)), INFLATED_PACKETS);
             progress.accept("inflated");
             List<Point> points = new ArrayList<>();
-            for (int octets : sizes) {
+            for (int bytes : sizes) {
                 for (int each : streams) {
-                    points.add(throughput(rig, ipvs, Work.MONITOR, octets, each, seconds));
-                    progress.accept("Monitor, " + octets + " octets, " + each + " streams");
+                    points.add(throughput(rig, ipvs, Work.MONITOR, bytes, each, seconds));
+                    progress.accept("Monitor, " + bytes + " bytes, " + each + " streams");
                 }
             }
             for (int each : streams) {
-                points.add(throughput(rig, ipvs, Work.GZIP, GZIP_OCTETS, each, seconds));
+                points.add(throughput(rig, ipvs, Work.GZIP, GZIP_BYTES, each, seconds));
                 progress.accept("Gzip, " + each + " streams");
             }
             return new Division(schedulings, inflated, points);
@@ -121,7 +123,7 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
 
     private static Scheduling streams(Rig rig, Ipvs ipvs, String scheduler, int... weights) throws IOException {
         serve(ipvs, "-t", List.of("-s", scheduler), weights);
-        Sent sent = rig.send(new Load(Work.MONITOR, OCTETS, STREAMS, List.of(Bed.VIRTUAL_ADDRESS)), PACKETS);
+        Sent sent = rig.send(new Load(Work.MONITOR, BYTES, STREAMS, List.of(Bed.VIRTUAL_ADDRESS)), PACKETS);
         return new Scheduling(
                 scheduler,
                 IntStream.of(weights).boxed().toList(),
@@ -135,7 +137,7 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
 
     private static Scheduling datagrams(Rig rig, Ipvs ipvs) throws IOException {
         serve(ipvs, "-u", List.of("-s", "rr", "-o"));
-        Sent sent = rig.datagrams(OCTETS, DATAGRAMS, Bed.VIRTUAL_ADDRESS);
+        Sent sent = rig.datagrams(BYTES, DATAGRAMS, Bed.VIRTUAL_ADDRESS);
         return new Scheduling(
                 "rr, UDP, one-packet scheduling",
                 List.of(1, 1, 1),
@@ -149,14 +151,14 @@ record Division(List<Scheduling> schedulings, long inflatedOctets, List<Point> p
 
     /** By the kernel's counters, which its estimator gathers from the processors every two seconds. */
     private static List<Long> scheduled(Ipvs ipvs) throws IOException {
-        Rig.pause(ESTIMATOR_S + 0.5);
+        Threads.pause(ESTIMATOR_S + 0.5);
         return ipvs.counters().stream().map(Ipvs.Counters::connections).toList();
     }
 
-    private static Point throughput(Rig rig, Ipvs ipvs, Work work, int octets, int streams, double seconds)
+    private static Point throughput(Rig rig, Ipvs ipvs, Work work, int bytes, int streams, double seconds)
             throws IOException {
         serve(ipvs, "-t", List.of("-s", "rr")); // Round robin begins with the first back-end.
         return rig.flood(
-                new Load(work, octets, streams, List.of(Bed.VIRTUAL_ADDRESS)), Bed.BACK_ENDS, seconds / 2, seconds);
+                new Load(work, bytes, streams, List.of(Bed.VIRTUAL_ADDRESS)), Bed.BACK_ENDS, seconds / 2, seconds);
     }
 }

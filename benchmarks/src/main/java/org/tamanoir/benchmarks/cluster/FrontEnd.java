@@ -15,6 +15,7 @@ import org.tamanoir.benchmarks.CpuClock;
 import org.tamanoir.benchmarks.Processes;
 import org.tamanoir.benchmarks.cluster.Ipvs.Forwarding;
 import org.tamanoir.benchmarks.netns.Namespace;
+import org.tamanoir.benchmarks.netns.Namespaces;
 import org.tamanoir.benchmarks.netns.Shell;
 
 /**
@@ -33,12 +34,11 @@ final class FrontEnd implements AutoCloseable {
     /** Flows of the load: every back-end gets as many of them. */
     private static final int FLOWS = 3;
 
-    private final List<Namespace> all = new ArrayList<>();
-    private final Thread hook = new Thread(this::remove, "remove namespaces");
     private final boolean byProcessorTime;
-    private final Namespace client;
-    private final Namespace director;
-    private final List<Namespace> backEnds;
+    private final Namespaces all = new Namespaces("front", List.of("c", "d", "b1", "b2", "b3"));
+    private final Namespace client = all.all().get(0);
+    private final Namespace director = all.all().get(1);
+    private final List<Namespace> backEnds = all.all().subList(2, 2 + BACK_ENDS);
     private final Processes processes = new Processes();
     private final Map<Way, List<Child>> flows = new LinkedHashMap<>();
 
@@ -51,7 +51,7 @@ final class FrontEnd implements AutoCloseable {
     record Way(String name, int backEnds, boolean eachScheduled) {}
 
     /** What a packet costs on a way, in each round. */
-    record Cost(Way way, int octets, List<Double> ns) {}
+    record Cost(Way way, int bytes, List<Double> ns) {}
 
     /**
      * Makes the network.
@@ -63,13 +63,6 @@ final class FrontEnd implements AutoCloseable {
      */
     FrontEnd(Path traffic, List<Way> ways, boolean byProcessorTime) throws IOException {
         this.byProcessorTime = byProcessorTime;
-        String prefix = "tamanoir-front-" + ProcessHandle.current().pid() + "-";
-        client = named(prefix + "c");
-        director = named(prefix + "d");
-        backEnds = IntStream.rangeClosed(1, BACK_ENDS)
-                .mapToObj(i -> named(prefix + "b" + i))
-                .toList();
-        Runtime.getRuntime().addShutdownHook(hook);
         try {
             make();
             for (Way way : ways) {
@@ -79,12 +72,6 @@ final class FrontEnd implements AutoCloseable {
             close();
             throw e;
         }
-    }
-
-    private Namespace named(String name) {
-        Namespace made = new Namespace(name);
-        all.add(made);
-        return made;
     }
 
     /** A virtual service of its own for each way, so that nothing is changed while they take turns. */
@@ -112,21 +99,15 @@ final class FrontEnd implements AutoCloseable {
     }
 
     private void make() throws IOException {
-        for (Namespace each : all) {
-            Shell.run(List.of("ip", "netns", "add", each.name()));
-            each.run("ip link set lo up");
-        }
-        director.run(
-                "sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 "
-                        + "net.ipv4.conf.all.send_redirects=0");
-        director.run("ip link add name in type veth peer name out netns " + client.name());
+        director.set("ip_forward=1", "conf.all.rp_filter=0", "conf.default.rp_filter=0", "conf.all.send_redirects=0");
+        director.ip("link add name in type veth peer name out netns " + client.name());
         end(director, "in", "10.79.0.1/24");
         end(client, "out", "10.79.0.2/24");
-        director.run("ip address add " + VIRTUAL + "/32 dev in");
-        client.run("ip route add 10.79.0.0/16 via 10.79.0.1");
+        director.ip("address add " + VIRTUAL + "/32 dev in");
+        client.ip("route add 10.79.0.0/16 via 10.79.0.1");
         for (int i = 1; i <= BACK_ENDS; i++) {
             Namespace backEnd = backEnds.get(i - 1);
-            director.run("ip link add name out" + i + " type veth peer name down netns " + backEnd.name());
+            director.ip("link add name out" + i + " type veth peer name down netns " + backEnd.name());
             end(director, "out" + i, "10.79." + i + ".1/24");
             end(backEnd, "down", "10.79." + i + ".2/24");
             drop(backEnd, "down");
@@ -134,8 +115,7 @@ final class FrontEnd implements AutoCloseable {
     }
 
     private static void end(Namespace namespace, String name, String address) throws IOException {
-        namespace.run("ip address add " + address + " dev " + name);
-        namespace.run("ip link set dev " + name + " up");
+        namespace.ip("link set lo up", "address add " + address + " dev " + name, "link set dev " + name + " up");
     }
 
     /** IPv4 alone, where it comes in: addresses are still asked for and told. */
@@ -169,7 +149,7 @@ final class FrontEnd implements AutoCloseable {
         for (int round = -1; round < rounds; round++) {
             progress.run();
             drop(director, "in");
-            List<Double> reference = sizes.stream().map(octets -> 0.0).collect(java.util.stream.Collectors.toList());
+            List<Double> reference = sizes.stream().map(bytes -> 0.0).collect(java.util.stream.Collectors.toList());
             for (int i = 0; i < sizes.size(); i++) {
                 reference.set(i, nsPerPacket(plain, sizes.get(i), packets));
             }
@@ -186,12 +166,12 @@ final class FrontEnd implements AutoCloseable {
             }
         }
         List<Cost> all = new ArrayList<>();
-        costs.forEach((way, bySize) -> bySize.forEach((octets, ns) -> all.add(new Cost(way, octets, ns))));
+        costs.forEach((way, bySize) -> bySize.forEach((bytes, ns) -> all.add(new Cost(way, bytes, ns))));
         return all;
     }
 
-    private double nsPerPacket(List<Child> flows, int octets, int packets) throws IOException {
-        String hex = hex(octets);
+    private double nsPerPacket(List<Child> flows, int bytes, int packets) throws IOException {
+        String hex = hex(bytes);
         int each = Math.max(1, packets / flows.size());
         long ns = 0;
         for (Child flow : flows) {
@@ -204,45 +184,23 @@ final class FrontEnd implements AutoCloseable {
 
     /** The program answers {@code ok ns=NUMBER}. */
     private static long number(Child flow, String command) throws IOException {
-        try {
-            String answer = flow.askLine(command);
-            if (!answer.startsWith("ok ns=")) {
-                throw new IOException("the program that sends said '" + answer + "'");
-            }
-            return Long.parseLong(answer.substring("ok ns=".length()));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+        String answer = flow.askLine(command);
+        if (!answer.startsWith("ok ns=")) {
+            throw new IOException("the program that sends said '" + answer + "'");
         }
+        return Long.parseLong(answer.substring("ok ns=".length()));
     }
 
-    private static String hex(int octets) throws IOException {
-        ByteBuffer packet = Work.MONITOR.batch(InetAddress.getByName(Bed.receiver(0)), 1, octets, 1);
-        byte[] copy = new byte[octets];
+    private static String hex(int bytes) throws IOException {
+        ByteBuffer packet = Work.MONITOR.batch(InetAddress.getByName(Bed.receiver(0)), 1, bytes, 1);
+        byte[] copy = new byte[bytes];
         packet.get(copy);
         return HexFormat.of().formatHex(copy);
-    }
-
-    private synchronized void remove() {
-        for (Namespace each : all) {
-            try {
-                if (java.nio.file.Files.exists(each.file())) {
-                    Shell.run(List.of("ip", "netns", "delete", each.name()));
-                }
-            } catch (IOException e) {
-                System.err.println("left behind: network namespace " + each.name() + " (" + e.getMessage() + ")");
-            }
-        }
     }
 
     @Override
     public void close() {
         processes.close();
-        remove();
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException e) {
-            // The JVM ends: the hook runs, and finds nothing.
-        }
+        all.close();
     }
 }

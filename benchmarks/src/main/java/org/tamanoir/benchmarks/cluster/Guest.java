@@ -1,16 +1,19 @@
 package org.tamanoir.benchmarks.cluster;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.tamanoir.benchmarks.Benchmarks;
 import org.tamanoir.benchmarks.Child;
 import org.tamanoir.benchmarks.Processes;
+import org.tamanoir.benchmarks.Threads;
 import org.tamanoir.benchmarks.cluster.ClusterInGuest.Part;
 import org.tamanoir.benchmarks.netns.Shell;
 
@@ -22,12 +25,11 @@ import org.tamanoir.benchmarks.netns.Shell;
  * @param traffic the program that sends datagrams
  */
 record Guest(Path runner, Path node, Path traffic) {
-    private static final int MEMORY_MIB = 4096;
-    private static final int TIMEOUT_S = 1800;
-    private static final long LOOK_AGAIN_NS = 200_000_000;
+    private static final String MEMORY_MIB = "4096";
+    private static final String TIMEOUT_S = "1800";
+    private static final double LOOK_AGAIN_S = 0.2;
 
-    /** Fails, in one line, if this host cannot run a part. */
-    void require(Part part) throws IOException {
+    private void require(Part part) throws IOException {
         if (!Files.isExecutable(runner)) {
             throw new IOException(
                     "--guest " + runner + ": no such program: run this in the project's folder, or name it");
@@ -51,10 +53,10 @@ record Guest(Path runner, Path node, Path traffic) {
         Path share = Files.createTempDirectory("tamanoir-cluster-guest-");
         try (Processes processes = new Processes()) {
             Child child = processes.start("guest", command(part, share, options));
-            Path log = processes.folder().resolve("guest.log");
+            Path log = child.log();
             int shown = 0;
             while (child.isAlive()) {
-                LockSupport.parkNanos(LOOK_AGAIN_NS);
+                Threads.pause(LOOK_AGAIN_S);
                 shown = show(log, shown);
             }
             show(log, shown);
@@ -65,38 +67,25 @@ record Guest(Path runner, Path node, Path traffic) {
             }
             return Files.readString(results);
         } finally {
-            delete(share);
+            MoreFiles.deleteRecursively(share, RecursiveDeleteOption.ALLOW_INSECURE);
         }
     }
 
     private List<String> command(Part part, Path share, List<String> options) {
-        List<String> command = new ArrayList<>(List.of(
-                runner.toString(),
-                "--memory",
-                Integer.toString(MEMORY_MIB),
-                "--timeout",
-                Integer.toString(TIMEOUT_S),
-                "--share",
-                share.toString()));
+        String classes = Arrays.stream(System.getProperty("java.class.path").split(":"))
+                .map(each -> Path.of(each).toAbsolutePath().toString())
+                .collect(Collectors.joining(":"));
+        List<String> command = new ArrayList<>(List.of(runner.toString(), "--memory", MEMORY_MIB));
+        command.addAll(List.of("--timeout", TIMEOUT_S, "--share", share.toString()));
         if (part == Part.FRONT_END) {
             command.add("--counted");
         }
         command.addAll(List.of("--", Processes.ownJava(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-        command.add(absoluteClassPath());
-        command.addAll(List.of(Benchmarks.class.getName(), "cluster-in-guest", "--part", part.name()));
-        command.addAll(List.of("--output", "/run/share/results.json"));
-        command.addAll(List.of("--node", node.toAbsolutePath().toString()));
-        command.addAll(List.of("--traffic", traffic.toAbsolutePath().toString()));
+        command.addAll(List.of(classes, Benchmarks.class.getName(), "cluster-in-guest", "--part", part.name()));
+        command.addAll(List.of("--output", "/run/share/results.json", "--node", node.toString()));
+        command.addAll(List.of("--traffic", traffic.toString()));
         command.addAll(options);
         return command;
-    }
-
-    private static String absoluteClassPath() {
-        List<String> all = new ArrayList<>();
-        for (String each : System.getProperty("java.class.path").split(":")) {
-            all.add(Path.of(each).toAbsolutePath().toString());
-        }
-        return String.join(":", all);
     }
 
     private static int show(Path log, int shown) throws IOException {
@@ -111,21 +100,8 @@ record Guest(Path runner, Path node, Path traffic) {
         return Math.max(shown, end);
     }
 
-    private static void delete(Path folder) throws IOException {
-        try (java.util.stream.Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(folder);
-    }
-
     /** Numbers as an option takes them. */
     static String list(List<Integer> numbers) {
-        return String.join(
-                ",",
-                numbers.stream()
-                        .map(number -> String.format(Locale.ROOT, "%d", number))
-                        .toList());
+        return numbers.stream().map(String::valueOf).collect(Collectors.joining(","));
     }
 }

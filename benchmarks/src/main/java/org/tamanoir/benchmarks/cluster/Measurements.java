@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.benchmarks.NodeJvm;
 import org.tamanoir.benchmarks.cluster.ClusterInGuest.Part;
 import org.tamanoir.benchmarks.cluster.Rig.Load;
 import org.tamanoir.benchmarks.report.Numbers;
@@ -57,11 +57,11 @@ final class Measurements {
      * Without a front-end, on this host's processors.
      *
      * @param straight without nodes
-     * @param inflatedOctets of text that came out of Gzip as it went in
+     * @param inflatedBytes of text that came out of Gzip as it went in
      * @param divided packets at each node of streams of equal length
      * @param points through nodes
      */
-    record OnHost(List<Point> straight, long inflatedOctets, List<Long> divided, List<Point> points) {}
+    record OnHost(List<Point> straight, long inflatedBytes, List<Long> divided, List<Point> points) {}
 
     /** Figure 16 in the guest. */
     Division division() throws IOException {
@@ -79,7 +79,7 @@ final class Measurements {
                         "--streams",
                         Guest.list(Settings.streamsInGuest(quick)),
                         "--sizes",
-                        Guest.list(quick ? List.of(Settings.PAPER_OCTETS) : List.of(1400, Settings.PAPER_OCTETS)),
+                        Guest.list(quick ? List.of(Settings.PAPER_BYTES) : List.of(1400, Settings.PAPER_BYTES)),
                         "--seconds",
                         guestSeconds(quick)));
     }
@@ -146,8 +146,8 @@ final class Measurements {
     private OnHost measure(Rig rig) throws IOException {
         say("three nodes are ready");
         Rig.Sent sent =
-                rig.send(Load.through(Bed.BACK_ENDS, Work.MONITOR, Settings.PAPER_OCTETS, Settings.PAPER_STREAMS), 200);
-        long inflated = rig.inflate(Load.through(Bed.BACK_ENDS, Work.GZIP, Settings.PAPER_OCTETS, FEW_STREAMS), 200);
+                rig.send(Load.through(Bed.BACK_ENDS, Work.MONITOR, Settings.PAPER_BYTES, Settings.PAPER_STREAMS), 200);
+        long inflated = rig.inflate(Load.through(Bed.BACK_ENDS, Work.GZIP, Settings.PAPER_BYTES, FEW_STREAMS), 200);
         for (Work work : Work.values()) {
             rig.flood(
                     Load.through(Bed.BACK_ENDS, work, 1400, Settings.PAPER_STREAMS),
@@ -155,38 +155,32 @@ final class Measurements {
                     quick ? WARM_UP_S / 3 : WARM_UP_S,
                     seconds);
         }
-        say("warm; " + inflated + " octets of text inflate to what was sent");
+        say("warm; " + inflated + " bytes of text inflate to what was sent");
         List<Point> straight = new ArrayList<>();
         List<Point> points = new ArrayList<>();
-        for (int octets : Settings.sizes(quick)) {
+        for (int bytes : Settings.sizes(quick)) {
             for (int streams : Settings.streams(quick)) {
-                straight.add(point(rig, 0, Work.MONITOR, octets, streams));
-                through(rig, Work.MONITOR, octets, streams, points);
+                straight.add(point(rig, 0, Work.MONITOR, bytes, streams));
+                through(rig, Work.MONITOR, bytes, streams, points);
             }
         }
         for (int streams : Settings.streams(quick)) {
-            through(rig, Work.GZIP, Settings.PAPER_OCTETS, streams, points);
+            through(rig, Work.GZIP, Settings.PAPER_BYTES, streams, points);
         }
         return new OnHost(straight, inflated, sent.packets(), points);
     }
 
-    private void through(Rig rig, Work work, int octets, int streams, List<Point> points) throws IOException {
+    private void through(Rig rig, Work work, int bytes, int streams, List<Point> points) throws IOException {
         for (int n = 1; n <= Bed.BACK_ENDS; n++) {
-            points.add(point(rig, n, work, octets, streams));
+            points.add(point(rig, n, work, bytes, streams));
         }
     }
 
-    private Point point(Rig rig, int backEnds, Work work, int octets, int streams) throws IOException {
+    private Point point(Rig rig, int backEnds, Work work, int bytes, int streams) throws IOException {
         double window = work == Work.GZIP ? GZIP_WINDOWS * seconds : seconds;
-        Point point = rig.flood(Load.through(backEnds, work, octets, streams), backEnds, window / 2, window);
-        say(String.format(
-                Locale.ROOT,
-                "%s, %,d octets, %d streams, %d nodes: %,.0f Mb/s",
-                backEnds == 0 ? "straight" : work.label(),
-                octets,
-                streams,
-                backEnds,
-                point.megabits()));
+        Point point = rig.flood(Load.through(backEnds, work, bytes, streams), backEnds, window / 2, window);
+        say("%s, %,d bytes, %d streams, %d nodes: %,.0f Mb/s"
+                .formatted(backEnds == 0 ? "straight" : work.label(), bytes, streams, backEnds, point.megabits()));
         return point;
     }
 

@@ -1,15 +1,15 @@
 package org.tamanoir.benchmarks.cluster;
 
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
+import java.util.stream.Collectors;
 import org.tamanoir.benchmarks.report.Numbers;
+import org.tamanoir.benchmarks.report.Rows;
 
 /**
  * What one load came to.
  *
  * @param work that nodes did
- * @param octets of a packet as it is sent
+ * @param bytes of a packet as it is sent
  * @param streams TCP connections
  * @param backEnds nodes; 0: none, senders reach receivers straight
  * @param seconds measured
@@ -21,7 +21,7 @@ import org.tamanoir.benchmarks.report.Numbers;
  */
 record Point(
         Work work,
-        int octets,
+        int bytes,
         int streams,
         int backEnds,
         double seconds,
@@ -31,8 +31,8 @@ record Point(
         long receiverNs,
         List<Long> divided) {
     private static final String CSV_HEAD =
-            "place,service,octets,streams,back-ends,seconds,packets,Mb/s,sender ns a packet,"
-                    + "nodes ns a packet,receiver ns a packet,processors used,packets by back-end\n";
+            "place,service,bytes,streams,back-ends,seconds,packets,Mb/s,sender ns a packet,"
+                    + "nodes ns a packet,receiver ns a packet,processors used,packets by back-end";
 
     double packetsPerSecond() {
         return packets / seconds;
@@ -40,7 +40,7 @@ record Point(
 
     /** Of packets as they were sent, also if they arrived smaller. */
     double megabits() {
-        return packetsPerSecond() * octets * 8 / 1e6;
+        return packetsPerSecond() * bytes * 8 / 1e6;
     }
 
     double senderNsPerPacket() {
@@ -62,18 +62,18 @@ record Point(
 
     /** How evenly nodes were used. */
     double jain() {
-        return Numbers.jain(divided.stream().mapToDouble(Long::doubleValue).toArray());
+        return Numbers.jain(divided);
     }
 
-    static String csv(String place, List<Point> points) {
-        StringBuilder csv = new StringBuilder(CSV_HEAD);
+    static Rows csv(String place, List<Point> points) {
+        Rows csv = new Rows(CSV_HEAD);
         for (Point each : points) {
-            csv.append(String.format(
-                    Locale.ROOT,
-                    "%s,%s,%d,%d,%d,%.2f,%d,%.1f,%.0f,%.0f,%.0f,%.2f,%s%n",
+            String divided = each.divided.stream().map(String::valueOf).collect(Collectors.joining(" "));
+            csv.row(
+                    "%s,%s,%d,%d,%d,%.2f,%d,%.1f,%.0f,%.0f,%.0f,%.2f,%s",
                     place,
                     each.work.label(),
-                    each.octets,
+                    each.bytes,
                     each.streams,
                     each.backEnds,
                     each.seconds,
@@ -83,12 +83,8 @@ record Point(
                     each.nodeNsPerPacket(),
                     each.receiverNsPerPacket(),
                     each.processors(),
-                    String.join(
-                            " ",
-                            Arrays.stream(each.divided.toArray())
-                                    .map(String::valueOf)
-                                    .toList())));
+                    divided);
         }
-        return csv.toString();
+        return csv;
     }
 }

@@ -10,7 +10,7 @@ import java.util.List;
  * @param measurements what they share
  */
 record Settings(boolean quick, double seconds, Measurements measurements) {
-    /** Of packets whose throughput is swept, in octets; the last is the paper's. */
+    /** Of packets whose throughput is swept, in bytes; the last is the paper's. */
     static List<Integer> sizes(boolean quick) {
         return quick ? List.of(1400, 8192) : List.of(200, 1400, 8192);
     }
@@ -26,7 +26,7 @@ record Settings(boolean quick, double seconds, Measurements measurements) {
     }
 
     /** The paper's packets of 8 KB. */
-    static final int PAPER_OCTETS = 8192;
+    static final int PAPER_BYTES = 8192;
 
     /** The most streams of the paper. */
     static final int PAPER_STREAMS = 24;

@@ -1,13 +1,11 @@
 package org.tamanoir.benchmarks.cluster;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Rows;
 import org.tamanoir.benchmarks.report.Section;
+import org.tamanoir.benchmarks.report.Series;
 
 /** Figures 17 and 18: throughput against the number of streams. */
 final class ThroughputFigures {
@@ -23,46 +21,47 @@ final class ThroughputFigures {
                 "Streams of Monitor as fast as they are taken. On the host senders divide streams over one, two or three "
                         + "nodes by themselves; in the virtual machine the Linux Virtual Server does, by round robin over three. "
                         + "All stages share the processors: what one more node could do, they cannot.");
-        Point most = at(host, Settings.PAPER_OCTETS, Settings.PAPER_STREAMS, Bed.BACK_ENDS);
-        Point one = at(host, Settings.PAPER_OCTETS, Settings.PAPER_STREAMS, 1);
-        section.find(
-                "8 KB, 24 streams, three nodes, on the host",
-                "1,100 Mb/s",
-                String.format(Locale.ROOT, "%,.0f Mb/s", most.megabits()));
+        Point most = at(host, Settings.PAPER_BYTES, Settings.PAPER_STREAMS, Bed.BACK_ENDS);
+        Point one = at(host, Settings.PAPER_BYTES, Settings.PAPER_STREAMS, 1);
+        section.find("8 KB, 24 streams, three nodes, on the host", "1,100 Mb/s", "%,.0f Mb/s", most.megabits());
         section.find(
                 "in sum: one node; the cluster",
                 "≈ 500; more than 1,000 Mb/s (ANTS, capsules in Java: about 5)",
-                String.format(Locale.ROOT, "%,.0f; %,.0f Mb/s", one.megabits(), most.megabits()));
+                "%,.0f; %,.0f Mb/s",
+                one.megabits(),
+                most.megabits());
         section.find(
                 "the same, three nodes to one",
                 "2.2 (1,100 to ≈ 500 Mb/s on machines of their own)",
-                String.format(Locale.ROOT, "%.2f: the processors are the same", most.megabits() / one.megabits()));
-        Point single = at(host, Settings.PAPER_OCTETS, 1, Bed.BACK_ENDS);
+                "%.2f: the processors are the same",
+                most.megabits() / one.megabits());
+        Point single = at(host, Settings.PAPER_BYTES, 1, Bed.BACK_ENDS);
         section.find(
                 "8 KB, three nodes: one stream, of the most that any number of streams reached",
                 "many streams are needed",
-                String.format(
-                        Locale.ROOT,
-                        "%.2f",
-                        single.megabits()
-                                / host.stream()
-                                        .filter(each -> each.octets() == Settings.PAPER_OCTETS
-                                                && each.backEnds() == Bed.BACK_ENDS)
-                                        .mapToDouble(Point::megabits)
-                                        .max()
-                                        .orElse(Double.NaN)));
+                "%.2f",
+                single.megabits()
+                        / host.stream()
+                                .filter(each ->
+                                        each.bytes() == Settings.PAPER_BYTES && each.backEnds() == Bed.BACK_ENDS)
+                                .mapToDouble(Point::megabits)
+                                .max()
+                                .orElse(Double.NaN));
         section.find(
                 "8 KB, 24 streams, three nodes: Jain's index of packets, while they are forwarded as fast as they go",
                 "≥ 0.99 asked",
-                String.format(Locale.ROOT, "%.4f", most.jain()));
+                "%.4f",
+                most.jain());
         plot(section, "", "on the host, without a front-end", host, Settings.streams(settings.quick()));
         section.csv("", Point.csv("host", host));
         List<Point> guest = of(settings.measurements().division().points(), Work.MONITOR);
-        Point emulated = at(guest, Settings.PAPER_OCTETS, Settings.PAPER_STREAMS, Bed.BACK_ENDS);
+        Point emulated = at(guest, Settings.PAPER_BYTES, Settings.PAPER_STREAMS, Bed.BACK_ENDS);
         section.find(
                 "through the Linux Virtual Server, emulated processors: 8 KB, 24 streams",
                 "–",
-                String.format(Locale.ROOT, "%,.0f Mb/s, Jain's index %.4f", emulated.megabits(), emulated.jain()));
+                "%,.0f Mb/s, Jain's index %.4f",
+                emulated.megabits(),
+                emulated.jain());
         plot(section, "-lvs", "through LVS, emulated processors", guest, Settings.streamsInGuest(settings.quick()));
         section.csv("-lvs", Point.csv("guest", guest));
     }
@@ -88,21 +87,20 @@ final class ThroughputFigures {
         List<Integer> streams =
                 name.isEmpty() ? Settings.streams(settings.quick()) : Settings.streamsInGuest(settings.quick());
         List<Point> paperSize = points.stream()
-                .filter(each -> each.octets() == Settings.PAPER_OCTETS)
+                .filter(each -> each.bytes() == Settings.PAPER_BYTES)
                 .toList();
-        Point heavy = at(of(paperSize, Work.GZIP), Settings.PAPER_OCTETS, Settings.PAPER_STREAMS, Bed.BACK_ENDS);
-        Point light = at(of(paperSize, Work.MONITOR), Settings.PAPER_OCTETS, Settings.PAPER_STREAMS, Bed.BACK_ENDS);
+        Point heavy = at(of(paperSize, Work.GZIP), Settings.PAPER_BYTES, Settings.PAPER_STREAMS, Bed.BACK_ENDS);
+        Point light = at(of(paperSize, Work.MONITOR), Settings.PAPER_BYTES, Settings.PAPER_STREAMS, Bed.BACK_ENDS);
         section.find(
                 where + ": Gzip, 24 streams, three nodes; Monitor to Gzip",
                 paper,
-                String.format(Locale.ROOT, "%,.0f Mb/s; %.1f", heavy.megabits(), light.megabits() / heavy.megabits()));
-        section.find(
-                where + ": Gzip, Jain's index of packets at three nodes",
-                "≥ 0.99 asked",
-                String.format(Locale.ROOT, "%.4f", heavy.jain()));
-        Map<String, List<Double>> series = new LinkedHashMap<>();
+                "%,.0f Mb/s; %.1f",
+                heavy.megabits(),
+                light.megabits() / heavy.megabits());
+        section.find(where + ": Gzip, Jain's index of packets at three nodes", "≥ 0.99 asked", "%.4f", heavy.jain());
+        Series series = new Series();
         for (Work work : Work.values()) {
-            series.put(work.label(), curve(of(paperSize, work), Settings.PAPER_OCTETS, Bed.BACK_ENDS, streams));
+            series.add(work.label(), curve(of(paperSize, work), Settings.PAPER_BYTES, Bed.BACK_ENDS, streams));
         }
         section.plot(
                 name,
@@ -112,46 +110,38 @@ final class ThroughputFigures {
 
     private static void plot(Section section, String name, String where, List<Point> points, List<Integer> streams)
             throws IOException {
-        Map<String, List<Double>> series = new LinkedHashMap<>();
+        Series series = new Series();
         points.stream()
-                .map(Point::octets)
+                .map(Point::bytes)
                 .distinct()
-                .forEach(octets -> series.put(
-                        String.format(Locale.ROOT, "%,d octets", octets),
-                        curve(points, octets, Bed.BACK_ENDS, streams)));
+                .forEach(bytes ->
+                        series.add("%,d bytes".formatted(bytes), curve(points, bytes, Bed.BACK_ENDS, streams)));
         section.plot(
                 name, Plot.lines("Figure 17: Monitor, three nodes, " + where, STREAMS, UNIT, doubles(streams), series));
-        List<List<String>> rows = new ArrayList<>();
-        for (Point each : points) {
-            rows.add(List.of(
-                    String.format(Locale.ROOT, "%,d", each.octets()),
-                    Integer.toString(each.streams()),
-                    Integer.toString(each.backEnds()),
-                    String.format(Locale.ROOT, "%,.0f", each.megabits()),
-                    String.format(Locale.ROOT, "%.0f", each.nodeNsPerPacket()),
-                    String.format(Locale.ROOT, "%.4f", each.jain())));
-        }
-        section.table(List.of("octets", STREAMS, "nodes", UNIT, "node, ns a packet", "Jain's index"), rows);
+        Rows table = new Rows("bytes | streams | nodes | Mb/s | node, ns a packet | Jain's index");
+        points.forEach(each -> table.row(
+                "%,d | %d | %d | %,.0f | %.0f | %.4f",
+                each.bytes(), each.streams(), each.backEnds(), each.megabits(), each.nodeNsPerPacket(), each.jain()));
+        section.table(table);
     }
 
     private static List<Point> of(List<Point> points, Work work) {
         return points.stream().filter(each -> each.work() == work).toList();
     }
 
-    static Point at(List<Point> points, int octets, int streams, int backEnds) throws IOException {
+    static Point at(List<Point> points, int bytes, int streams, int backEnds) throws IOException {
         return points.stream()
-                .filter(each -> each.octets() == octets && each.streams() == streams && each.backEnds() == backEnds)
+                .filter(each -> each.bytes() == bytes && each.streams() == streams && each.backEnds() == backEnds)
                 .findFirst()
                 .orElseThrow(() -> new IOException(
-                        "not measured: " + octets + " octets, " + streams + " streams, " + backEnds + " nodes"));
+                        "not measured: " + bytes + " bytes, " + streams + " streams, " + backEnds + " nodes"));
     }
 
     /** Mb/s for each number of streams. */
-    static List<Double> curve(List<Point> points, int octets, int backEnds, List<Integer> streams) {
+    static List<Double> curve(List<Point> points, int bytes, int backEnds, List<Integer> streams) {
         return streams.stream()
                 .map(count -> points.stream()
-                        .filter(each ->
-                                each.octets() == octets && each.backEnds() == backEnds && each.streams() == count)
+                        .filter(each -> each.bytes() == bytes && each.backEnds() == backEnds && each.streams() == count)
                         .mapToDouble(Point::megabits)
                         .findFirst()
                         .orElse(Double.NaN))

@@ -11,8 +11,8 @@ enum Work {
     /** Compresses. */
     GZIP("org.tamanoir.services.Gzip");
 
-    /** What one write of a sender takes, in octets. */
-    private static final int BATCH_OCTETS = 256 * 1024;
+    /** What one write of a sender takes, in bytes. */
+    private static final int BATCH_BYTES = 256 * 1024;
 
     private static final int HOP_BUDGET = 16;
     /** Streams with these many ids between them have the same text. */
@@ -30,22 +30,22 @@ enum Work {
     }
 
     /** Packets back to back, at most {@code maxPackets}; the payloads of Gzip are text. Direct. */
-    ByteBuffer batch(InetAddress receiver, int streamId, int packetOctets, int maxPackets) {
+    ByteBuffer batch(InetAddress receiver, int streamId, int packetBytes, int maxPackets) {
         PacketBuilder builder = new PacketBuilder()
                 .destination(receiver).service(service).classOfService(0, 0).stream(streamId)
                         .hopBudget(HOP_BUDGET);
-        int payloadOctets = packetOctets - builder.headerLength();
-        if (payloadOctets < 0 || packetOctets > 65_535) {
+        int payloadBytes = packetBytes - builder.headerLength();
+        if (payloadBytes < 0 || packetBytes > 65_535) {
             throw new IllegalArgumentException(
-                    "packets of " + packetOctets + " octets: " + builder.headerLength() + " to 65535 are possible");
+                    "packets of " + packetBytes + " bytes: " + builder.headerLength() + " to 65535 are possible");
         }
-        int packets = Math.max(1, Math.min(maxPackets, BATCH_OCTETS / packetOctets));
+        int packets = Math.max(1, Math.min(maxPackets, BATCH_BYTES / packetBytes));
         byte[] payloads = this == GZIP
-                ? Corpus.octets(streamId % TEXTS, packets * payloadOctets)
-                : new byte[packets * payloadOctets];
-        ByteBuffer batch = ByteBuffer.allocateDirect(packets * packetOctets);
+                ? Corpus.bytes(streamId % TEXTS, packets * payloadBytes)
+                : new byte[packets * payloadBytes];
+        ByteBuffer batch = ByteBuffer.allocateDirect(packets * packetBytes);
         for (int i = 0; i < packets; i++) {
-            builder.write(batch, ByteBuffer.wrap(payloads, i * payloadOctets, payloadOctets));
+            builder.write(batch, ByteBuffer.wrap(payloads, i * payloadBytes, payloadBytes));
         }
         return batch.flip();
     }

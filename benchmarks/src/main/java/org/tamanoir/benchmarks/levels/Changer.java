@@ -1,12 +1,11 @@
 package org.tamanoir.benchmarks.levels;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.benchmarks.Arguments;
 import org.tamanoir.benchmarks.Control;
 import org.tamanoir.benchmarks.Load;
 import org.tamanoir.kernel.KernelBridge;
@@ -16,8 +15,6 @@ import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /**
  * Asks a level for one policy, by the node's own port, and changes it when it is told to. Question:
@@ -26,29 +23,19 @@ import picocli.CommandLine.Option;
  *   mark CLASS    → ns of the monotonic clock when the call began, and when it returned
  * </pre>
  */
-@Command(name = "level-changer", hidden = true, description = "Changes a policy.")
-public final class Changer implements Callable<Integer> {
-    @Option(names = "--level", required = true)
-    private String level = "";
+public final class Changer {
+    private Changer() {}
 
-    /** Made by picocli. */
-    public Changer() {}
-
-    @Override
-    public Integer call() throws Exception {
-        EnumSet<Level> levels = EnumSet.of(Level.of(level));
-        EnumSet<Level> used = EnumSet.of(Level.of(level));
-        if (levels.contains(Level.XDP)) {
-            used.add(Level.TC);
-        }
+    /** Runs until nobody asks any more. */
+    public static void run(Arguments arguments) throws Exception {
+        Level level = Level.of(arguments.text("level"));
+        EnumSet<Level> used = level == Level.XDP ? EnumSet.of(level, Level.TC) : EnumSet.of(level);
         try (NodeOs nodeOs = KernelBridge.open(new KernelConfig(used, List.of(Network.FROM), false))) {
             nodeOs.attach(List.of(new InetSocketAddress(Network.PORT)), List.of(), Anep.DEFAULT_TYPE_ID);
-            try (Offload offload = nodeOs.offload(
-                    ServiceKey.of(Load.SERVICE), Flow.ANY, Policy.forward().markClass(1), levels, false)) {
+            Policy first = Policy.forward().markClass(1);
+            try (Offload offload =
+                    nodeOs.offload(ServiceKey.of(Load.SERVICE), Flow.ANY, first, EnumSet.of(level), false)) {
                 Control.serve("", words -> {
-                    if (!words[0].equals("mark")) {
-                        throw new IOException("no answer to '" + words[0] + "': known is mark");
-                    }
                     Policy policy = Policy.forward().markClass(Integer.parseInt(words[1]));
                     long beganNs = System.nanoTime();
                     offload.change(policy);
@@ -56,6 +43,5 @@ public final class Changer implements Callable<Integer> {
                 });
             }
         }
-        return 0;
     }
 }

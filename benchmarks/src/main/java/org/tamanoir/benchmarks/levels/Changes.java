@@ -4,26 +4,26 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.LockSupport;
 import org.tamanoir.benchmarks.Child;
+import org.tamanoir.benchmarks.Threads;
+import org.tamanoir.benchmarks.levels.Crossings.Summary;
 import org.tamanoir.benchmarks.levels.Lab.Flow;
 import org.tamanoir.benchmarks.levels.Lab.Outcome;
 import org.tamanoir.benchmarks.levels.SegmentLog.Event;
 import org.tamanoir.benchmarks.levels.SegmentLog.Place;
 import org.tamanoir.benchmarks.netns.Namespace;
+import org.tamanoir.benchmarks.report.Rows;
 import org.tamanoir.benchmarks.report.Section;
 import org.tamanoir.nodeos.Level;
 
 /** How long after a call of {@code Offload.change} packets meet the new policy, and whether any is lost. */
 final class Changes {
-    private static final int OCTETS = 200;
+    private static final int BYTES = 200;
     private static final int PACKETS = 60_000;
     private static final int PACKETS_PER_SECOND = 20_000;
-    private static final long PAUSE_NS = 20_000_000;
-    private static final long FINISH_TIMEOUT_MS = 20_000;
+    private static final double PAUSE_S = 0.02;
+    private static final long FINISH_TIMEOUT_S = 20;
     private static final int MAX_CLASS = 250;
 
     private Changes() {}
@@ -48,11 +48,11 @@ final class Changes {
     static void run(Settings settings, Section section) throws IOException {
         int packets = settings.scaled(PACKETS, 2000);
         section.say(
-                ("%,d packets of %d octets, %,d a second, which a level marks, while the mark is changed again and again by "
-                                + "the port that services use. What a packet shows that left, and the time at which it came, tell how "
-                                + "long after the beginning of a call the last packet was handled by the old policy.")
-                        .formatted(packets, OCTETS, PACKETS_PER_SECOND));
-        StringBuilder csv = new StringBuilder("level,change,call us,effect us\n");
+                "%,d packets of %d bytes, %,d a second, which a level marks, while the mark is changed again and again by "
+                        + "the port that services use. What a packet shows that left, and the time at which it came, tell how "
+                        + "long after the beginning of a call the last packet was handled by the old policy.",
+                packets, BYTES, PACKETS_PER_SECOND);
+        Rows csv = new Rows("level,change,call us,effect us");
         for (Level level : settings.below()) {
             List<Change> changes = new ArrayList<>();
             Outcome outcome = underLoad(settings, level, packets, changes);
@@ -61,7 +61,7 @@ final class Changes {
                     .mapToDouble(change -> (change.endedNs - change.beganNs) / 1e3)
                     .toArray();
             for (int i = 0; i < effects.length; i++) {
-                csv.append(String.format(Locale.ROOT, "%s,%d,%.1f,%.1f%n", level.label(), i + 1, calls[i], effects[i]));
+                csv.row("%s,%d,%.1f,%.1f", level.label(), i + 1, calls[i], effects[i]);
             }
             Arrays.sort(effects);
             Arrays.sort(calls);
@@ -76,53 +76,46 @@ final class Changes {
                     "nothing lost asked",
                     outcome.faults());
         }
-        section.csv("", csv.toString());
+        section.csv("", csv);
     }
 
     private static Outcome underLoad(Settings settings, Level level, int packets, List<Change> changes)
             throws IOException {
         Lab lab = settings.lab();
-        try (Child changer = lab.processes()
-                .load(lab.network().router().inside(List.of()), "level-changer", "--level", level.label())) {
-            Lab.ready(changer);
+        Child changer = lab.processes.load(lab.network.router, "level-changer level=%s", level.label());
+        try (changer) {
             lab.wakeUp();
             CompletableFuture<Outcome> running = new CompletableFuture<>();
-            Thread sender = new Thread(() -> {
+            Threads.start("load", () -> {
                 try {
-                    running.complete(lab.run(Flow.udp(OCTETS, packets, PACKETS_PER_SECOND)));
+                    running.complete(lab.run(Flow.udp(BYTES, packets, PACKETS_PER_SECOND)));
                 } catch (IOException | RuntimeException e) {
                     running.completeExceptionally(e);
                 }
             });
-            sender.start();
             while (!running.isDone()) {
                 int value = 2 + changes.size() % MAX_CLASS;
                 long[] called = changer.ask("mark " + value);
                 changes.add(new Change(value, called[0], called[1]));
-                LockSupport.parkNanos(PAUSE_NS);
+                Threads.pause(PAUSE_S);
             }
-            Outcome outcome = running.get();
-            if (!changer.finish(FINISH_TIMEOUT_MS)) {
-                throw new IOException("the policy was not taken away in " + FINISH_TIMEOUT_MS + " ms");
+            Outcome outcome = Namespace.result(running, FINISH_TIMEOUT_S, "the load");
+            if (!changer.finish(FINISH_TIMEOUT_S)) {
+                throw new IOException("the policy was not taken away in " + FINISH_TIMEOUT_S + " s");
             }
             return outcome;
-        } catch (ExecutionException e) {
-            throw Namespace.failed(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
         }
     }
 
     private static List<Passed> passed(Lab lab, int packets) throws IOException {
         int[] values = new int[packets];
-        for (Event event : lab.log().read(Place.OUT)) {
+        for (Event event : lab.log.read(Place.OUT)) {
             if (event.number() < packets) {
                 values[(int) event.number()] = event.classOfService();
             }
         }
         List<Passed> passed = new ArrayList<>();
-        for (Event event : lab.log().read(Place.IN)) {
+        for (Event event : lab.log.read(Place.IN)) {
             if (event.number() < packets) {
                 passed.add(new Passed(event.ns(), values[(int) event.number()]));
             }
@@ -161,6 +154,6 @@ final class Changes {
     private static String middleAndLargest(double[] sorted) {
         return sorted.length == 0
                 ? "–"
-                : SizeFigures.us(sorted[sorted.length / 2]) + ", " + SizeFigures.us(sorted[sorted.length - 1]);
+                : Summary.us(sorted[sorted.length / 2]) + ", " + Summary.us(sorted[sorted.length - 1]);
     }
 }

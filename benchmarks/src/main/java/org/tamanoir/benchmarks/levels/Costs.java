@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.levels.LibBpf.RunTime;
@@ -12,14 +11,16 @@ import org.tamanoir.benchmarks.levels.NodeFactory.Work;
 import org.tamanoir.benchmarks.netns.Namespace;
 import org.tamanoir.benchmarks.report.Numbers;
 import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Rows;
 import org.tamanoir.benchmarks.report.Section;
+import org.tamanoir.benchmarks.report.Series;
 import org.tamanoir.nodeos.Level;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What a level's program takes for a packet, and how many packets are forwarded through it. */
 final class Costs {
-    private static final int OCTETS = 64;
+    private static final int BYTES = 64;
     private static final int ROUNDS = 3;
     private static final int FLOOD_MILLIS = 1000;
     /** So that XDP can be native, which virtual interfaces refuse with much longer packets. */
@@ -32,24 +33,24 @@ final class Costs {
     static void run(Settings settings, Section section) throws IOException {
         int millis = settings.scaled(FLOOD_MILLIS, 50);
         section.say(
-                ("Datagrams of %d octets as fast as one sender goes, %d ms at a time, %d rounds in which levels take turns; "
-                                + "counted where they leave the router, the programs that write down times ask for no packet "
-                                + "meanwhile. The run time of BPF programs is the kernel's own statistics, of a flood of its own, and "
-                                + "includes reading the clock twice. Client, router and their interfaces share the sender's "
-                                + "processor: the rates are of all that together.")
-                        .formatted(OCTETS, millis, ROUNDS));
+                "Datagrams of %d bytes as fast as one sender goes, %d ms at a time, %d rounds in which levels take turns; "
+                        + "counted where they leave the router, the programs that write down times ask for no packet "
+                        + "meanwhile. The run time of BPF programs is the kernel's own statistics, of a flood of its own, and "
+                        + "includes reading the clock twice. Client, router and their interfaces share the sender's "
+                        + "processor: the rates are of all that together.",
+                BYTES, millis, ROUNDS);
         Lab lab = settings.lab();
         lab.wakeUp();
         Map<String, List<Double>> rates = new LinkedHashMap<>();
         Map<Level, RunTime> runTimes = new LinkedHashMap<>();
-        lab.log().listen(false);
-        lab.network().mtuBeforeRouter(MTU);
+        lab.log.listen(false);
+        lab.network.mtuBeforeRouter(MTU);
         try {
             for (int round = 0; round < ROUNDS; round++) {
                 rate(rates, FORWARDED, lab, millis);
                 for (Level level : settings.below()) {
                     try (RouterNode node = settings.nodes().start(lab, Work.allAt(level))) {
-                        lab.flood(OCTETS, millis / 10);
+                        lab.flood(BYTES, millis / 10);
                         rate(rates, level.label(), lab, millis);
                         if (round == 0 && level != Level.MODULE) {
                             runTimes.put(level, runTime(lab, level, millis));
@@ -61,23 +62,23 @@ final class Costs {
                 }
             }
         } finally {
-            lab.network().mtuBeforeRouter(Network.MTU);
-            lab.log().listen(true);
+            lab.network.mtuBeforeRouter(Network.MTU);
+            lab.log.listen(true);
         }
         describe(section, rates, runTimes);
     }
 
     private static void rate(Map<String, List<Double>> rates, String name, Lab lab, int millis) throws IOException {
         rates.computeIfAbsent(name, unused -> new ArrayList<>())
-                .add(lab.flood(OCTETS, millis).packetsPerSecond());
+                .add(lab.flood(BYTES, millis).packetsPerSecond());
     }
 
     private static RunTime runTime(Lab lab, Level level, int millis) throws IOException {
-        int id = programId(lab.network().router(), level);
+        int id = programId(lab.network.router, level);
         int statistics = LibBpf.enableStatistics();
         try {
             RunTime before = LibBpf.runTime(id);
-            lab.flood(OCTETS, millis);
+            lab.flood(BYTES, millis);
             RunTime after = LibBpf.runTime(id);
             return new RunTime(after.ns() - before.ns(), after.count() - before.count());
         } finally {
@@ -107,50 +108,49 @@ final class Costs {
     private static void describe(Section section, Map<String, List<Double>> rates, Map<Level, RunTime> runTimes)
             throws IOException {
         double plain = Numbers.median(rates.getOrDefault(FORWARDED, List.of(Double.NaN)));
-        List<List<String>> rows = new ArrayList<>();
-        StringBuilder csv = new StringBuilder("level,round,packets per second\n");
+        Rows table = new Rows("level | packets a second, median | of those without a node | run time, ns a packet");
+        Rows csv = new Rows("level,round,packets per second");
         List<Double> bars = new ArrayList<>();
         rates.forEach((name, each) -> {
             double median = Numbers.median(each);
             bars.add(median / 1e3);
             RunTime runTime = runTime(runTimes, name);
-            rows.add(List.of(
+            table.row(
+                    "%s | %,.0f | %.2f | %s",
                     name,
-                    String.format(Locale.ROOT, "%,.0f", median),
-                    String.format(Locale.ROOT, "%.2f", median / plain),
-                    runTime == null
-                            ? "–"
-                            : String.format(Locale.ROOT, "%.0f", (double) runTime.ns() / runTime.count())));
+                    median,
+                    median / plain,
+                    runTime == null ? "–" : "%.0f".formatted((double) runTime.ns() / runTime.count()));
             for (int i = 0; i < each.size(); i++) {
-                csv.append(String.format(Locale.ROOT, "%s,%d,%.0f%n", name, i + 1, each.get(i)));
+                csv.row("%s,%d,%.0f", name, i + 1, each.get(i));
             }
             if (!name.equals(FORWARDED)) {
                 section.find(
                         "packets a second through " + name + ", of those without a node",
                         name.equals(Level.MODULE.label()) ? "≥ 0.9 asked" : "–",
-                        String.format(Locale.ROOT, "%.2f (%,.0f of %,.0f)", median / plain, median, plain));
+                        "%.2f (%,.0f of %,.0f)",
+                        median / plain,
+                        median,
+                        plain);
             }
             if (runTime != null) {
                 section.find(
                         name + ", run time of the program for a packet",
                         "≤ 100 ns asked",
-                        String.format(
-                                Locale.ROOT,
-                                "%.0f ns (%,d packets)",
-                                (double) runTime.ns() / runTime.count(),
-                                runTime.count()));
+                        "%.0f ns (%,d packets)",
+                        (double) runTime.ns() / runTime.count(),
+                        runTime.count());
             }
         });
-        section.table(
-                List.of("level", "packets a second, median", "of those without a node", "run time, ns a packet"), rows);
+        section.table(table);
         section.plot(
                 "",
                 Plot.bars(
                         section.title(),
                         "thousand packets a second",
                         List.copyOf(rates.keySet()),
-                        Map.of("forwarded", bars)));
-        section.csv("", csv.toString());
+                        new Series().add("forwarded", bars)));
+        section.csv("", csv);
     }
 
     private static @Nullable RunTime runTime(Map<Level, RunTime> runTimes, String name) {

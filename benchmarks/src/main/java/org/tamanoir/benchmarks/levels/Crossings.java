@@ -31,13 +31,13 @@ record Crossings(long[] ns) {
 
     /**
      * Of packets of one size over one TCP connection, wherever segments begin and end: a packet has passed a place when
-     * its last octet has. A node makes a connection of its own, so positions count from each one's first octet.
+     * its last byte has. A node makes a connection of its own, so positions count from each one's first byte.
      */
-    static Crossings ofStream(int packets, int packetOctets, List<Event> from, List<Event> to) {
-        return between(arrivals(packets, packetOctets, from), arrivals(packets, packetOctets, to));
+    static Crossings ofStream(int packets, int packetBytes, List<Event> from, List<Event> to) {
+        return between(arrivals(packets, packetBytes, from), arrivals(packets, packetBytes, to));
     }
 
-    private static long[] arrivals(int packets, int packetOctets, List<Event> events) {
+    private static long[] arrivals(int packets, int packetBytes, List<Event> events) {
         long[] times = unseen(packets);
         long first = -1;
         long passed = 0;
@@ -53,9 +53,9 @@ record Crossings(long[] ns) {
                 continue;
             }
             // Sequence numbers are modulo 2^32; a flow has less than that.
-            long end = (event.number() - first & 0xFFFF_FFFFL) + event.octets();
+            long end = (event.number() - first & 0xFFFF_FFFFL) + event.bytes();
             // What was sent again has passed before.
-            for (long next = passed / packetOctets; next < packets && (next + 1) * packetOctets <= end; next++) {
+            for (long next = passed / packetBytes; next < packets && (next + 1) * packetBytes <= end; next++) {
                 times[(int) next] = event.ns();
             }
             passed = Math.max(passed, end);
@@ -118,5 +118,17 @@ record Crossings(long[] ns) {
      *
      * @param packets that were seen
      */
-    record Summary(int packets, double p50, double p95, double p99, double max) {}
+    record Summary(int packets, double p50, double p95, double p99, double max) {
+        String text() {
+            return us(p50) + " · " + us(p95) + " · " + us(p99) + " · " + us(max);
+        }
+
+        String csv() {
+            return "%d,%.2f,%.2f,%.2f,%.2f".formatted(packets, p50, p95, p99, max);
+        }
+
+        static String us(double value) {
+            return (value >= 100 ? "%,.0f" : "%.1f").formatted(value);
+        }
+    }
 }

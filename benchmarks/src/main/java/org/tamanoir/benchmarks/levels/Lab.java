@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.tamanoir.benchmarks.Child;
+import org.tamanoir.benchmarks.Opened;
 import org.tamanoir.benchmarks.Processes;
+import org.tamanoir.benchmarks.Threads;
 import org.tamanoir.benchmarks.levels.SegmentLog.Event;
 import org.tamanoir.benchmarks.levels.SegmentLog.Place;
 
@@ -18,102 +18,55 @@ import org.tamanoir.benchmarks.levels.SegmentLog.Place;
  * <p>Thread contract: one thread.
  */
 final class Lab implements AutoCloseable {
-    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final double QUIET_MS = 100;
     private static final int QUIET_ROUNDS = 6;
-    private static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final double DRAIN_TIMEOUT_S = 5;
     private static final int WAKE_UP_PACKETS = 20;
 
-    private final Network network;
-    private final Processes processes;
-    private final SegmentLog log;
+    private final Opened opened = new Opened();
+    final Network network;
+    final Processes processes;
+    final SegmentLog log;
     private final Child source;
     private final Child sink;
 
     /** Makes all of it; nothing is left behind if a part of it fails. */
     Lab() throws IOException {
-        network = new Network();
-        Processes started = null;
-        SegmentLog attached = null;
         try {
-            started = new Processes();
-            attached = new SegmentLog(network);
-            sink = started.load(
-                    network.server().inside(List.of()),
-                    "level-sink",
-                    "--on",
-                    text(Network.sink()),
-                    "--late-on",
-                    text(Network.lateSink()));
-            source = started.load(
-                    network.client().inside(List.of()),
-                    "level-source",
-                    "--to",
-                    text(Network.sink()),
-                    "--flood-to",
-                    text(Network.nobody()));
-            ready(sink);
-            ready(source);
+            network = opened.add(new Network());
+            log = opened.add(new SegmentLog(network));
+            processes = opened.add(new Processes());
+            sink = processes.load(
+                    network.server, "level-sink on=%s late-on=%s", text(Network.sink()), text(Network.lateSink()));
+            source = processes.load(
+                    network.client, "level-source to=%s flood-to=%s", text(Network.sink()), text(Network.nobody()));
         } catch (IOException e) {
-            if (attached != null) {
-                attached.close();
-            }
-            if (started != null) {
-                started.close();
-            }
-            network.close();
+            close();
             throw e;
         }
-        processes = started;
-        log = attached;
     }
 
     static String text(InetSocketAddress address) {
         return address.getAddress().getHostAddress() + ":" + address.getPort();
     }
 
-    private static IOException interrupted(Exception cause) {
-        Thread.currentThread().interrupt();
-        return new IOException("interrupted", cause);
-    }
-
-    /** Waits until a part of the load is there. */
-    static void ready(Child load) throws IOException {
-        try {
-            load.awaitReady();
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
-    }
-
-    Network network() {
-        return network;
-    }
-
-    Processes processes() {
-        return processes;
-    }
-
-    SegmentLog log() {
-        return log;
-    }
-
     /**
      * How packets are sent.
      *
-     * @param octets of each
+     * @param bytes of each
      * @param packetsPerSecond at most
      */
-    record Flow(boolean tcp, int octets, int packets, int packetsPerSecond) {
-        static Flow udp(int octets, int packets, int packetsPerSecond) {
-            return new Flow(false, octets, packets, packetsPerSecond);
+    record Flow(boolean tcp, int bytes, int packets, int packetsPerSecond) {
+        static Flow udp(int bytes, int packets, int packetsPerSecond) {
+            return new Flow(false, bytes, packets, packetsPerSecond);
         }
 
-        static Flow tcp(int octets, int packets, int packetsPerSecond) {
-            return new Flow(true, octets, packets, packetsPerSecond);
+        static Flow tcp(int bytes, int packets, int packetsPerSecond) {
+            return new Flow(true, bytes, packets, packetsPerSecond);
         }
 
         private String question() {
-            return (tcp ? "tcp " : "udp ") + octets + " " + packets + " " + packetsPerSecond;
+            return (tcp ? "tcp " : "udp ") + bytes + " " + packets + " " + packetsPerSecond;
         }
     }
 
@@ -152,31 +105,24 @@ final class Lab implements AutoCloseable {
 
     /** The same over TCP to another address than the sink's; what arrives there is not counted. */
     Outcome run(Flow flow, String to) throws IOException {
-        try {
-            log.clear();
-            sink.ask("clear");
-            long[] sent = source.ask((flow.question() + " " + to).trim());
-            // Over TCP the sender has waited until the other side has ended, and elsewhere than here nothing is
-            // counted.
-            long[] counts = to.isEmpty() ? awaitQuiet(sent[0]) : sink.ask("counts");
-            return new Outcome(flow, sent[0], sent[1], counts[0], counts[1], counts[2], counts[3], counts[4]);
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
+        log.clear();
+        sink.ask("clear");
+        long[] sent = source.ask((flow.question() + " " + to).trim());
+        // Over TCP the sender has waited until the other side has ended, and elsewhere than here nothing is counted.
+        long[] counts = to.isEmpty() ? awaitQuiet(sent[0]) : sink.ask("counts");
+        return new Outcome(flow, sent[0], sent[1], counts[0], counts[1], counts[2], counts[3], counts[4]);
     }
 
     /** Until all have arrived, or none has for a while since the first one. */
-    private long[] awaitQuiet(long sent) throws IOException, InterruptedException {
-        long endNs = System.nanoTime() + DRAIN_TIMEOUT_NS;
-        long[] counts = sink.ask("counts");
-        int quiet = 0;
-        while (counts[1] < sent && quiet < QUIET_ROUNDS && System.nanoTime() - endNs < 0) {
-            long before = counts[0];
-            LockSupport.parkNanos(QUIET_NS);
-            counts = sink.ask("counts");
-            quiet = counts[0] == before && before > 0 ? quiet + 1 : 0;
-        }
-        return counts;
+    private long[] awaitQuiet(long sent) throws IOException {
+        long[] before = {0, 0};
+        Threads.await(DRAIN_TIMEOUT_S, QUIET_MS, () -> {
+            long[] counts = sink.ask("counts");
+            before[1] = counts[0] == before[0] && counts[0] > 0 ? before[1] + 1 : 0;
+            before[0] = counts[0];
+            return counts[1] >= sent || before[1] >= QUIET_ROUNDS;
+        });
+        return sink.ask("counts");
     }
 
     /**
@@ -204,14 +150,10 @@ final class Lab implements AutoCloseable {
     }
 
     /** Sends as fast as it goes. */
-    Flood flood(int octets, int millis) throws IOException {
-        try {
-            long before = network.packetsOut();
-            long[] sent = source.ask("flood " + octets + " " + millis);
-            return new Flood(sent[0], network.packetsOut() - before, sent[1]);
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
+    Flood flood(int bytes, int millis) throws IOException {
+        long before = network.packetsOut();
+        long[] sent = source.ask("flood " + bytes + " " + millis);
+        return new Flood(sent[0], network.packetsOut() - before, sent[1]);
     }
 
     /** From the router's interface to the client to that to the server. */
@@ -224,7 +166,7 @@ final class Lab implements AutoCloseable {
         List<Event> begin = log.read(from);
         List<Event> end = log.read(Place.OUT);
         return flow.tcp()
-                ? Crossings.ofStream(flow.packets(), flow.octets(), begin, end)
+                ? Crossings.ofStream(flow.packets(), flow.bytes(), begin, end)
                 : Crossings.ofDatagrams(flow.packets(), begin, end);
     }
 
@@ -234,9 +176,7 @@ final class Lab implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        processes.close();
-        log.close();
-        network.close();
+    public void close() throws IOException {
+        opened.close();
     }
 }

@@ -5,19 +5,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
+import org.tamanoir.benchmarks.CheckedCommand;
+import org.tamanoir.benchmarks.NodeJvm;
 import org.tamanoir.benchmarks.Processes;
 import org.tamanoir.benchmarks.report.Experiment;
 import org.tamanoir.benchmarks.report.Experiments;
 import org.tamanoir.nodeos.Level;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The experiments of the Tamanoir paper on levels below the JVM, one after another, into one report. */
 @Command(
@@ -28,7 +24,7 @@ import picocli.CommandLine.Spec;
                 "Runs the experiments on levels below the JVM between network namespaces that it makes and removes, "
                         + "and writes a page of Markdown with plots (PNG), data (CSV) and the paper's figures beside ours. Needs "
                         + "Linux, root, iproute2, ethtool and libbpf. Exit code 1: an experiment failed or cannot run here.")
-public final class LevelExperiments implements Callable<Integer> {
+public final class LevelExperiments extends CheckedCommand {
     private static final double MAX_SECONDS = 600;
     private static final Path MODULE = Path.of("/sys/module/tamanoir");
     private static final Experiments<Settings> ALL = new Experiments<>(
@@ -45,9 +41,6 @@ public final class LevelExperiments implements Callable<Integer> {
                     new Experiment<>("relief", "Processor time that the JVM is relieved of", Relief::run),
                     new Experiment<>("cost", "What a level costs, and what is forwarded", Costs::run),
                     new Experiment<>("change", "Changing a policy", Changes::run)));
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Option(names = "--output", description = "Folder for the report.")
     private Path output = Path.of("benchmarks", "results", "levels");
@@ -69,10 +62,7 @@ public final class LevelExperiments implements Callable<Integer> {
     private List<String> levels = List.of();
 
     @Option(names = "--node", description = "Jar of the node.", paramLabel = "JAR")
-    private Path node = Path.of("tamanoir-node", "target", "tamanoir-node.jar");
-
-    /** Made by picocli. */
-    public LevelExperiments() {}
+    private Path node = NodeJvm.BUILT;
 
     @Override
     public Integer call() throws IOException {
@@ -85,14 +75,14 @@ public final class LevelExperiments implements Callable<Integer> {
             System.err.println("levels: " + missing);
             return ExitCode.SOFTWARE;
         }
-        String note = String.format(
-                Locale.ROOT,
-                "what is measured over time: %.1f s; client, router and server are network namespaces of one host and share "
-                        + "its processors; 1-minute load average at the beginning %s",
-                seconds,
-                Files.readString(Path.of("/proc/loadavg")).split(" ")[0]);
+        String note =
+                ("what is measured over time: %.1f s; client, router and server are network namespaces of one host and share "
+                                + "its processors; 1-minute load average at the beginning %s")
+                        .formatted(
+                                seconds,
+                                Files.readString(Path.of("/proc/loadavg")).split(" ")[0]);
         try (Lab lab = new Lab()) {
-            NodeFactory nodes = new NodeFactory(Processes.ownJava(), node.toAbsolutePath());
+            NodeFactory nodes = new NodeFactory(new NodeJvm(Processes.ownJava(), List.of(), node.toAbsolutePath()));
             return ALL.run(only, new Settings(lab, nodes, compared, seconds), note, output) ? 0 : 1;
         } catch (IOException e) {
             System.err.println("levels: " + e.getMessage());
@@ -101,16 +91,10 @@ public final class LevelExperiments implements Callable<Integer> {
     }
 
     private List<Level> validate() {
-        if (!(seconds >= 0.1 && seconds <= MAX_SECONDS)) {
-            fail("--seconds " + seconds + ": 0.1 to " + MAX_SECONDS);
-        }
-        try {
-            ALL.require(only);
-            if (!levels.isEmpty()) {
-                return levels.stream().map(Level::of).distinct().toList();
-            }
-        } catch (IllegalArgumentException e) {
-            fail(String.valueOf(e.getMessage()));
+        require(seconds >= 0.1 && seconds <= MAX_SECONDS, "--seconds " + seconds + ": 0.1 to " + MAX_SECONDS);
+        checked(() -> ALL.checked(only));
+        if (!levels.isEmpty()) {
+            return checked(() -> levels.stream().map(Level::of).distinct().toList());
         }
         List<Level> compared = new ArrayList<>(List.of(Level.XDP, Level.TC));
         if (Files.exists(MODULE)) {
@@ -118,12 +102,5 @@ public final class LevelExperiments implements Callable<Integer> {
         }
         compared.add(Level.JVM);
         return compared;
-    }
-
-    private void fail(String message) {
-        if (spec == null) {
-            throw new IllegalArgumentException(message);
-        }
-        throw new ParameterException(spec.commandLine(), message);
     }
 }

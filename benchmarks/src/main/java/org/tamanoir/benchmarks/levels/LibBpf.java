@@ -22,12 +22,12 @@ final class LibBpf {
 
     private static final String RESOURCES = "/org/tamanoir/kernel/bpf/";
     // struct bpf_tc_hook and struct bpf_tc_opts of libbpf 1.
-    private static final int HOOK_OCTETS = 24;
-    private static final int OPTS_OCTETS = 32;
+    private static final int HOOK_BYTES = 24;
+    private static final int OPTS_BYTES = 32;
     /** enum bpf_stats_type. */
     private static final int RUN_TIME = 0;
     // struct bpf_prog_info, as far as kernel 5.1 has it.
-    private static final int INFO_OCTETS = 208;
+    private static final int INFO_BYTES = 208;
     private static final int INFO_RUN_TIME_NS = 192;
     private static final int INFO_RUN_COUNT = 200;
 
@@ -45,7 +45,7 @@ final class LibBpf {
 
         static native Pointer libbpf_set_print(@Nullable Pointer function);
 
-        static native @Nullable Pointer bpf_object__open_mem(Pointer octets, long size, @Nullable Pointer options);
+        static native @Nullable Pointer bpf_object__open_mem(Pointer bytes, long size, @Nullable Pointer options);
 
         static native int bpf_object__load(Pointer object);
 
@@ -78,7 +78,7 @@ final class LibBpf {
 
         static native int bpf_prog_get_fd_by_id(int id);
 
-        static native int bpf_obj_get_info_by_fd(int fd, ByteBuffer info, IntByReference octets);
+        static native int bpf_obj_get_info_by_fd(int fd, ByteBuffer info, IntByReference bytes);
     }
 
     /** Functions of libc. */
@@ -115,10 +115,10 @@ final class LibBpf {
             if (in == null) {
                 throw new IOException(file + " was not built: install clang, llvm and libbpf-dev, and build again");
             }
-            byte[] octets = in.readAllBytes();
-            try (Memory memory = new Memory(octets.length)) {
-                memory.write(0, octets, 0, octets.length);
-                Pointer object = Bpf.bpf_object__open_mem(memory, octets.length, null);
+            byte[] bytes = in.readAllBytes();
+            try (Memory memory = new Memory(bytes.length)) {
+                memory.write(0, bytes, 0, bytes.length);
+                Pointer object = Bpf.bpf_object__open_mem(memory, bytes.length, null);
                 if (object == null) {
                     throw new IOException(file + " cannot be read: " + error(Native.getLastError()));
                 }
@@ -150,16 +150,16 @@ final class LibBpf {
      * @param where {@link #INGRESS} or {@link #EGRESS}
      */
     static void attach(String networkInterface, int where, int program) throws IOException {
-        try (Memory hook = new Memory(HOOK_OCTETS);
-                Memory options = new Memory(OPTS_OCTETS)) {
+        try (Memory hook = new Memory(HOOK_BYTES);
+                Memory options = new Memory(OPTS_BYTES)) {
             hook.clear();
-            hook.setLong(0, HOOK_OCTETS);
+            hook.setLong(0, HOOK_BYTES);
             hook.setInt(8, C.if_nametoindex(networkInterface));
             hook.setInt(12, where);
             // Fails where another has made it.
             Bpf.bpf_tc_hook_create(hook);
             options.clear();
-            options.setLong(0, OPTS_OCTETS);
+            options.setLong(0, OPTS_BYTES);
             options.setInt(8, program);
             options.setInt(20, 1); // handle
             options.setInt(24, 1); // priority: before all others
@@ -188,8 +188,8 @@ final class LibBpf {
     static RunTime runTime(int id) throws IOException {
         int fd = require(Bpf.bpf_prog_get_fd_by_id(id), "BPF program " + id);
         try {
-            ByteBuffer info = ByteBuffer.allocateDirect(INFO_OCTETS).order(ByteOrder.nativeOrder());
-            require(Bpf.bpf_obj_get_info_by_fd(fd, info, new IntByReference(INFO_OCTETS)), "BPF program " + id);
+            ByteBuffer info = ByteBuffer.allocateDirect(INFO_BYTES).order(ByteOrder.nativeOrder());
+            require(Bpf.bpf_obj_get_info_by_fd(fd, info, new IntByReference(INFO_BYTES)), "BPF program " + id);
             return new RunTime(info.getLong(INFO_RUN_TIME_NS), info.getLong(INFO_RUN_COUNT));
         } finally {
             C.close(fd);

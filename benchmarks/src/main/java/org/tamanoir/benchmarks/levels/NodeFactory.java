@@ -3,26 +3,12 @@ package org.tamanoir.benchmarks.levels;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import org.tamanoir.benchmarks.Child;
+import org.tamanoir.benchmarks.NodeJvm;
+import org.tamanoir.benchmarks.netns.NodeApi;
 import org.tamanoir.nodeos.Level;
 
-/**
- * How nodes are started.
- *
- * @param java the launcher
- * @param jar of the node
- */
-record NodeFactory(String java, Path jar) {
-    /** Emulated processors are slow. */
-    private static final long START_TIMEOUT_S = 240;
-
-    private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(START_TIMEOUT_S);
-    private static final long ASK_AGAIN_NS = TimeUnit.MILLISECONDS.toNanos(50);
-
+/** How nodes are started in the router. */
+record NodeFactory(NodeJvm jvm) {
     /**
      * What a node is to do with the packets that cross the router.
      *
@@ -68,27 +54,16 @@ record NodeFactory(String java, Path jar) {
                             allowed,
                             unknownUp() ? "up" : "on",
                             service,
-                            RouterNode.ADMIN_PORT);
+                            NodeApi.PORT);
         }
     }
 
     /** Starts one in the router and waits until it is ready. */
-    RouterNode start(Lab lab, Work work, String... jvmFlags) throws IOException {
-        Path config = Files.writeString(lab.folder().resolve("node.yaml"), work.yaml());
-        List<String> command = new ArrayList<>(List.of(java));
-        command.addAll(List.of(jvmFlags));
-        command.addAll(List.of("-jar", jar.toString(), "node", "-c", config.toString()));
-        Child child = lab.processes().start("node", lab.network().router().inside(command));
-        RouterNode node = new RouterNode(lab.network().router(), child);
+    RouterNode start(Lab lab, Work work) throws IOException {
+        Path config = Files.writeString(lab.processes.folder().resolve("node.yaml"), work.yaml());
+        RouterNode node = new RouterNode(lab.network.router.node(lab.processes, jvm.line("-c", config.toString())));
         try {
-            long endNs = System.nanoTime() + START_TIMEOUT_NS;
-            while (!node.isReady()) {
-                child.requireAlive();
-                if (System.nanoTime() - endNs > 0) {
-                    throw new IOException("the node was not ready in " + START_TIMEOUT_S + " s: " + child.lastWords());
-                }
-                LockSupport.parkNanos(ASK_AGAIN_NS);
-            }
+            node.node().awaitReady();
             if (work.offload.isEmpty()) {
                 node.awaitPlaced(work.level);
             }

@@ -8,74 +8,58 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.util.concurrent.Callable;
+import org.tamanoir.benchmarks.Arguments;
 import org.tamanoir.benchmarks.Control;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import org.tamanoir.benchmarks.Threads;
 
 /**
  * Forwards ANEP packets over TCP the way that blocking streams suggest: read a header, read the rest, write both. It
  * shows what TCP_NODELAY and the number of writes do, which the node leaves no choice of.
  */
-@Command(name = "level-relay", hidden = true, description = "Forwards packets over TCP by blocking streams.")
-public final class Relay implements Callable<Integer> {
-    private static final int HEADER_OCTETS = 8;
-    private static final int BUFFER_OCTETS = 65_536;
+public final class Relay {
+    private static final int HEADER_BYTES = 8;
+    private static final int BUFFER_BYTES = 65_536;
 
-    @Option(names = "--on", required = true)
-    private String on = "";
+    private Relay() {}
 
-    @Option(names = "--to", required = true)
-    private String to = "";
-
-    @Option(names = "--no-delay")
-    private boolean noDelay;
-
-    @Option(names = "--one-write")
-    private boolean oneWrite;
-
-    /** Made by picocli. */
-    public Relay() {}
-
-    @Override
-    public Integer call() throws Exception {
-        InetSocketAddress address = Source.address(on);
+    /** Runs until nobody asks any more. */
+    public static void run(Arguments arguments) throws Exception {
+        InetSocketAddress address = arguments.address("on");
         try (ServerSocket listener = new ServerSocket(address.getPort(), 1, address.getAddress())) {
-            Thread relay = new Thread(() -> accept(listener), "relay");
-            relay.setDaemon(true);
-            relay.start();
+            Threads.start("relay", () -> {
+                while (true) {
+                    relay(listener, arguments);
+                }
+            });
             Control.serve("", words -> "0");
         }
-        return 0;
     }
 
-    private void accept(ServerSocket listener) {
-        while (true) {
-            try (Socket in = listener.accept();
-                    Socket out = new Socket()) {
-                out.setTcpNoDelay(noDelay);
-                out.connect(Source.address(to));
-                forward(new DataInputStream(new BufferedInputStream(in.getInputStream(), BUFFER_OCTETS)), out);
-            } catch (EOFException e) {
-                // The stream has ended between two packets.
-            } catch (IOException e) {
-                System.err.println("relay: " + e.getMessage());
-            }
+    private static void relay(ServerSocket listener, Arguments arguments) {
+        try (Socket in = listener.accept();
+                Socket out = new Socket()) {
+            out.setTcpNoDelay(arguments.flag("no-delay"));
+            out.connect(arguments.address("to"));
+            DataInputStream packets = new DataInputStream(new BufferedInputStream(in.getInputStream(), BUFFER_BYTES));
+            forward(packets, out.getOutputStream(), arguments.flag("one-write"));
+        } catch (EOFException e) {
+            // The stream has ended between two packets.
+        } catch (IOException e) {
+            System.err.println("relay: " + e.getMessage());
         }
     }
 
-    private void forward(DataInputStream in, Socket socket) throws IOException {
-        OutputStream out = socket.getOutputStream();
-        byte[] packet = new byte[BUFFER_OCTETS];
+    private static void forward(DataInputStream in, OutputStream out, boolean oneWrite) throws IOException {
+        byte[] packet = new byte[BUFFER_BYTES];
         while (true) {
-            in.readFully(packet, 0, HEADER_OCTETS);
-            int octets = (packet[6] & 0xFF) << 8 | packet[7] & 0xFF;
-            in.readFully(packet, HEADER_OCTETS, octets - HEADER_OCTETS);
+            in.readFully(packet, 0, HEADER_BYTES);
+            int bytes = (packet[6] & 0xFF) << 8 | packet[7] & 0xFF;
+            in.readFully(packet, HEADER_BYTES, bytes - HEADER_BYTES);
             if (oneWrite) {
-                out.write(packet, 0, octets);
+                out.write(packet, 0, bytes);
             } else {
-                out.write(packet, 0, HEADER_OCTETS);
-                out.write(packet, HEADER_OCTETS, octets - HEADER_OCTETS);
+                out.write(packet, 0, HEADER_BYTES);
+                out.write(packet, HEADER_BYTES, bytes - HEADER_BYTES);
             }
         }
     }

@@ -19,7 +19,7 @@ final class SegmentLog implements AutoCloseable {
     /** Packets that one place can write down. */
     static final int MAX_EVENTS = 1 << 18;
 
-    private static final int EVENT_OCTETS = 24;
+    private static final int EVENT_BYTES = 24;
     private static final int BATCH = 1 << 14;
 
     private final Pointer object;
@@ -38,12 +38,12 @@ final class SegmentLog implements AutoCloseable {
      * A packet that passed a place.
      *
      * @param ns of the monotonic clock
-     * @param number UDP: its sequence number; TCP: of the payload's first octet, modulo 2^32
-     * @param octets of the payload
+     * @param number UDP: its sequence number; TCP: of the payload's first byte, modulo 2^32
+     * @param bytes of the payload
      * @param classOfService of a datagram
      * @param begins whether a TCP connection begins with it
      */
-    record Event(long ns, long number, int octets, boolean tcp, int classOfService, boolean begins) {}
+    record Event(long ns, long number, int bytes, boolean tcp, int classOfService, boolean begins) {}
 
     /** Loads and attaches the programs. */
     SegmentLog(Network network) throws IOException {
@@ -53,9 +53,9 @@ final class SegmentLog implements AutoCloseable {
             met = LibBpf.map(object, "seg_met");
             port = LibBpf.map(object, "seg_port");
             listen(true);
-            attach(network.client(), Network.UP, LibBpf.EGRESS, "seg_sent");
-            attach(network.router(), Network.FROM, LibBpf.INGRESS, "seg_in");
-            attach(network.router(), Network.TO, LibBpf.EGRESS, "seg_out");
+            attach(network.client, Network.UP, LibBpf.EGRESS, "seg_sent");
+            attach(network.router, Network.FROM, LibBpf.INGRESS, "seg_in");
+            attach(network.router, Network.TO, LibBpf.EGRESS, "seg_out");
         } catch (IOException e) {
             LibBpf.Bpf.bpf_object__close(object);
             throw e;
@@ -99,7 +99,7 @@ final class SegmentLog implements AutoCloseable {
         ByteBuffer from = place.ordinal() == 0 ? null : words(1).putInt(0, place.ordinal() * MAX_EVENTS - 1);
         ByteBuffer next = words(1);
         ByteBuffer keys = words(BATCH);
-        ByteBuffer values = ByteBuffer.allocateDirect(BATCH * EVENT_OCTETS).order(ByteOrder.nativeOrder());
+        ByteBuffer values = ByteBuffer.allocateDirect(BATCH * EVENT_BYTES).order(ByteOrder.nativeOrder());
         while (all.size() < count) {
             IntByReference wanted = new IntByReference(Math.min(BATCH, count - all.size()));
             int code = LibBpf.Bpf.bpf_map_lookup_batch(events, from, next, keys, values, wanted, null);
@@ -108,7 +108,7 @@ final class SegmentLog implements AutoCloseable {
                 break;
             }
             for (int i = 0; i < wanted.getValue(); i++) {
-                all.add(event(values, i * EVENT_OCTETS));
+                all.add(event(values, i * EVENT_BYTES));
             }
             from = words(1).putInt(0, next.getInt(0));
         }

@@ -3,17 +3,16 @@ package org.tamanoir.benchmarks.levels;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import org.tamanoir.benchmarks.levels.Crossings.Summary;
 import org.tamanoir.benchmarks.levels.Lab.Flow;
 import org.tamanoir.benchmarks.levels.Lab.Outcome;
 import org.tamanoir.benchmarks.levels.NodeFactory.Work;
 import org.tamanoir.benchmarks.levels.SegmentLog.Place;
 import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Rows;
 import org.tamanoir.benchmarks.report.Section;
+import org.tamanoir.benchmarks.report.Series;
 import org.tamanoir.nodeos.Level;
 
 /** Crossing time of a packet against its size, at every level and forwarded without a node. */
@@ -35,22 +34,22 @@ final class SizeFigures {
     private SizeFigures() {}
 
     /** One cell of the table. */
-    private record Cell(int octets, String level, Summary crossing, Summary fromSender, Outcome outcome) {}
+    private record Cell(int bytes, String level, Summary crossing, Summary fromSender, Outcome outcome) {}
 
     static void udp(Settings settings, Section section) throws IOException {
         section.say(
-                ("%,d packets of each size, one by one, %,d a second at most; Monitor marks, counts and forwards each at "
-                                + "the level named, all in the same run. Crossing time: from a tc program at the router's interface "
-                                + "to the client to one at that to the server; a second table begins at the client's interface, since "
-                                + "XDP has handled a packet before tc sees it. \"%s\" is the router without any program or node. "
-                                + "Interfaces take packets of 65,535 octets, so none is cut.")
-                        .formatted(settings.scaled(PACKETS, 60), PACKETS_PER_SECOND, FORWARDED));
+                "%,d packets of each size, one by one, %,d a second at most; Monitor marks, counts and forwards each at "
+                        + "the level named, all in the same run. Crossing time: from a tc program at the router's interface "
+                        + "to the client to one at that to the server; a second table begins at the client's interface, since "
+                        + "XDP has handled a packet before tc sees it. \"%s\" is the router without any program or node. "
+                        + "Interfaces take packets of 65,535 bytes, so none is cut.",
+                settings.scaled(PACKETS, 60), PACKETS_PER_SECOND, FORWARDED);
         List<Cell> cells = measure(settings, section, false);
         describe(settings, section, cells);
         for (Cell cell : cells) {
-            if (cell.level.equals(Level.JVM.label()) && cell.octets <= 1024) {
+            if (cell.level.equals(Level.JVM.label()) && cell.bytes <= 1024) {
                 find(section, cell, "0.5–1.25 ms for small packets");
-            } else if (!cell.level.equals(FORWARDED) && (cell.octets == 64 || cell.octets == 65_000)) {
+            } else if (!cell.level.equals(FORWARDED) && (cell.bytes == 64 || cell.bytes == 65_000)) {
                 find(section, cell, cell.level.equals(Level.JVM.label()) ? "–" : "≈ 7 µs at every size");
             }
         }
@@ -59,17 +58,17 @@ final class SizeFigures {
 
     static void tcp(Settings settings, Section section) throws IOException {
         section.say(
-                ("The same over one TCP connection with TCP_NODELAY. A packet has passed an interface when its last octet "
-                                + "has. Levels below steer TCP by connection, when it begins, and pass these on; in the JVM the node "
-                                + "ends the connection and makes one of its own. \"%s\" is the router without any program or node.")
-                        .formatted(FORWARDED));
+                "The same over one TCP connection with TCP_NODELAY. A packet has passed an interface when its last byte "
+                        + "has. Levels below steer TCP by connection, when it begins, and pass these on; in the JVM the node "
+                        + "ends the connection and makes one of its own. \"%s\" is the router without any program or node.",
+                FORWARDED);
         List<Cell> cells = measure(settings, section, true);
         describe(settings, section, cells);
         for (Cell cell : cells) {
             boolean isJvm = cell.level.equals(Level.JVM.label());
-            if (isJvm && (cell.octets == 200 || cell.octets == 4096)) {
-                find(section, cell, cell.octets == 200 ? "≈ 16 ms below 4,096 octets" : "4.4 ms (GCJ 10.5 ms)");
-            } else if (!cell.level.equals(FORWARDED) && cell.octets == 200) {
+            if (isJvm && (cell.bytes == 200 || cell.bytes == 4096)) {
+                find(section, cell, cell.bytes == 200 ? "≈ 16 ms below 4,096 bytes" : "4.4 ms (GCJ 10.5 ms)");
+            } else if (!cell.level.equals(FORWARDED) && cell.bytes == 200) {
                 find(section, cell, "≈ 7 µs");
             }
         }
@@ -78,24 +77,23 @@ final class SizeFigures {
 
     private static void find(Section section, Cell cell, String paper) {
         section.find(
-                String.format(Locale.ROOT, "%s, %,d octets, p50", cell.level, cell.octets),
-                paper,
-                us(cell.crossing.p50()) + " µs");
+                "%s, %,d bytes, p50".formatted(cell.level, cell.bytes), paper, Summary.us(cell.crossing.p50()) + " µs");
     }
 
-    private static void ratios(Settings settings, Section section, List<Cell> cells, int octets, String paper) {
-        double jvm = p50(cells, Level.JVM.label(), octets);
+    private static void ratios(Settings settings, Section section, List<Cell> cells, int bytes, String paper) {
+        double jvm = p50(cells, Level.JVM.label(), bytes);
         for (Level level : settings.below()) {
             section.find(
-                    String.format(Locale.ROOT, "JVM to %s, %,d octets, ratio of p50", level.label(), octets),
+                    "JVM to %s, %,d bytes, ratio of p50".formatted(level.label(), bytes),
                     paper,
-                    String.format(Locale.ROOT, "%.1f", jvm / p50(cells, level.label(), octets)));
+                    "%.1f",
+                    jvm / p50(cells, level.label(), bytes));
         }
     }
 
-    private static double p50(List<Cell> cells, String level, int octets) {
+    private static double p50(List<Cell> cells, String level, int bytes) {
         return cells.stream()
-                .filter(cell -> cell.level.equals(level) && cell.octets == octets)
+                .filter(cell -> cell.level.equals(level) && cell.bytes == bytes)
                 .mapToDouble(cell -> cell.crossing.p50())
                 .findFirst()
                 .orElse(Double.NaN);
@@ -125,79 +123,59 @@ final class SizeFigures {
 
     private static void sizes(Settings settings, boolean tcp, String level, List<Cell> cells) throws IOException {
         Lab lab = settings.lab();
-        for (int octets : SIZES) {
+        for (int bytes : SIZES) {
             int packets = settings.scaled(PACKETS, 60);
-            Flow flow = new Flow(tcp, octets, packets, PACKETS_PER_SECOND);
+            Flow flow = new Flow(tcp, bytes, packets, PACKETS_PER_SECOND);
             Outcome outcome = lab.run(flow);
             Summary crossing = lab.crossings(flow).skip(SKIPPED).summary();
             Summary fromSender = lab.crossings(flow, Place.SENT).skip(SKIPPED).summary();
             if (crossing.packets() == 0) {
                 throw new IOException(
-                        level + ": none of " + outcome.sent() + " packets of " + octets + " octets crossed the router");
+                        level + ": none of " + outcome.sent() + " packets of " + bytes + " bytes crossed the router");
             }
-            cells.add(new Cell(octets, level, crossing, fromSender, outcome));
+            cells.add(new Cell(bytes, level, crossing, fromSender, outcome));
         }
     }
 
     private static void describe(Settings settings, Section section, List<Cell> cells) throws IOException {
         List<String> levels = cells.stream().map(Cell::level).distinct().toList();
-        List<String> head = new ArrayList<>(List.of("octets"));
-        levels.forEach(level -> head.add(level + ": p50 · p95 · p99 · max, µs"));
-        List<String> headFromSender = new ArrayList<>(List.of("octets"));
-        levels.forEach(level -> headFromSender.add(level + ", from the client's interface, p50, µs"));
-        List<List<String>> rows = new ArrayList<>();
-        List<List<String>> rowsFromSender = new ArrayList<>();
-        Map<String, List<Double>> curves = new LinkedHashMap<>();
-        StringBuilder csv =
-                new StringBuilder("octets,level,packets,p50 us,p95 us,p99 us,max us,p50 from client us,lost,late\n");
-        for (int octets : SIZES) {
-            List<String> row = new ArrayList<>(List.of(String.format(Locale.ROOT, "%,d", octets)));
+        Rows table = new Rows(
+                "bytes | " + String.join(": p50 · p95 · p99 · max, µs | ", levels) + ": p50 · p95 · p99 · max, µs");
+        Rows fromSender = new Rows("bytes | " + String.join(", from the client's interface, p50, µs | ", levels)
+                + ", from the client's interface, p50, µs");
+        Series curves = new Series();
+        Rows csv = new Rows("bytes,level,packets,p50 us,p95 us,p99 us,max us,p50 from client us,lost,late");
+        for (int bytes : SIZES) {
+            List<String> row = new ArrayList<>(List.of("%,d".formatted(bytes)));
             List<String> rowFromSender = new ArrayList<>(row);
             for (Cell cell : cells) {
-                if (cell.octets == octets) {
-                    Summary crossing = cell.crossing;
-                    row.add(text(crossing));
-                    rowFromSender.add(us(cell.fromSender.p50()));
-                    curves.computeIfAbsent(cell.level, unused -> new ArrayList<>())
-                            .add(crossing.p50());
-                    csv.append(String.format(
-                            Locale.ROOT,
-                            "%d,%s,%d,%.2f,%.2f,%.2f,%.2f,%.2f,%d,%d%n",
-                            octets,
+                if (cell.bytes == bytes) {
+                    row.add(cell.crossing.text());
+                    rowFromSender.add(Summary.us(cell.fromSender.p50()));
+                    curves.add(cell.level, cell.crossing.p50());
+                    csv.row(
+                            "%d,%s,%s,%.2f,%d,%d",
+                            bytes,
                             cell.level,
-                            crossing.packets(),
-                            crossing.p50(),
-                            crossing.p95(),
-                            crossing.p99(),
-                            crossing.max(),
+                            cell.crossing.csv(),
                             cell.fromSender.p50(),
                             cell.outcome.lost(),
-                            cell.outcome.late()));
+                            cell.outcome.late());
                 }
             }
-
-            rows.add(row);
-            rowsFromSender.add(rowFromSender);
+            table.row(row);
+            fromSender.row(rowFromSender);
         }
-        curves.put(PAPER_KERNEL, Collections.nCopies(SIZES.size(), PAPER_KERNEL_US));
-        section.table(head, rows);
-        section.table(headFromSender, rowsFromSender);
-        List<Double> sizes = SIZES.stream().map(Integer::doubleValue).toList();
-        section.plot("", Plot.logarithmic(section.title(), "octets", "crossing time, p50, µs", sizes, curves, 1));
-        section.csv("", csv.toString());
+        curves.add(PAPER_KERNEL, Collections.nCopies(SIZES.size(), PAPER_KERNEL_US));
+        section.table(table).table(fromSender);
+        section.plot("", Plot.logarithmic(section.title(), "bytes", "crossing time, p50, µs", SIZES, curves, 1));
+        section.csv("", csv);
         section.find(
                 "lost and late packets of "
                         + cells.stream().mapToLong(cell -> cell.outcome.sent()).sum(),
                 "–",
-                cells.stream().mapToLong(cell -> cell.outcome.lost()).sum() + " and "
-                        + cells.stream().mapToLong(cell -> cell.outcome.late()).sum());
-    }
-
-    static String text(Summary summary) {
-        return us(summary.p50()) + " · " + us(summary.p95()) + " · " + us(summary.p99()) + " · " + us(summary.max());
-    }
-
-    static String us(double value) {
-        return String.format(Locale.ROOT, value >= 100 ? "%,.0f" : "%.1f", value);
+                "%d and %d",
+                cells.stream().mapToLong(cell -> cell.outcome.lost()).sum(),
+                cells.stream().mapToLong(cell -> cell.outcome.late()).sum());
     }
 }

@@ -12,11 +12,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.tamanoir.benchmarks.Processes;
+import org.tamanoir.benchmarks.Threads;
 
 /** A network namespace, by name. Commands that run in it see the mounts of the host, BPF's pins among them. */
 public record Namespace(String name) {
     /** Emulated processors are slow. */
-    private static final long CALL_TIMEOUT_S = 120;
+    private static final long CALL_TIMEOUT_S = 180;
 
     private static final int O_RDONLY = 0;
     private static final int CLONE_NEWNET = 0x4000_0000;
@@ -62,6 +64,11 @@ public record Namespace(String name) {
         return Arrays.stream(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, tool)));
     }
 
+    /** Those of these names, which are parted by commas. */
+    public static List<Namespace> named(String names) {
+        return Arrays.stream(names.split(",")).map(Namespace::new).toList();
+    }
+
     /** What {@code ip netns} has mounted for it. */
     public Path file() {
         return Path.of("/run/netns", name);
@@ -83,27 +90,28 @@ public record Namespace(String name) {
     /** Runs this on a thread in it: the sockets that it opens are the namespace's. */
     public <T> T call(Call<T> call) throws IOException {
         CompletableFuture<T> result = new CompletableFuture<>();
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        enter();
-                        result.complete(call.call());
-                    } catch (IOException | RuntimeException e) {
-                        result.completeExceptionally(e);
-                    }
-                },
-                "in " + name);
-        thread.setDaemon(true);
-        thread.start();
+        Threads.start("in " + name, () -> {
+            try {
+                enter();
+                result.complete(call.call());
+            } catch (IOException | RuntimeException e) {
+                result.completeExceptionally(e);
+            }
+        });
+        return result(result, CALL_TIMEOUT_S, "a call in " + name);
+    }
+
+    /** Waits for what a thread makes. */
+    public static <T> T result(CompletableFuture<T> result, long timeoutS, String what) throws IOException {
         try {
-            return result.get(CALL_TIMEOUT_S, TimeUnit.SECONDS);
+            return result.get(timeoutS, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
-            throw failed(e);
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new IOException(cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause);
         } catch (TimeoutException e) {
-            throw new IOException("a call in " + name + " did not return in " + CALL_TIMEOUT_S + " s", e);
+            throw new IOException(what + " did not return in " + timeoutS + " s", e);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw Threads.interrupted();
         }
     }
 
@@ -121,14 +129,38 @@ public record Namespace(String name) {
         }
     }
 
-    /** What made a task fail, in one line. */
-    public static IOException failed(ExecutionException e) {
-        Throwable cause = e.getCause() == null ? e : e.getCause();
-        return new IOException(cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause);
-    }
-
     /** Runs a short command in it. */
     public String run(String command) throws IOException {
         return Shell.run(inside(Arrays.asList(command.split(" "))));
+    }
+
+    /** Runs commands of {@code ip} in it, in one process: where processors are emulated each takes a third of a second. */
+    public void ip(String... commands) throws IOException {
+        batch(List.of(commands), "-n", name);
+    }
+
+    /** Starts a node in it; it is ready later. */
+    public NodeProcess node(Processes processes, List<String> line) throws IOException {
+        return new NodeProcess(processes.start("node " + name, inside(line)), NodeApi.in(this));
+    }
+
+    static void batch(List<String> commands, String... options) throws IOException {
+        Path file = Files.createTempFile("tamanoir-", ".ip");
+        try {
+            Files.write(file, commands);
+            List<String> line = new ArrayList<>(List.of("ip"));
+            line.addAll(List.of(options));
+            line.addAll(List.of("-batch", file.toString()));
+            Shell.run(line);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** Changes settings of its kernel; those of {@code net.ipv4} by the rest of their names. */
+    public void set(String... settings) throws IOException {
+        List<String> line = new ArrayList<>(List.of("sysctl", "-q", "-w"));
+        Arrays.stream(settings).map(setting -> "net.ipv4." + setting).forEach(line::add);
+        Shell.run(inside(line));
     }
 }

@@ -1,13 +1,12 @@
 package org.tamanoir.benchmarks.qos;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.benchmarks.Opened;
+import org.tamanoir.benchmarks.Threads;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop;
 
@@ -19,8 +18,8 @@ import org.tamanoir.routing.NextHop;
  * @param network of the hop between node and sink; null = there is none
  */
 record Bed(List<Flow> flows, QosConfig qos, @Nullable QosConfig network) {
-    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(300);
-    private static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(4);
+    private static final double QUIET_MS = 300;
+    private static final double DRAIN_TIMEOUT_S = 4;
 
     /**
      * Lets the flows run for {@code seconds}, then waits until what is under way over UDP has arrived.
@@ -31,33 +30,24 @@ record Bed(List<Flow> flows, QosConfig qos, @Nullable QosConfig network) {
     Trace run(double seconds, boolean off) throws IOException {
         List<Work> services = flows.stream().map(Flow::work).distinct().toList();
         services.forEach(work -> work.invocations().reset());
-        Deque<AutoCloseable> opened = new ArrayDeque<>();
-        try {
-            FlowSink sink = new FlowSink(flows.size(), seconds);
-            opened.push(sink);
+        try (Opened opened = new Opened()) {
+            FlowSink sink = opened.add(new FlowSink(flows.size(), seconds));
             Node hop = null;
             if (network != null && !off) {
                 List<Work> idle = services.stream().map(Work::idle).toList();
-                hop = new Node(idle, network, sink.address(), NextHop.Kind.HOST);
-                opened.push(hop);
+                hop = opened.add(new Node(idle, network, sink.address(), NextHop.Kind.HOST));
             }
             boolean udp = flows.get(0).udp();
-            Node node = new Node(
-                    services,
-                    off ? QosConfig.OFF : qos,
-                    hop == null ? sink.address() : hop.address(udp),
-                    hop == null ? NextHop.Kind.HOST : NextHop.Kind.ACTIVE_NODE);
-            opened.push(node);
+            InetSocketAddress next = hop == null ? sink.address() : hop.address(udp);
+            NextHop.Kind kind = hop == null ? NextHop.Kind.HOST : NextHop.Kind.ACTIVE_NODE;
+            Node node = opened.add(new Node(services, off ? QosConfig.OFF : qos, next, kind));
             List<FlowSender> senders = new ArrayList<>();
             sink.begin();
-            for (int i = 0; i < flows.size(); i++) {
-                long delayNs = Math.round(flows.get(i).startS() * 1e9);
-                FlowSender sender = new FlowSender(
-                        flows.get(i), i, node.address(flows.get(i).udp()), delayNs);
-                senders.add(sender);
-                opened.push(sender);
+            for (Flow flow : flows) {
+                InetSocketAddress to = node.address(flow.udp());
+                senders.add(opened.add(new FlowSender(flow, senders.size(), to, Math.round(flow.startS() * 1e9))));
             }
-            pause(Math.round(seconds * 1e9));
+            Threads.pause(seconds);
             for (FlowSender sender : senders) {
                 if (!sender.fault().isEmpty()) {
                     throw new IOException(sender.fault());
@@ -70,40 +60,15 @@ record Bed(List<Flow> flows, QosConfig qos, @Nullable QosConfig network) {
                 awaitQuiet(sink);
             }
             return Trace.of(flows, sink, node);
-        } finally {
-            closeAll(opened);
         }
     }
 
-    private static void awaitQuiet(FlowSink sink) {
-        long endNs = System.nanoTime() + DRAIN_TIMEOUT_NS;
-        long before;
-        do {
-            before = sink.allPackets();
-            pause(QUIET_NS);
-        } while (sink.allPackets() != before && System.nanoTime() - endNs < 0);
-    }
-
-    static void pause(long ns) {
-        long endNs = System.nanoTime() + ns;
-        long leftNs;
-        while ((leftNs = endNs - System.nanoTime()) > 0) {
-            LockSupport.parkNanos(leftNs);
-        }
-    }
-
-    /** In the order of the stack; what fails to close does not keep the rest open. */
-    static void closeAll(Deque<AutoCloseable> opened) throws IOException {
-        IOException failed = null;
-        while (!opened.isEmpty()) {
-            try {
-                opened.pop().close();
-            } catch (Exception e) {
-                failed = new IOException(e.getMessage(), e);
-            }
-        }
-        if (failed != null) {
-            throw failed;
-        }
+    private static void awaitQuiet(FlowSink sink) throws IOException {
+        long[] before = {-1};
+        Threads.await(DRAIN_TIMEOUT_S, QUIET_MS, () -> {
+            boolean isQuiet = sink.allPackets() == before[0];
+            before[0] = sink.allPackets();
+            return isQuiet;
+        });
     }
 }

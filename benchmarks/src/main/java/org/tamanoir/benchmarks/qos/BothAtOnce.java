@@ -2,26 +2,25 @@ package org.tamanoir.benchmarks.qos;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.qos.Setup.Placement;
 import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Rows;
 import org.tamanoir.benchmarks.report.Section;
-import org.tamanoir.ee.QosStatus;
+import org.tamanoir.benchmarks.report.Series;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
+import org.tamanoir.sched.QosStatus;
 
 /** What the paper could not run: both points together, against each alone, where UDP overloads processors and link. */
 final class BothAtOnce {
-    private static final int PACKET_OCTETS = 1400;
+    private static final int PACKET_BYTES = 1400;
     private static final long OFFERED = 6_000_000;
     private static final long LINK = 4_000_000;
-    private static final long BURST_OCTETS = 1 << 15;
+    private static final long BURST_BYTES = 1 << 15;
     private static final int LIMIT_PACKETS = 100;
     private static final long HEAVY_US = 150;
     private static final long ENRICHING_US = 50;
@@ -31,17 +30,17 @@ final class BothAtOnce {
 
     static void run(Settings settings, Section section) throws IOException {
         section.say(
-                ("UDP, packets of %,d octets. Flow A (weight 30) asks for a service that burns %d µs a packet, flow "
-                                + "C (weight 70) for one that burns %d µs and doubles the packet. Each offers %d MB/s; the "
-                                + "link takes %d MB/s of what comes out. Without a scheduling point of its own for the link, "
-                                + "the node has a second node behind it that is one FIFO queue under a token bucket. A packet "
-                                + "that was processed and then dropped at the link is wasted processor time. WFQ at both points.")
-                        .formatted(PACKET_OCTETS, HEAVY_US, ENRICHING_US, OFFERED / 1_000_000, LINK / 1_000_000));
+                "UDP, packets of %,d bytes. Flow A (weight 30) asks for a service that burns %d µs a packet, flow "
+                        + "C (weight 70) for one that burns %d µs and doubles the packet. Each offers %d MB/s; the "
+                        + "link takes %d MB/s of what comes out. Without a scheduling point of its own for the link, "
+                        + "the node has a second node behind it that is one FIFO queue under a token bucket. A packet "
+                        + "that was processed and then dropped at the link is wasted processor time. WFQ at both points.",
+                PACKET_BYTES, HEAVY_US, ENRICHING_US, OFFERED / 1_000_000, LINK / 1_000_000);
         List<TrafficClass> classes =
                 List.of(Setup.trafficClass("a", 0, 30, LIMIT_PACKETS), Setup.trafficClass("c", 1, 70, LIMIT_PACKETS));
         PreProcessing turns = Setup.turns("wfq", 1, PreProcessing.DEFAULT_QUANTUM);
-        Link link = Setup.link("wfq", LINK, BURST_OCTETS);
-        QosConfig network = Setup.network(LINK, BURST_OCTETS, LIMIT_PACKETS);
+        Link link = Setup.link("wfq", LINK, BURST_BYTES);
+        QosConfig network = Setup.network(LINK, BURST_BYTES, LIMIT_PACKETS);
         List<Outcome> outcomes = new ArrayList<>();
         outcomes.add(run(settings, Placement.off, QosConfig.OFF, network));
         outcomes.add(run(settings, Placement.pre, Setup.pre(classes, turns), network));
@@ -89,12 +88,12 @@ final class BothAtOnce {
 
     private static Outcome run(Settings settings, Placement placement, QosConfig qos, @Nullable QosConfig network)
             throws IOException {
-        Flow a = new Flow("A", 0, Work.burning("org.example.Heavy", HEAVY_US), PACKET_OCTETS, true, OFFERED, 0);
+        Flow a = new Flow("A", 0, Work.burning("org.example.Heavy", HEAVY_US), PACKET_BYTES, true, OFFERED, 0);
         Flow c = new Flow(
                 "C",
                 1,
                 Work.growing("org.example.Enrich", ENRICHING_US, GROWTH, GROWTH),
-                PACKET_OCTETS,
+                PACKET_BYTES,
                 true,
                 OFFERED,
                 0);
@@ -103,72 +102,50 @@ final class BothAtOnce {
     }
 
     private static void describe(Section section, List<Outcome> outcomes) throws IOException {
-        List<List<String>> rows = new ArrayList<>();
-        Map<String, List<Double>> bars = new LinkedHashMap<>();
-        bars.put("delivered", new ArrayList<>());
-        bars.put("wasted", new ArrayList<>());
-        StringBuilder csv = new StringBuilder(
-                "placement,invocations A,invocations C,delivered A,delivered C,wasted,service CPU seconds\n");
+        Rows table =
+                new Rows("placement | invocations | delivered A + C | wasted | service CPU µs per delivered packet | "
+                        + "dropped before processing | dropped at the node's link | bytes A : C, %");
+        Series bars = new Series();
+        Rows csv = new Rows("placement,invocations A,invocations C,delivered A,delivered C,wasted,service CPU seconds");
         for (Outcome outcome : outcomes) {
-            Trace trace = outcome.trace();
-            double seconds = trace.slots() * FlowSink.SLOT_S;
-            long invocations = trace.invocations()[0] + trace.invocations()[1];
-            rows.add(List.of(
-                    outcome.placement().name(),
-                    String.format(Locale.ROOT, "%,d", invocations),
-                    String.format(Locale.ROOT, "%,d + %,d", trace.delivered()[0], trace.delivered()[1]),
-                    String.format(
-                            Locale.ROOT,
-                            "%,d (%.1f %%)",
-                            outcome.wasted(),
-                            100.0 * outcome.wasted() / Math.max(1, invocations)),
-                    String.format(Locale.ROOT, "%.0f", outcome.usPerDelivered()),
-                    String.format(Locale.ROOT, "%,d", outcome.dropped(true)),
-                    String.format(Locale.ROOT, "%,d", outcome.dropped(false)),
-                    String.format(
-                            Locale.ROOT,
-                            "%.1f : %.1f",
-                            100 * outcome.shareOfA(seconds),
-                            100 - 100 * outcome.shareOfA(seconds))));
-            bars.get("delivered").add((double) outcome.delivered());
-            bars.get("wasted").add((double) outcome.wasted());
-            csv.append(String.format(
-                    Locale.ROOT,
-                    "%s,%d,%d,%d,%d,%d,%.3f%n",
-                    outcome.placement(),
-                    trace.invocations()[0],
-                    trace.invocations()[1],
-                    trace.delivered()[0],
-                    trace.delivered()[1],
+            Placement placement = outcome.placement();
+            long[] invoked = outcome.trace().invocations();
+            long[] delivered = outcome.trace().delivered();
+            double shareOfA = 100 * outcome.shareOfA(outcome.trace().slots() * FlowSink.SLOT_S);
+            long invocations = invoked[0] + invoked[1];
+            double percent = 100.0 * outcome.wasted() / Math.max(1, invocations);
+            String wasted = "%,d (%.1f %%)".formatted(outcome.wasted(), percent);
+            String cpu = "%.0f".formatted(outcome.usPerDelivered());
+            table.row(
+                    "%s | %,d | %,d + %,d | %s | %s | %,d | %,d | %.1f : %.1f",
+                    placement,
+                    invocations,
+                    delivered[0],
+                    delivered[1],
+                    wasted,
+                    cpu,
+                    outcome.dropped(true),
+                    outcome.dropped(false),
+                    shareOfA,
+                    100 - shareOfA);
+            bars.add("delivered", outcome.delivered()).add("wasted", outcome.wasted());
+            csv.row(
+                    "%s,%d,%d,%d,%d,%d,%.3f",
+                    placement,
+                    invoked[0],
+                    invoked[1],
+                    delivered[0],
+                    delivered[1],
                     outcome.wasted(),
-                    outcome.cpuSeconds()));
-            section.find(
-                    "wasted invocations, " + outcome.placement(),
-                    outcome.placement() == Placement.both ? "0 (not run)" : "–",
-                    rows.get(rows.size() - 1).get(3));
-            section.find(
-                    "processor time of services per delivered packet, " + outcome.placement(),
-                    "–",
-                    rows.get(rows.size() - 1).get(4) + " µs");
+                    outcome.cpuSeconds());
+            String reference = placement == Placement.both ? "0 (not run)" : "–";
+            section.find("wasted invocations, " + placement, reference, "%s", wasted);
+            section.find("processor time of services per delivered packet, " + placement, "–", cpu + " µs");
         }
-        section.table(
-                List.of(
-                        "placement",
-                        "invocations",
-                        "delivered A + C",
-                        "wasted",
-                        "service CPU µs per delivered packet",
-                        "dropped before processing",
-                        "dropped at the node's link",
-                        "octets A : C, %"),
-                rows);
-        section.plot(
-                "",
-                Plot.bars(
-                        section.title(),
-                        "packets",
-                        outcomes.stream().map(each -> each.placement().name()).toList(),
-                        bars));
-        section.csv("", csv.toString());
+        section.table(table);
+        List<String> groups =
+                outcomes.stream().map(each -> each.placement().name()).toList();
+        section.plot("", Plot.bars(section.title(), "packets", groups, bars));
+        section.csv("", csv);
     }
 }

@@ -3,19 +3,17 @@ package org.tamanoir.benchmarks.qos;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.benchmarks.Load;
+import org.tamanoir.benchmarks.Opened;
+import org.tamanoir.benchmarks.Threads;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.PacketHandler;
-import org.tamanoir.client.Peer;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop;
 
@@ -25,7 +23,7 @@ import org.tamanoir.routing.NextHop;
  * <p>Thread contract: one thread.
  */
 final class DelayProbe implements AutoCloseable {
-    private static final long ARRIVAL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final double ARRIVAL_TIMEOUT_S = 30;
     private static final long MAX_DELAY_NS = TimeUnit.SECONDS.toNanos(30);
 
     /**
@@ -36,7 +34,7 @@ final class DelayProbe implements AutoCloseable {
      */
     record Delays(long firstNs, Histogram ns) {}
 
-    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final Opened opened = new Opened();
     private final InetSocketAddress entrance;
     private final Work work;
     private volatile Recorder recorder = new Recorder(0, 0);
@@ -45,18 +43,13 @@ final class DelayProbe implements AutoCloseable {
     DelayProbe(int nodes, QosConfig qos) throws IOException {
         work = Work.monitor();
         try {
-            AnepReceiver sink = AnepReceiver.on(Load.loopback(0)).tcp().start(() -> new PacketHandler() {
-                @Override
-                public void packet(Packet packet, Peer peer) {
-                    recorder.arrived(packet);
-                }
-            });
-            opened.push(sink);
+            PacketHandler handler = (packet, peer) -> recorder.arrived(packet);
+            AnepReceiver sink =
+                    opened.add(AnepReceiver.on(Load.loopback(0)).tcp().start(() -> handler));
             InetSocketAddress next = sink.address();
             for (int i = 0; i < nodes; i++) {
                 NextHop.Kind kind = i == 0 ? NextHop.Kind.HOST : NextHop.Kind.ACTIVE_NODE;
-                Node node = new Node(List.of(work), qos, next, kind);
-                opened.push(node);
+                Node node = opened.add(new Node(List.of(work), qos, next, kind));
                 next = node.address(false);
             }
             entrance = next;
@@ -95,20 +88,20 @@ final class DelayProbe implements AutoCloseable {
     /**
      * Opens a stream and sends through it.
      *
-     * @param packetOctets 48 and more
+     * @param packetBytes 48 and more
      * @param skipped packets at first whose delay does not count
      * @param packets that count
      * @throws IOException if not all arrive
      */
-    Delays measure(int packetOctets, int skipped, int packets, long intervalNs) throws IOException {
+    Delays measure(int packetBytes, int skipped, int packets, long intervalNs) throws IOException {
         Recorder expected = new Recorder(skipped, skipped + packets);
         recorder = expected;
-        // No class of service, stream or time option: in 50 octets the payload has no more room than for a time.
+        // No class of service, stream or time option: in 50 bytes the payload has no more room than for a time.
         PacketBuilder header = new PacketBuilder()
                 .destination(Load.loopback(0).getAddress())
                 .service(work.service())
                 .hopBudget(16);
-        ByteBuffer payload = Load.payload(header, packetOctets);
+        ByteBuffer payload = Load.payload(header, packetBytes);
         try (AnepSender sender = AnepSender.tcp(entrance)) {
             long dueNs = System.nanoTime();
             for (int i = 0; i < expected.packets; i++) {
@@ -120,10 +113,7 @@ final class DelayProbe implements AutoCloseable {
                     dueNs = System.nanoTime();
                 }
                 dueNs += intervalNs;
-                long earlyNs;
-                while ((earlyNs = dueNs - System.nanoTime()) > 0) {
-                    LockSupport.parkNanos(earlyNs);
-                }
+                Threads.until(dueNs);
             }
             await(expected, expected.packets);
         }
@@ -131,18 +121,14 @@ final class DelayProbe implements AutoCloseable {
     }
 
     private static void await(Recorder recorder, int packets) throws IOException {
-        long endNs = System.nanoTime() + ARRIVAL_TIMEOUT_NS;
-        while (recorder.arrived < packets) {
-            if (System.nanoTime() - endNs > 0) {
-                throw new IOException(recorder.arrived + " of " + packets + " packets arrived in "
-                        + TimeUnit.NANOSECONDS.toSeconds(ARRIVAL_TIMEOUT_NS) + " s");
-            }
-            LockSupport.parkNanos(100_000);
+        if (!Threads.await(ARRIVAL_TIMEOUT_S, 0.1, () -> recorder.arrived >= packets)) {
+            throw new IOException(
+                    "%d of %d packets arrived in %.0f s".formatted(recorder.arrived, packets, ARRIVAL_TIMEOUT_S));
         }
     }
 
     @Override
     public void close() throws IOException {
-        Bed.closeAll(opened);
+        opened.close();
     }
 }

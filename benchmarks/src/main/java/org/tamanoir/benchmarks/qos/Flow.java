@@ -10,19 +10,13 @@ import org.tamanoir.benchmarks.Load;
  * @param name as the plots show it
  * @param classOfService the value that its packets carry
  * @param work the service
- * @param packetOctets of each packet
+ * @param packetBytes of each packet
  * @param udp over UDP, else over TCP
- * @param octetsPerSecond that are offered; 0 = as fast as they are taken
+ * @param bytesPerSecond that are offered; 0 = as fast as they are taken
  * @param startS when it starts, in seconds, or as a part of the run: see {@link Bed#run}
  */
 record Flow(
-        String name,
-        int classOfService,
-        Work work,
-        int packetOctets,
-        boolean udp,
-        long octetsPerSecond,
-        double startS) {
+        String name, int classOfService, Work work, int packetBytes, boolean udp, long bytesPerSecond, double startS) {
     private static final int HOP_BUDGET = 16;
 
     PacketBuilder header(int stream) {
@@ -35,6 +29,6 @@ record Flow(
     }
 
     ByteBuffer payload(PacketBuilder header) {
-        return Load.payload(header, packetOctets);
+        return Load.payload(header, packetBytes);
     }
 }

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.benchmarks.Threads;
 import org.tamanoir.client.AnepSender;
 
 /**
@@ -15,13 +16,13 @@ import org.tamanoir.client.AnepSender;
  * <p>Thread contract: one thread.
  */
 final class FlowSender implements AutoCloseable {
-    private static final int BATCH_OCTETS = 32 * 1024;
+    private static final int BATCH_BYTES = 32 * 1024;
     /** Packets that are due leave together, this often. */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(2);
     /** A class that others starve is taken in again at the end of the run. */
     private static final Duration STALL_TIMEOUT = Duration.ofMinutes(30);
 
-    private static final long END_TIMEOUT_MS = 5000;
+    private static final double END_TIMEOUT_S = 5;
 
     private final Flow flow;
     private final PacketBuilder header;
@@ -38,18 +39,16 @@ final class FlowSender implements AutoCloseable {
         header = flow.header(stream);
         payload = flow.payload(header);
         AnepSender.Settings settings =
-                AnepSender.to(node).stallTimeout(STALL_TIMEOUT).batchOctets(BATCH_OCTETS);
+                AnepSender.to(node).stallTimeout(STALL_TIMEOUT).batchBytes(BATCH_BYTES);
         sender = flow.udp() ? settings.udp() : settings.tcp();
         startNs = System.nanoTime() + delayNs;
-        thread = new Thread(this::run, "flow " + flow.name());
-        thread.setDaemon(true);
-        thread.start();
+        thread = Threads.start("flow " + flow.name(), this::run);
     }
 
     private void run() {
         try {
             await(startNs);
-            if (flow.octetsPerSecond() == 0) {
+            if (flow.bytesPerSecond() == 0) {
                 flood();
             } else {
                 pace();
@@ -68,7 +67,7 @@ final class FlowSender implements AutoCloseable {
     }
 
     private void pace() throws IOException {
-        double intervalNs = flow.packetOctets() * 1e9 / flow.octetsPerSecond();
+        double intervalNs = flow.packetBytes() * 1e9 / flow.bytesPerSecond();
         long sent = 0;
         long tickNs = startNs;
         while (!ended) {
@@ -103,18 +102,9 @@ final class FlowSender implements AutoCloseable {
         ended = true;
         LockSupport.unpark(thread);
         if (flow.udp()) {
-            join();
+            Threads.join(thread, END_TIMEOUT_S);
         }
         sender.close();
-        join();
-    }
-
-    private void join() throws IOException {
-        try {
-            thread.join(END_TIMEOUT_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while flow " + flow.name() + " ended", e);
-        }
+        Threads.join(thread, END_TIMEOUT_S);
     }
 }

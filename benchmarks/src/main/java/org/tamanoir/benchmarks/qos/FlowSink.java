@@ -22,7 +22,7 @@ final class FlowSink implements AutoCloseable {
     private static final long SLOT_NS = Math.round(SLOT_S * 1e9);
 
     private final int slots;
-    private final AtomicLongArray[] octets;
+    private final AtomicLongArray[] bytes;
     private final AtomicLongArray packets;
     private final AnepReceiver receiver;
     private volatile long startNs = System.nanoTime();
@@ -30,9 +30,9 @@ final class FlowSink implements AutoCloseable {
     /** Flows have the stream identifiers 0 to {@code flows} - 1; what comes after {@code seconds} counts as packets alone. */
     FlowSink(int flows, double seconds) throws IOException {
         slots = (int) Math.ceil(seconds / SLOT_S);
-        octets = new AtomicLongArray[flows];
+        bytes = new AtomicLongArray[flows];
         for (int i = 0; i < flows; i++) {
-            octets[i] = new AtomicLongArray(slots);
+            bytes[i] = new AtomicLongArray(slots);
         }
         packets = new AtomicLongArray(flows);
         receiver = AnepReceiver.on(Load.loopback(0)).tcp().udp().start(Handler::new);
@@ -55,11 +55,11 @@ final class FlowSink implements AutoCloseable {
         return receiver.statistics().packets();
     }
 
-    /** Octets of a flow by slot. */
-    long[] octets(int flow) {
+    /** Bytes of a flow by slot. */
+    long[] bytes(int flow) {
         long[] copy = new long[slots];
         for (int i = 0; i < slots; i++) {
-            copy[i] = octets[flow].get(i);
+            copy[i] = bytes[flow].get(i);
         }
         return copy;
     }
@@ -70,13 +70,13 @@ final class FlowSink implements AutoCloseable {
     }
 
     private final class Handler implements PacketHandler {
-        private final long[] batchOctets = new long[octets.length];
-        private final long[] batchPackets = new long[octets.length];
+        private final long[] batchBytes = new long[bytes.length];
+        private final long[] batchPackets = new long[bytes.length];
 
         @Override
         public void packet(Packet packet, Peer peer) {
-            if (packet.has(Option.STREAM) && packet.streamId() >= 0 && packet.streamId() < batchOctets.length) {
-                batchOctets[packet.streamId()] += packet.length();
+            if (packet.has(Option.STREAM) && packet.streamId() >= 0 && packet.streamId() < batchBytes.length) {
+                batchBytes[packet.streamId()] += packet.length();
                 batchPackets[packet.streamId()]++;
             }
         }
@@ -84,13 +84,13 @@ final class FlowSink implements AutoCloseable {
         @Override
         public void batchEnd() {
             int slot = (int) ((System.nanoTime() - startNs) / SLOT_NS);
-            for (int i = 0; i < batchOctets.length; i++) {
+            for (int i = 0; i < batchBytes.length; i++) {
                 if (batchPackets[i] > 0) {
                     packets.addAndGet(i, batchPackets[i]);
                     if (slot < slots) {
-                        octets[i].addAndGet(slot, batchOctets[i]);
+                        bytes[i].addAndGet(slot, batchBytes[i]);
                     }
-                    batchOctets[i] = 0;
+                    batchBytes[i] = 0;
                     batchPackets[i] = 0;
                 }
             }

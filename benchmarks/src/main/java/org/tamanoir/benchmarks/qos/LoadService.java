@@ -59,11 +59,11 @@ final class LoadService extends Service {
     private void grow(Packet packet) {
         inCycle = (inCycle + 1) % (2 * HALF_CYCLE_PACKETS);
         double way = Math.abs(inCycle - HALF_CYCLE_PACKETS) / (double) HALF_CYCLE_PACKETS;
-        int octets = (int) (packet.length() * (leastGrowth + way * (mostGrowth - leastGrowth))) - packet.headerLength();
-        octets = Math.min(octets, packet.maxPayloadOctets());
-        ByteBuffer room = packet.newPayload(octets);
+        int bytes = (int) (packet.length() * (leastGrowth + way * (mostGrowth - leastGrowth))) - packet.headerLength();
+        bytes = Math.min(bytes, packet.maxPayloadOctets());
+        ByteBuffer room = packet.newPayload(bytes);
         room.put(packet.payload());
         room.put(PADDING.duplicate().limit(room.remaining()));
-        packet.commitPayload(octets);
+        packet.commitPayload(bytes);
     }
 }

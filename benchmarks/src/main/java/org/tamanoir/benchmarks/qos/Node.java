@@ -5,16 +5,16 @@ import java.net.InetSocketAddress;
 import java.util.Collection;
 import java.util.List;
 import org.tamanoir.benchmarks.Load;
+import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.QosStatus;
-import org.tamanoir.ee.ServiceCatalog;
-import org.tamanoir.ee.TrafficSnapshot;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.sched.QosStatus;
+import org.tamanoir.traffic.TrafficSnapshot;
 
 /** An execution environment in this process, with one next hop for everything. */
 final class Node implements AutoCloseable {

@@ -3,16 +3,11 @@ package org.tamanoir.benchmarks.qos;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
+import org.tamanoir.benchmarks.CheckedCommand;
 import org.tamanoir.benchmarks.report.Experiment;
 import org.tamanoir.benchmarks.report.Experiments;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The experiments of the QoS paper and those that it could not run, one after another, into one report. */
 @Command(
@@ -22,7 +17,7 @@ import picocli.CommandLine.Spec;
         description = "Runs the experiments on quality of service in this process, over loopback, and writes a page of "
                 + "Markdown with plots (PNG), data (CSV) and the paper's figures beside ours. "
                 + "Exit code 1: an experiment failed.")
-public final class QosExperiments implements Callable<Integer> {
+public final class QosExperiments extends CheckedCommand {
     private static final double MAX_SECONDS = 600;
     private static final Experiments<Settings> ALL = new Experiments<>(
             "Quality of service",
@@ -49,9 +44,6 @@ public final class QosExperiments implements Callable<Integer> {
                     new Experiment<>("throughput", "Throughput that is left", Throughput::run),
                     new Experiment<>("shares", "Shares of links and processors", Shares::run)));
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Option(names = "--output", description = "Folder for the report.")
     private Path output = Path.of("benchmarks", "results", "qos");
 
@@ -67,35 +59,16 @@ public final class QosExperiments implements Callable<Integer> {
     @Option(names = "--off", description = "The same loads without any quality of service.")
     private boolean off;
 
-    /** Made by picocli. */
-    public QosExperiments() {}
-
     @Override
     public Integer call() throws IOException {
         validate();
-        String note = String.format(
-                Locale.ROOT,
-                "runs of %.1f s%s; senders, nodes and sink share one process and its processors",
-                seconds,
-                off ? ", all without quality of service" : "");
+        String note = "runs of %.1f s%s; senders, nodes and sink share one process and its processors"
+                .formatted(seconds, off ? ", all without quality of service" : "");
         return ALL.run(only, new Settings(seconds, off), note, output) ? 0 : 1;
     }
 
     private void validate() {
-        if (seconds < 0.5 || seconds > MAX_SECONDS) {
-            fail("--seconds " + seconds + ": 0.5 to " + MAX_SECONDS);
-        }
-        try {
-            ALL.require(only);
-        } catch (IllegalArgumentException e) {
-            fail(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private void fail(String message) {
-        if (spec == null) {
-            throw new IllegalArgumentException(message);
-        }
-        throw new ParameterException(spec.commandLine(), message);
+        require(seconds >= 0.5 && seconds <= MAX_SECONDS, "--seconds " + seconds + ": 0.5 to " + MAX_SECONDS);
+        checked(() -> ALL.checked(only));
     }
 }

@@ -17,7 +17,7 @@ final class Setup {
 
     private static final List<Prefix> EVERYWHERE = List.of(Prefix.parse("0.0.0.0/0"));
     /** Holds the largest packet. */
-    private static final long LARGE_BURST_OCTETS = 1 << 17;
+    private static final long LARGE_BURST_BYTES = 1 << 17;
     /** So fast that it never delays a packet. */
     private static final long UNLIMITED_RATE = 100_000_000_000L;
 
@@ -25,7 +25,7 @@ final class Setup {
 
     /** A class for packets whose class of service is {@code index}. */
     static TrafficClass trafficClass(String name, int index, long weight, int limitPackets) {
-        return new TrafficClass(name, Set.of(index), weight, limitPackets, TrafficClass.DEFAULT_LIMIT_OCTETS);
+        return new TrafficClass(name, Set.of(index), weight, limitPackets, TrafficClass.DEFAULT_LIMIT_BYTES);
     }
 
     /** Turns on so many processors. */
@@ -34,8 +34,8 @@ final class Setup {
     }
 
     /** One link, to wherever packets go. */
-    static Link link(String discipline, long octetsPerSecond, long burstOctets) {
-        return new Link("out", EVERYWHERE, octetsPerSecond, burstOctets, false, discipline, Map.of());
+    static Link link(String discipline, long bytesPerSecond, long burstBytes) {
+        return new Link("out", EVERYWHERE, bytesPerSecond, burstBytes, false, discipline, Map.of());
     }
 
     static QosConfig pre(List<TrafficClass> classes, PreProcessing pre) {
@@ -51,8 +51,8 @@ final class Setup {
     }
 
     /** A hop that only limits the rate: one queue for everything, tail drop. */
-    static QosConfig network(long octetsPerSecond, long burstOctets, int limitPackets) {
-        return post(List.of(trafficClass("all", 0, 1, limitPackets)), link("fifo", octetsPerSecond, burstOctets));
+    static QosConfig network(long bytesPerSecond, long burstBytes, int limitPackets) {
+        return post(List.of(trafficClass("all", 0, 1, limitPackets)), link("fifo", bytesPerSecond, burstBytes));
     }
 
     private static String last(List<TrafficClass> classes) {
@@ -72,7 +72,7 @@ final class Setup {
                     List.of(new TrafficClass("first", Set.of(0, 1), 70), new TrafficClass("rest", Set.of(), 30));
             PreProcessing turns =
                     turns("wfq", Runtime.getRuntime().availableProcessors(), PreProcessing.DEFAULT_QUANTUM);
-            Link link = link("wfq", UNLIMITED_RATE, LARGE_BURST_OCTETS);
+            Link link = link("wfq", UNLIMITED_RATE, LARGE_BURST_BYTES);
             return switch (this) {
                 case off -> QosConfig.OFF;
                 case pre -> Setup.pre(classes, turns);

@@ -3,23 +3,22 @@ package org.tamanoir.benchmarks.qos;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import org.tamanoir.benchmarks.report.Numbers;
 import org.tamanoir.benchmarks.report.Plot;
+import org.tamanoir.benchmarks.report.Rows;
 import org.tamanoir.benchmarks.report.Section;
-import org.tamanoir.ee.QosStatus;
+import org.tamanoir.benchmarks.report.Series;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
+import org.tamanoir.sched.QosStatus;
 
 /** How exactly the disciplines share a link and the processors. */
 final class Shares {
     private static final int FLOWS = 8;
     private static final long LINK = 5_000_000;
-    private static final long BURST_OCTETS = 1 << 13;
+    private static final long BURST_BYTES = 1 << 13;
     /** Tenths of a second of what leaves, so that a class is backlogged even while its thread has to wait for a processor. */
     private static final int LIMIT_PACKETS = 1000;
 
@@ -30,39 +29,38 @@ final class Shares {
     private Shares() {}
 
     static void run(Settings settings, Section section) throws IOException {
-        section.say(("Octets that leave over a link of %d MB/s when all classes have more to send. Equal flows: %d of "
-                        + "equal weight with packets of different sizes, FQ. Two flows at weights 30 and 70 with packets of 1,400 and 600 octets. Processor time: two flows at weights "
-                        + "30 and 70 whose packets take 50 and 200 µs, WFQ before processing, one processor.")
-                .formatted(LINK / 1_000_000, FLOWS));
+        section.say(
+                "Bytes that leave over a link of %d MB/s when all classes have more to send. Equal flows: %d of "
+                        + "equal weight with packets of different sizes, FQ. Two flows at weights 30 and 70 with packets of 1,400 and 600 bytes. Processor time: two flows at weights "
+                        + "30 and 70 whose packets take 50 and 200 µs, WFQ before processing, one processor.",
+                LINK / 1_000_000, FLOWS);
         equal(settings, section);
-        List<List<String>> rows = new ArrayList<>();
-        Map<String, List<Double>> bars = new LinkedHashMap<>();
-        StringBuilder csv = new StringBuilder("discipline,transport,octets 30,octets 70\n");
+        Rows table = new Rows("discipline | bytes at 30 : 70, TCP | bytes at 30 : 70, UDP");
+        Series bars = new Series();
+        Rows csv = new Rows("discipline,transport,bytes 30,bytes 70");
         for (String discipline : DISCIPLINES) {
-            boolean first = rows.isEmpty();
             List<String> row = new ArrayList<>(List.of(discipline));
             for (boolean udp : new boolean[] {false, true}) {
-                double[] octets = twoFlows(settings, discipline, udp);
-                double share = 100 * octets[0] / (octets[0] + octets[1]);
-                String text = String.format(Locale.ROOT, "%.2f : %.2f", share, 100 - share);
+                String over = udp ? "UDP" : "TCP";
+                double[] bytes = twoFlows(settings, discipline, udp);
+                double share = 100 * bytes[0] / (bytes[0] + bytes[1]);
+                String text = "%.2f : %.2f".formatted(share, 100 - share);
                 row.add(text);
-                csv.append(String.format(
-                        Locale.ROOT, "%s,%s,%.0f,%.0f%n", discipline, udp ? "UDP" : "TCP", octets[0], octets[1]));
-                bars.computeIfAbsent(udp ? "UDP" : "TCP", name -> new ArrayList<>())
-                        .add(share);
-                if (first) {
+                csv.row("%s,%s,%.0f,%.0f", discipline, over, bytes[0], bytes[1]);
+                bars.add(over, share);
+                if (discipline.equals(DISCIPLINES.get(0))) {
                     section.find(
-                            "octets at weights 30 and 70, WFQ after processing, " + (udp ? "UDP" : "TCP"),
+                            "bytes at weights 30 and 70, WFQ after processing, " + over,
                             "30.0 ± 0.3 : 70.0 ± 0.7",
                             text);
                 }
             }
-            rows.add(row);
+            table.row(row);
         }
         processors(settings, section);
-        section.table(List.of("discipline", "octets at 30 : 70, TCP", "octets at 30 : 70, UDP"), rows);
-        section.plot("", Plot.bars("Octets of the flow with weight 30", "% of both", DISCIPLINES, bars));
-        section.csv("", csv.toString());
+        section.table(table);
+        section.plot("", Plot.bars("Bytes of the flow with weight 30", "% of both", DISCIPLINES, bars));
+        section.csv("", csv);
     }
 
     private static void equal(Settings settings, Section section) throws IOException {
@@ -73,7 +71,7 @@ final class Shares {
             flows.add(new Flow("flow " + i, i, Work.burning("org.example.Flow" + i, 0), 200 + 1000 * i, false, 0, 0));
         }
         double seconds = settings.scaled(5.0);
-        Trace trace = new Bed(flows, Setup.post(classes, Setup.link("fq", LINK, BURST_OCTETS)), null)
+        Trace trace = new Bed(flows, Setup.post(classes, Setup.link("fq", LINK, BURST_BYTES)), null)
                 .run(seconds, settings.off());
         double[] rates = new double[FLOWS];
         for (int i = 0; i < FLOWS; i++) {
@@ -82,13 +80,14 @@ final class Shares {
         section.find(
                 "Jain's index of " + FLOWS + " equal saturating flows, FQ after processing, TCP",
                 "≥ 0.99",
-                String.format(Locale.ROOT, "%.5f", Numbers.jain(rates)));
+                "%.5f",
+                Numbers.jain(rates));
         section.csv("-equal", trace.csv());
     }
 
-    /** Octets per second of each. */
+    /** Bytes per second of each. */
     private static double[] twoFlows(Settings settings, String discipline, boolean udp) throws IOException {
-        QosConfig qos = Setup.post(thirtySeventy(), Setup.link(discipline, LINK, BURST_OCTETS));
+        QosConfig qos = Setup.post(thirtySeventy(), Setup.link(discipline, LINK, BURST_BYTES));
         long offered = udp ? LINK * OVERLOAD * 7 / 10 : 0;
         Flow light = new Flow("30", 0, Work.burning("org.example.Thirty", 0), 1400, udp, offered, 0);
         Flow heavy = new Flow("70", 1, Work.burning("org.example.Seventy", 0), 600, udp, offered, 0);
@@ -116,7 +115,9 @@ final class Shares {
             section.find(
                     "processor time at weights 30 and 70, WFQ before processing, TCP",
                     "30 : 70 within 3 %",
-                    String.format(Locale.ROOT, "%.2f : %.2f", first, 100 - first));
+                    "%.2f : %.2f",
+                    first,
+                    100 - first);
         }
     }
 }

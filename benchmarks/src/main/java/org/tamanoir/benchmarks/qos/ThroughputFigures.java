@@ -1,17 +1,16 @@
 package org.tamanoir.benchmarks.qos;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.report.Plot;
 import org.tamanoir.benchmarks.report.Section;
-import org.tamanoir.ee.QosStatus;
+import org.tamanoir.benchmarks.report.Series;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
+import org.tamanoir.sched.QosStatus;
 
 /**
  * Figures 4 to 9 of the QoS paper: throughput against time. The heavy service A and the light service B burn what the
@@ -19,10 +18,10 @@ import org.tamanoir.qdisc.TrafficClass;
  * (figure 4).
  */
 final class ThroughputFigures {
-    private static final int PACKET_OCTETS = 1400;
+    private static final int PACKET_BYTES = 1400;
     private static final double MEGABIT = 125_000;
     private static final double MEGABYTE = 1_000_000;
-    /** 15 Mb/s in packets of 1,400 octets. */
+    /** 15 Mb/s in packets of 1,400 bytes. */
     private static final long HEAVY_US = 747;
     /** With the above, one packet of each takes 1,120 µs: 10 Mb/s each. */
     private static final long LIGHT_US = 373;
@@ -33,12 +32,12 @@ final class ThroughputFigures {
 
     private static final long NETWORK = Math.round(10 * MEGABIT);
     /** 8 ms of it: a timer may come that late on a busy machine without a loss of rate. */
-    private static final long NETWORK_BURST_OCTETS = 10_000;
+    private static final long NETWORK_BURST_BYTES = 10_000;
 
     private static final int LIMIT_PACKETS = 50;
     /** The paper's 70, 21 and 49 MB/s, divided by ten: two processors carry senders, node and sink. */
     private static final double LIMIT_MEGABYTES = 7;
-    /** 7 MB/s of packets of 1,400 octets. */
+    /** 7 MB/s of packets of 1,400 bytes. */
     private static final long LIMIT_US = 200;
 
     private static final double LEAST_GROWTH = 1.05;
@@ -54,10 +53,11 @@ final class ThroughputFigures {
     private ThroughputFigures() {}
 
     static void figure4(Settings settings, Section section) throws IOException {
-        section.say(("Heavy flow A (%d µs of processor time a packet) and light flow B (%d µs), packets of %,d octets, "
+        section.say(
+                "Heavy flow A (%d µs of processor time a packet) and light flow B (%d µs), packets of %,d bytes, "
                         + "FIFO before processing, one processor for turns, each of one packet. B starts first. FIFO "
-                        + "alternates, so both lose: A gets as many packets as B, not as much time.")
-                .formatted(HEAVY_US, LIGHT_US, PACKET_OCTETS));
+                        + "alternates, so both lose: A gets as many packets as B, not as much time.",
+                HEAVY_US, LIGHT_US, PACKET_BYTES);
         QosConfig fifo = Setup.pre(A_BEFORE_B, Setup.turns("fifo", 1, Setup.ONE_PACKET));
         for (boolean udp : new boolean[] {false, true}) {
             Trace trace = heavyAndLight(settings, fifo, null, udp, HEAVY_US);
@@ -82,16 +82,17 @@ final class ThroughputFigures {
                 + "in the same process whose only scheduling is one FIFO queue of %d packets under a token bucket. UDP, %.0f Mb/s offered by each. A could do 15, so it fills the network."
                         .formatted(LIMIT_PACKETS, OFFERED / MEGABIT));
         QosConfig priority = Setup.pre(A_BEFORE_B, Setup.turns("pq", 1, Setup.ONE_PACKET));
-        QosConfig network = Setup.network(NETWORK, NETWORK_BURST_OCTETS, LIMIT_PACKETS);
+        QosConfig network = Setup.network(NETWORK, NETWORK_BURST_BYTES, LIMIT_PACKETS);
         Trace trace = heavyAndLight(settings, priority, network, true, HEAVY_US);
         describe(settings, section, true, trace, "10 Mb/s", "0 Mb/s");
     }
 
     static void figure7(Settings settings, Section section) throws IOException {
-        section.say(("Strict priority for A after processing, on a link of 10 Mb/s: the post point's own token bucket. "
-                        + "A's service takes %,d µs a packet, 8 Mb/s, so it cannot fill the link, and B gets the rest.")
-                .formatted(SLOW_US));
-        QosConfig priority = Setup.post(A_BEFORE_B, Setup.link("pq", NETWORK, NETWORK_BURST_OCTETS));
+        section.say(
+                "Strict priority for A after processing, on a link of 10 Mb/s: the post point's own token bucket. "
+                        + "A's service takes %,d µs a packet, 8 Mb/s, so it cannot fill the link, and B gets the rest.",
+                SLOW_US);
+        QosConfig priority = Setup.post(A_BEFORE_B, Setup.link("pq", NETWORK, NETWORK_BURST_BYTES));
         for (boolean udp : new boolean[] {false, true}) {
             Trace trace = heavyAndLight(settings, priority, null, udp, SLOW_US);
             describe(settings, section, udp, trace, "8 Mb/s", "more than 0");
@@ -99,11 +100,12 @@ final class ThroughputFigures {
     }
 
     static void figure8(Settings settings, Section section) throws IOException {
-        section.say(("Enriched flow C, whose service makes packets longer by a factor that wanders between %.2f and "
+        section.say(
+                "Enriched flow C, whose service makes packets longer by a factor that wanders between %.2f and "
                         + "%.2f, and plain flow D; weights 30 and 70; WFQ before processing, one processor. Both services burn %d µs "
-                        + "a packet of 1,400 octets, so that the processor takes in 7 MB/s: 2.1 of C and 4.9 of D. What C sends out was not known when it was scheduled: it "
-                        + "gets more of the network than its share, and wanders. (The paper's \"MBps\" divided by ten.)")
-                .formatted(LEAST_GROWTH, MOST_GROWTH, LIMIT_US));
+                        + "a packet of 1,400 bytes, so that the processor takes in 7 MB/s: 2.1 of C and 4.9 of D. What C sends out was not known when it was scheduled: it "
+                        + "gets more of the network than its share, and wanders. (The paper's \"MBps\" divided by ten.)",
+                LEAST_GROWTH, MOST_GROWTH, LIMIT_US);
         QosConfig wfq = Setup.pre(C_AND_D, Setup.turns("wfq", 1, PreProcessing.DEFAULT_QUANTUM));
         enrichedAndPlain(settings, section, wfq, LIMIT_US, "2.2–3.1 where 2.1 was reserved", "–");
     }
@@ -125,8 +127,8 @@ final class ThroughputFigures {
             throws IOException {
         long offered = udp ? OFFERED : 0;
         Flow a = new Flow(
-                "A", 0, Work.burning("org.example.Heavy", heavyUs), PACKET_OCTETS, udp, offered, startOfA(settings));
-        Flow b = new Flow("B", 1, Work.burning("org.example.Light", LIGHT_US), PACKET_OCTETS, udp, offered, 0);
+                "A", 0, Work.burning("org.example.Heavy", heavyUs), PACKET_BYTES, udp, offered, startOfA(settings));
+        Flow b = new Flow("B", 1, Work.burning("org.example.Light", LIGHT_US), PACKET_BYTES, udp, offered, 0);
         return new Bed(List.of(a, b), qos, network).run(settings.seconds(), settings.off());
     }
 
@@ -146,13 +148,11 @@ final class ThroughputFigures {
             section.find(
                     "invocations, and packets dropped at point \"" + point.name() + "\", A and B, UDP",
                     "–",
-                    String.format(
-                            Locale.ROOT,
-                            "%,d and %,d; %,d and %,d",
-                            trace.invocations()[0],
-                            trace.invocations()[1],
-                            dropped(point, 0),
-                            dropped(point, 1)));
+                    "%,d and %,d; %,d and %,d",
+                    trace.invocations()[0],
+                    trace.invocations()[1],
+                    dropped(point, 0),
+                    dropped(point, 1));
         }
         plot(section, "-" + over.toLowerCase(Locale.ROOT), section.title() + ", " + over, trace, "Mb/s", MEGABIT, 5);
     }
@@ -167,8 +167,8 @@ final class ThroughputFigures {
     private static void monitor(Settings settings, Section section, QosConfig qos, String reference)
             throws IOException {
         double start = startOfA(settings);
-        Flow a = new Flow("A", 0, Work.burning("org.example.Heavy", HEAVY_US), PACKET_OCTETS, false, 0, start);
-        Flow b = new Flow("B (Monitor)", 1, Work.monitor(), PACKET_OCTETS, false, 0, 0);
+        Flow a = new Flow("A", 0, Work.burning("org.example.Heavy", HEAVY_US), PACKET_BYTES, false, 0, start);
+        Flow b = new Flow("B (Monitor)", 1, Work.monitor(), PACKET_BYTES, false, 0, 0);
         Trace trace = new Bed(List.of(a, b), qos, null).run(settings.seconds(), settings.off());
         double settling = Math.min(SETTLING_S, settings.seconds() / 8);
         section.find("B through Monitor, alone, TCP", "–", text(trace.rate(1, settling, start) / MEGABYTE, "MB/s"));
@@ -187,8 +187,8 @@ final class ThroughputFigures {
             Settings settings, Section section, QosConfig qos, long us, String paperC, String paperD)
             throws IOException {
         Flow c = new Flow(
-                "C", 0, Work.growing("org.example.Enrich", us, LEAST_GROWTH, MOST_GROWTH), PACKET_OCTETS, false, 0, 0);
-        Flow d = new Flow("D", 1, Work.burning("org.example.Plain", us), PACKET_OCTETS, false, 0, 0);
+                "C", 0, Work.growing("org.example.Enrich", us, LEAST_GROWTH, MOST_GROWTH), PACKET_BYTES, false, 0, 0);
+        Flow d = new Flow("D", 1, Work.burning("org.example.Plain", us), PACKET_BYTES, false, 0, 0);
         Trace trace = new Bed(List.of(c, d), qos, null).run(settings.seconds(), settings.off());
         double from = Math.min(1, settings.seconds() / 4);
         String[] papers = {paperC, paperD};
@@ -198,28 +198,29 @@ final class ThroughputFigures {
             section.find(
                     trace.flows().get(flow).name() + ", MB/s (least and most in half a second)",
                     papers[flow],
-                    String.format(Locale.ROOT, "%.2f (%.2f–%.2f)", mean, range[0] / MEGABYTE, range[1] / MEGABYTE));
+                    "%.2f (%.2f–%.2f)",
+                    mean,
+                    range[0] / MEGABYTE,
+                    range[1] / MEGABYTE);
         }
         double enriched = trace.rate(0, from, settings.seconds());
         double share = 100 * enriched / (enriched + trace.rate(1, from, settings.seconds()));
-        section.find(
-                "octets of C and D that left, %",
-                "weights 30 : 70", String.format(Locale.ROOT, "%.1f : %.1f", share, 100 - share));
+        section.find("bytes of C and D that left, %", "weights 30 : 70", "%.1f : %.1f", share, 100 - share);
         plot(section, "", section.title(), trace, "MB/s", MEGABYTE, 5);
     }
 
     private static void plot(
-            Section section, String name, String title, Trace trace, String unit, double octets, int windowSlots)
+            Section section, String name, String title, Trace trace, String unit, double bytes, int windowSlots)
             throws IOException {
-        Map<String, List<Double>> series = new LinkedHashMap<>();
+        Series series = new Series();
         for (int flow = 0; flow < trace.flows().size(); flow++) {
-            series.put(trace.flows().get(flow).name(), trace.curve(flow, windowSlots, octets));
+            series.add(trace.flows().get(flow).name(), trace.curve(flow, windowSlots, bytes));
         }
         section.plot(name, Plot.lines(title, "seconds", unit, trace.times(), series));
         section.csv(name, trace.csv());
     }
 
     private static String text(double value, String unit) {
-        return String.format(Locale.ROOT, value >= 100 ? "%.0f %s" : "%.1f %s", value, unit);
+        return (value >= 100 ? "%.0f %s" : "%.1f %s").formatted(value, unit);
     }
 }

@@ -2,7 +2,7 @@ package org.tamanoir.benchmarks.qos;
 
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
-import org.tamanoir.ee.ServiceDefinition;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -13,7 +13,7 @@ import org.tamanoir.services.Monitor;
  *
  * @param service its name
  * @param cpuNs processor time that it burns on each packet
- * @param leastGrowth by which it multiplies a packet's octets, at least; 1 = packets stay as they are
+ * @param leastGrowth by which it multiplies a packet's bytes, at least; 1 = packets stay as they are
  * @param mostGrowth and at most; it wanders between the two
  * @param invocations packets that it processed, in all instances
  * @param factory makes its instances

@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.tamanoir.benchmarks.Host;
@@ -43,17 +42,16 @@ public final class Experiments<S> {
     }
 
     /**
-     * Checks names of experiments.
+     * Returns these names of experiments.
      *
      * @throws IllegalArgumentException with those that there are
      */
-    public void require(List<String> only) {
+    public List<String> checked(List<String> only) {
         List<String> ids = all.stream().map(Experiment::id).toList();
-        for (String id : only) {
-            if (!ids.contains(id)) {
-                throw new IllegalArgumentException("--only " + id + ": must be of " + String.join(", ", ids));
-            }
-        }
+        only.stream().filter(id -> !ids.contains(id)).findFirst().ifPresent(id -> {
+            throw new IllegalArgumentException("--only " + id + ": must be of " + String.join(", ", ids));
+        });
+        return only;
     }
 
     /**
@@ -72,7 +70,7 @@ public final class Experiments<S> {
         List<String> failures = new ArrayList<>();
         Path file = folder;
         for (int i = 0; i < wanted.size(); i++) {
-            run(wanted.get(i), settings, String.format("[%d/%d] ", i + 1, wanted.size()), sections, failures);
+            run(wanted.get(i), settings, "[%d/%d] ".formatted(i + 1, wanted.size()), sections, failures);
             file = new Page(title, started, Host.facts(), note, sections, failures).write(folder, fileName);
         }
         System.out.println("\nwritten to " + file);
@@ -106,7 +104,6 @@ public final class Experiments<S> {
             System.out.println("FAILED " + what);
         }
         System.out.printf(
-                Locale.ROOT,
                 "    %.0f s%s%n",
                 (System.nanoTime() - beginNs) / 1e9,
                 noise.map(text -> ", " + text).orElse(""));

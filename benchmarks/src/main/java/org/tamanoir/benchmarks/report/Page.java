@@ -29,75 +29,27 @@ record Page(
     Path write(Path folder, String fileName) throws IOException {
         Files.createDirectories(folder);
         for (Section section : sections) {
-            for (Map.Entry<String, byte[]> plot : section.plots().entrySet()) {
-                Files.write(folder.resolve(plot.getKey()), plot.getValue());
-            }
-            for (Map.Entry<String, String> data : section.data().entrySet()) {
-                Files.writeString(folder.resolve(data.getKey()), data.getValue());
+            for (Map.Entry<String, byte[]> file : section.files().entrySet()) {
+                Files.write(folder.resolve(file.getKey()), file.getValue());
             }
         }
-        Path page = folder.resolve(fileName);
-        Files.writeString(page, markdown());
-        return page;
+        return Files.writeString(folder.resolve(fileName), markdown());
     }
 
-    String markdown() {
+    private String markdown() {
         StringBuilder text = new StringBuilder("# " + title + ", ")
                 .append(started.format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm")))
                 .append("\n\n");
-        host.forEach((name, value) ->
-                text.append("- ").append(name).append(": ").append(value).append('\n'));
-        text.append("- ").append(settings).append("\n");
+        host.forEach((name, value) -> text.append("- " + name + ": " + value + "\n"));
+        text.append("- " + settings + "\n");
         if (!failures.isEmpty()) {
             text.append("\n## Failed\n\n");
-            failures.forEach(failure -> text.append("- ").append(failure).append('\n'));
+            failures.forEach(failure -> text.append("- " + failure + "\n"));
         }
-        text.append("\n## All figures\n");
-        table(
-                text,
-                List.of("experiment", "quantity", "paper, or asked", "measured"),
-                sections.stream()
-                        .flatMap(section -> section.findings().stream()
-                                .map(found ->
-                                        List.of(section.id(), found.quantity(), found.reference(), found.measured())))
-                        .toList());
-        for (Section section : sections) {
-            text.append("\n## ").append(section.title()).append('\n');
-            section.paragraphs()
-                    .forEach(paragraph -> text.append('\n').append(paragraph).append('\n'));
-            table(
-                    text,
-                    List.of("quantity", "paper, or asked", "measured"),
-                    section.findings().stream()
-                            .map(found -> List.of(found.quantity(), found.reference(), found.measured()))
-                            .toList());
-            section.tables().forEach(table -> table(text, table.head(), table.rows()));
-            section.plots()
-                    .keySet()
-                    .forEach(file -> text.append("\n![")
-                            .append(section.title())
-                            .append("](")
-                            .append(file)
-                            .append(")\n"));
-            if (!section.data().isEmpty()) {
-                text.append("\nData: ")
-                        .append(String.join(
-                                ", ",
-                                section.data().keySet().stream()
-                                        .map(file -> "[" + file + "](" + file + ")")
-                                        .toList()))
-                        .append(".\n");
-            }
-        }
+        Rows all = new Rows("experiment | quantity | paper, or asked | measured");
+        sections.forEach(section -> section.summarize(all));
+        text.append("\n## All figures\n").append(all.markdown());
+        sections.forEach(section -> text.append(section.markdown()));
         return text.toString();
-    }
-
-    private static void table(StringBuilder text, List<String> head, List<List<String>> rows) {
-        if (rows.isEmpty()) {
-            return;
-        }
-        text.append("\n| ").append(String.join(" | ", head)).append(" |\n");
-        text.append("|---".repeat(head.size())).append("|\n");
-        rows.forEach(row -> text.append("| ").append(String.join(" | ", row)).append(" |\n"));
     }
 }

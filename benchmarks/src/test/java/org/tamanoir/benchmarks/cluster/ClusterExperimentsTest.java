@@ -11,12 +11,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
 import org.tamanoir.benchmarks.netns.Namespace;
+import org.tamanoir.support.Tiers;
 import picocli.CommandLine;
 
+@Tag("once")
 class ClusterExperimentsTest {
     @TempDir
     private Path folder;
@@ -64,16 +66,16 @@ class ClusterExperimentsTest {
         Tiers.require("namespace", missing.isEmpty(), missing);
         List<Path> files;
         try (Bed bed = new Bed()) {
-            files = Stream.of(bed.clients(), bed.receivers(), bed.backEnds(), List.of(bed.director()))
+            files = Stream.of(bed.clients, bed.receivers, bed.backEnds, List.of(bed.director))
                     .flatMap(List::stream)
                     .map(Namespace::file)
                     .toList();
             assertThat(files).hasSize(19).allMatch(Files::exists);
-            reach(bed.clients().get(11), bed.backEnds().get(2), Bed.backEnd(2));
-            reach(bed.backEnds().get(0), bed.receivers().get(2), Bed.receiver(2));
+            reach(bed.clients.get(11), bed.backEnds.get(2), Bed.backEnd(2));
+            reach(bed.backEnds.get(0), bed.receivers.get(2), Bed.receiver(2));
             // Back-ends have the virtual address too, but the front-end alone answers for it.
-            assertThat(bed.backEnds().get(1).run("ip address show dev lo")).contains(Bed.VIRTUAL_ADDRESS);
-            reach(bed.clients().get(0), bed.director(), Bed.VIRTUAL_ADDRESS);
+            assertThat(bed.backEnds.get(1).run("ip address show dev lo")).contains(Bed.VIRTUAL_ADDRESS);
+            reach(bed.clients.get(0), bed.director, Bed.VIRTUAL_ADDRESS);
         }
         assertThat(files).noneMatch(Files::exists);
     }

@@ -61,7 +61,7 @@ class ModelTest {
         assertThat(point.nodeNsPerPacket()).isEqualTo(4000);
         assertThat(point.processors()).isEqualTo(2.5, within(1e-9));
         assertThat(point.jain()).isEqualTo(0.8, within(1e-9));
-        assertThat(Point.csv("host", List.of(point)).lines().skip(1))
+        assertThat(Point.csv("host", List.of(point)).csv().lines().skip(1))
                 .containsExactly("host,Monitor,1000,24,2,2.00,1000000,4000.0,1000,4000,0,2.50,3 1");
     }
 }

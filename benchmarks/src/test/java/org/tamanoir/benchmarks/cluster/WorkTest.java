@@ -26,20 +26,20 @@ class WorkTest {
             assertThat(packet.destination()).isEqualTo(RECEIVER);
         }
         assertThatThrownBy(() -> Work.MONITOR.batch(RECEIVER, 0, 40, 1))
-                .hasMessageMatching("packets of 40 octets: \\d+ to 65535 are possible");
+                .hasMessageMatching("packets of 40 bytes: \\d+ to 65535 are possible");
     }
 
     @Test
     void textIsTheSameInEveryRunAndCompressesLikeSources() {
-        byte[] text = Corpus.octets(1, 500_000);
-        assertThat(text).isEqualTo(Corpus.octets(1, 500_000)).isNotEqualTo(Corpus.octets(2, 500_000));
+        byte[] text = Corpus.bytes(1, 500_000);
+        assertThat(text).isEqualTo(Corpus.bytes(1, 500_000)).isNotEqualTo(Corpus.bytes(2, 500_000));
         assertThat(new String(text, StandardCharsets.US_ASCII)).contains("/* ", "return ", "\n}\n");
         Deflater deflater = new Deflater(6, true);
         deflater.setInput(text);
         deflater.finish();
-        int octets = deflater.deflate(new byte[text.length]);
+        int bytes = deflater.deflate(new byte[text.length]);
         deflater.end();
         // A tar of a kernel's sources becomes a fifth to a quarter.
-        assertThat((double) text.length / octets).isBetween(3.0, 6.0);
+        assertThat((double) text.length / bytes).isBetween(3.0, 6.0);
     }
 }

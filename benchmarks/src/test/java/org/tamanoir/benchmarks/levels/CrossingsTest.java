@@ -16,12 +16,12 @@ class CrossingsTest {
         return new Event(ns, sequence, 200, false, 1, false);
     }
 
-    private static Event begin(long firstOctet) {
-        return new Event(1, firstOctet, 0, true, 0, true);
+    private static Event begin(long firstByte) {
+        return new Event(1, firstByte, 0, true, 0, true);
     }
 
-    private static Event segment(long ns, long octet, int octets) {
-        return new Event(ns, octet & 0xFFFF_FFFFL, octets, true, 0, false);
+    private static Event segment(long ns, long octet, int bytes) {
+        return new Event(ns, octet & 0xFFFF_FFFFL, bytes, true, 0, false);
     }
 
     @Test
@@ -43,15 +43,15 @@ class CrossingsTest {
     }
 
     @Test
-    void packetOfAStreamHasPassedWithItsLastOctetWhereverSegmentsEnd() {
-        // Three packets of 100 octets: one segment each before the node; two and a half, and the rest, behind it.
+    void packetOfAStreamHasPassedWithItsLastByteWhereverSegmentsEnd() {
+        // Three packets of 100 bytes: one segment each before the node; two and a half, and the rest, behind it.
         List<Event> in = List.of(begin(1000), segment(10, 1000, 100), segment(20, 1100, 100), segment(30, 1200, 100));
         List<Event> out = List.of(begin(5), segment(50, 5, 8), segment(60, 13, 242), segment(90, 255, 50));
         assertThat(Crossings.ofStream(3, 100, in, out).ns()).containsExactly(50, 40, 60);
     }
 
     @Test
-    void octetsThatAreSentAgainCountWhenTheyPassedFirst() {
+    void bytesThatAreSentAgainCountWhenTheyPassedFirst() {
         List<Event> in = List.of(begin(0), segment(10, 0, 100), segment(20, 100, 100));
         List<Event> out = List.of(begin(0), segment(15, 0, 100), segment(26, 100, 100), segment(99, 0, 200));
         assertThat(Crossings.ofStream(2, 100, in, out).ns()).containsExactly(5, 6);

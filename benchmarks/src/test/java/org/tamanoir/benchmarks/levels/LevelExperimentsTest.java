@@ -8,12 +8,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.support.Tiers;
 import picocli.CommandLine;
 
+@Tag("once")
 class LevelExperimentsTest {
 
     @TempDir

@@ -8,11 +8,13 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.benchmarks.report.Numbers;
 import picocli.CommandLine;
 
+@Tag("once")
 class QosExperimentsTest {
     private static final byte[] PNG = {(byte) 0x89, 'P', 'N', 'G'};
 
@@ -37,7 +39,7 @@ class QosExperimentsTest {
                 .doesNotContain("## Failed", "NaN", "Infinity");
         assertThat(Files.readAllBytes(folder.resolve("fig4-tcp.png"))).startsWith(PNG);
         List<String> data = Files.readAllLines(folder.resolve("fig4-tcp.csv"));
-        assertThat(data).hasSize(1 + 8).first().isEqualTo("second,A octets,B octets");
+        assertThat(data).hasSize(1 + 8).first().isEqualTo("second,A bytes,B bytes");
     }
 
     @Test

@@ -8,7 +8,7 @@ package org.tamanoir.cluster.lvs;
  * @param inactive other connections now: TCP not established, UDP until its time-out
  * @param persistent templates that keep clients on it
  * @param connections since it was added
- * @param packetsIn from clients since it was added; octets too
+ * @param packetsIn from clients since it was added; bytes too
  * @param packetsOut answers through the director: by NAT alone
  * @param connectionsPerSecond by the kernel's estimator, over some 8 s; the rates after it too
  */
@@ -19,12 +19,12 @@ public record Counters(
         long connections,
         long packetsIn,
         long packetsOut,
-        long octetsIn,
-        long octetsOut,
+        long bytesIn,
+        long bytesOut,
         long connectionsPerSecond,
         long packetsInPerSecond,
         long packetsOutPerSecond,
-        long octetsInPerSecond,
-        long octetsOutPerSecond) {
+        long bytesInPerSecond,
+        long bytesOutPerSecond) {
     public static final Counters NONE = new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }

@@ -21,17 +21,17 @@ public enum Forwarding {
         this.option = option;
     }
 
-    /** As in configuration files. */
+    /** Returns the name in configuration files. */
     public String label() {
         return label;
     }
 
-    /** The option of ipvsadm. */
+    /** Returns the option of ipvsadm. */
     String option() {
         return option;
     }
 
-    /** The mode of a label. */
+    /** Returns the mode of a label. */
     public static Forwarding of(String label) {
         for (Forwarding each : values()) {
             if (each.label.equals(label)) {

@@ -18,7 +18,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
 
 /**
  * The kernel's table, in the network namespace of the calling thread, through ipvsadm (Debian's 1.31). Every program that
@@ -30,7 +29,6 @@ public final class Ipvs {
     /** System property: the program itself, an absolute path. */
     static final String PROGRAM = "tamanoir.ipvsadm";
 
-    private static final List<String> SYSTEM_FOLDERS = List.of("/usr/sbin", "/sbin");
     private static final Pattern VERSION = Pattern.compile("ipvsadm v1\\.(\\d+)\\b.*", Pattern.DOTALL);
     /** The first with {@code --tun-type}. */
     private static final int LEAST_MINOR = 31;
@@ -74,27 +72,16 @@ public final class Ipvs {
 
     private static Path find() throws ClusterException {
         String given = System.getProperty(PROGRAM);
-        List<Path> candidates = new ArrayList<>();
-        if (given == null) {
-            Set<String> folders = new java.util.LinkedHashSet<>(
-                    List.of(System.getenv().getOrDefault("PATH", "").split(":")));
-            folders.addAll(SYSTEM_FOLDERS);
-            folders.removeIf(folder -> !folder.startsWith("/"));
-            folders.forEach(folder -> candidates.add(Path.of(folder, "ipvsadm")));
-        } else {
-            candidates.add(Path.of(given));
-        }
-        for (Path candidate : candidates) {
-            if (candidate.isAbsolute() && Files.isRegularFile(candidate) && Files.isExecutable(candidate)) {
-                return candidate;
-            }
+        Path found = given == null ? Program.find("ipvsadm") : Path.of(given);
+        if (found != null && found.isAbsolute() && Files.isRegularFile(found) && Files.isExecutable(found)) {
+            return found;
         }
         throw new ClusterException("ipvsadm is missing: neither in PATH nor in "
-                + String.join(", ", SYSTEM_FOLDERS) + (given == null ? "" : ", but as " + given)
+                + String.join(", ", Program.FOLDERS) + (given == null ? "" : ", but as " + given)
                 + ": install the package ipvsadm");
     }
 
-    /** The table as it is. */
+    /** Returns the table as it is. */
     public LvsTable read() throws ClusterException {
         for (int i = 0; i < READS; i++) {
             LvsTable saved = TableEditor.parse(ask("--save", "-n"));
@@ -159,10 +146,10 @@ public final class Ipvs {
     /** Has ipvsadm do these lines, and tells what it said in one line: nothing where all went well. */
     String restore(List<String> lines) throws ClusterException {
         Program.Result result = program.run(String.join("\n", lines) + "\n", List.of("--restore"));
-        return result.status() == 0 || !result.words().isEmpty() ? result.words() : "status " + result.status();
+        return result.isGood() && result.output().isBlank() ? "" : result.words();
     }
 
-    /** The kernel's counters, at one moment as near as several questions come. */
+    /** Returns the kernel's counters, at one moment as near as several questions come. */
     public LvsCounters counters() throws ClusterException {
         return Tally.of(
                 Listing.withTotals(ask("-L", "-n", "--stats", "--exact"), TRAFFIC_COLUMNS),

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
 
 /**
  * What {@code ipvsadm -L -n} prints, with whichever columns of numbers:
@@ -43,12 +42,12 @@ final class Listing {
         this.totals = totals;
     }
 
-    /** Of {@code --stats} or {@code --rate}, with {@code --exact}: services have the same columns as back-ends. */
+    /** Reads {@code --stats} or {@code --rate}, with {@code --exact}: services have the same columns as back-ends. */
     static SortedMap<VirtualAddress, Row> withTotals(String text, int columns) throws ClusterException {
         return new Listing(columns, true).read(text);
     }
 
-    /** Of all others: services have words instead. */
+    /** Reads all others: services have words instead. */
     static SortedMap<VirtualAddress, Row> ofServers(String text, int columns) throws ClusterException {
         return new Listing(columns, false).read(text);
     }

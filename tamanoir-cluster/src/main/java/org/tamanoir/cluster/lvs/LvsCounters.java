@@ -27,7 +27,7 @@ public record LvsCounters(SortedMap<VirtualAddress, Service> services) {
         services = Collections.unmodifiableSortedMap(new TreeMap<>(services));
     }
 
-    /** Of one back-end; zeros where it is not in the table. */
+    /** Returns those of one back-end; zeros where it is not in the table. */
     public Counters of(VirtualAddress at, RealServer server) {
         Service service = services.get(at);
         return service == null ? Counters.NONE : service.servers().getOrDefault(server.endpoint(), Counters.NONE);

@@ -1,5 +1,6 @@
 package org.tamanoir.cluster.lvs;
 
+import com.google.common.net.HostAndPort;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -11,13 +12,12 @@ import org.tamanoir.routing.Prefix;
 /** Addresses as ipvsadm 1.31 writes them with {@code -n}: numbers alone, no name is ever asked for. */
 final class LvsText {
     private static final int WORDS = 8;
-    private static final int MAX_PORT = 65_535;
     private static final int IPV4_BITS = 32;
     private static final int IPV6_BITS = 128;
 
     private LvsText() {}
 
-    /** {@code 10.0.0.1:3322}, {@code [fd00::1]:3322}. */
+    /** Returns {@code 10.0.0.1:3322}, {@code [fd00::1]:3322}. */
     static String endpoint(InetAddress address, int port) {
         return (address instanceof Inet6Address ? "[" + host(address) + "]" : host(address)) + ":" + port;
     }
@@ -30,10 +30,10 @@ final class LvsText {
         if (!(address instanceof Inet6Address)) {
             return address.getHostAddress();
         }
-        ByteBuffer octets = ByteBuffer.wrap(address.getAddress());
+        ByteBuffer bytes = ByteBuffer.wrap(address.getAddress());
         int[] words = new int[WORDS];
         for (int i = 0; i < WORDS; i++) {
-            words[i] = Short.toUnsignedInt(octets.getShort());
+            words[i] = Short.toUnsignedInt(bytes.getShort());
         }
         int start = longestZeros(words);
         int zeros = zerosAt(words, start);
@@ -87,11 +87,11 @@ final class LvsText {
                         .putInt((int) whole.low())
                         .array());
             }
-            byte[] octets = ByteBuffer.allocate(2 * Long.BYTES)
+            byte[] bytes = ByteBuffer.allocate(2 * Long.BYTES)
                     .putLong(whole.high())
                     .putLong(whole.low())
                     .array();
-            return Inet6Address.getByAddress(null, octets, -1);
+            return Inet6Address.getByAddress(null, bytes, -1);
         } catch (UnknownHostException e) { // by a wrong length alone
             throw new IllegalArgumentException("'" + text + "' is no address", e);
         }
@@ -103,12 +103,7 @@ final class LvsText {
      * @throws IllegalArgumentException if there is none
      */
     static InetAddress addressOf(String endpoint) {
-        String host = endpoint.substring(0, colon(endpoint));
-        boolean bracketed = host.startsWith("[") && host.endsWith("]");
-        if (bracketed != (host.indexOf(':') >= 0)) {
-            throw new IllegalArgumentException("'" + endpoint + "' is no address and port");
-        }
-        return address(bracketed ? host.substring(1, host.length() - 1) : host);
+        return address(split(endpoint).getHost());
     }
 
     /**
@@ -117,27 +112,23 @@ final class LvsText {
      * @throws IllegalArgumentException if there is none
      */
     static int portOf(String endpoint) {
-        int port = Integer.parseInt(endpoint.substring(colon(endpoint) + 1));
-        if (port < 0 || port > MAX_PORT) {
-            throw new IllegalArgumentException("port " + port + " must be 0 to " + MAX_PORT);
-        }
-        return port;
+        return split(endpoint).getPort();
     }
 
-    private static int colon(String endpoint) {
-        int colon = endpoint.lastIndexOf(':');
-        if (colon < 0) {
+    private static HostAndPort split(String endpoint) {
+        HostAndPort parts = HostAndPort.fromString(endpoint).requireBracketsForIPv6();
+        if (!parts.hasPort() || endpoint.startsWith("[") != (parts.getHost().indexOf(':') >= 0)) {
             throw new IllegalArgumentException("'" + endpoint + "' is no address and port");
         }
-        return colon;
+        return parts;
     }
 
-    /** The prefix length that means a whole address of the kind. */
+    /** Returns the prefix length that means a whole address of the kind. */
     static int bits(boolean ipv6) {
         return ipv6 ? IPV6_BITS : IPV4_BITS;
     }
 
-    /** A prefix length as {@code -M} takes it: 255.255.255.0 of 24, but 64 itself for IPv6. */
+    /** Returns a prefix length as {@code -M} takes it: 255.255.255.0 of 24, but 64 itself for IPv6. */
     static String mask(int prefix, boolean ipv6) {
         return ipv6 ? Integer.toString(prefix) : dotted((int) (-1L << IPV4_BITS - prefix));
     }

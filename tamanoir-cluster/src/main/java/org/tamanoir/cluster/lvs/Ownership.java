@@ -13,7 +13,6 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
 
 /**
  * Which virtual services of this network namespace a director has made: kept in a file, so that it knows them after a
@@ -28,7 +27,7 @@ import org.tamanoir.cluster.ClusterException;
 public final class Ownership implements AutoCloseable {
     private static final String LOCK = "ipvs-services.lock";
     /** Of a process number. */
-    private static final int MAX_HOLDER_OCTETS = 32;
+    private static final int MAX_HOLDER_BYTES = 32;
     /** Folders held by this process: closing a second channel to a lock's file would give the lock back. */
     private static final Set<Path> HELD = new HashSet<>();
 
@@ -84,7 +83,7 @@ public final class Ownership implements AutoCloseable {
                     file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             FileLock taken = channel.tryLock();
             if (taken == null) {
-                ByteBuffer holder = ByteBuffer.allocate(MAX_HOLDER_OCTETS);
+                ByteBuffer holder = ByteBuffer.allocate(MAX_HOLDER_BYTES);
                 channel.read(holder, 0);
                 channel.close();
                 throw held(
@@ -111,7 +110,7 @@ public final class Ownership implements AutoCloseable {
         return Set.copyOf(OwnershipRecord.read(folder, OwnershipRecord.here()));
     }
 
-    /** Those of the record, sorted. */
+    /** Returns those of the record, sorted. */
     public Set<VirtualAddress> owned() {
         return new TreeSet<>(owned);
     }

@@ -1,18 +1,14 @@
 package org.tamanoir.cluster.lvs;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.deploy.SmallFile;
 
 /**
  * The file of an {@link Ownership}:
@@ -33,7 +29,7 @@ final class OwnershipRecord {
 
     private static final String HEADER = "tamanoir virtual services 1";
     private static final String END = "end";
-    private static final long LIMIT_OCTETS = 1 << 20;
+    private static final long LIMIT_BYTES = 1 << 20;
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path NAMESPACE = Path.of("/proc/thread-self/ns/net");
 
@@ -47,7 +43,7 @@ final class OwnershipRecord {
 
     private OwnershipRecord() {}
 
-    /** That of the calling thread. */
+    /** Returns that of the calling thread. */
     static Place here() throws ClusterException {
         try {
             return new Place(ProcFile.read(BOOT), String.valueOf(Files.getAttribute(NAMESPACE, "unix:ino")));
@@ -66,10 +62,11 @@ final class OwnershipRecord {
         Path file = folder.resolve(FILE);
         List<String> lines;
         try {
-            if (Files.size(file) > LIMIT_OCTETS) {
-                throw broken(file, "more than " + LIMIT_OCTETS + " octets");
-            }
-            lines = Files.readAllLines(file, StandardCharsets.UTF_8);
+            lines = new String(SmallFile.read(file, LIMIT_BYTES), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+        } catch (SmallFile.TooLargeException e) {
+            throw broken(file, "more than " + LIMIT_BYTES + " bytes");
         } catch (NoSuchFileException e) {
             return Set.of();
         } catch (IOException e) {
@@ -121,20 +118,8 @@ final class OwnershipRecord {
         services.forEach(at -> text.append(at).append('\n'));
         text.append(END).append('\n');
         Path file = folder.resolve(FILE);
-        Path fresh = folder.resolve(FILE + ".new");
         try {
-            try (FileChannel channel = FileChannel.open(
-                    fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-                ByteBuffer octets = StandardCharsets.UTF_8.encode(text.toString());
-                while (octets.hasRemaining()) {
-                    channel.write(octets);
-                }
-                channel.force(true);
-            }
-            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            try (FileChannel directory = FileChannel.open(folder, StandardOpenOption.READ)) {
-                directory.force(true); // the new name too
-            }
+            SmallFile.replace(file, text.toString().getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new ClusterException("cannot write " + file + ": " + e.getMessage(), e);
         }

@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
 
 /**
  * Finds what has to be changed. Pure: no process, no clock.
@@ -23,7 +22,7 @@ public final class Planner {
     private Planner() {}
 
     /**
-     * The difference. Virtual services that are neither wanted nor owned are not touched.
+     * Returns the difference. Virtual services that are neither wanted nor owned are not touched.
      *
      * @param owned those that this director has made
      * @throws ClusterException if a wanted service is there already and is not owned, or if LVS cannot have it
@@ -56,7 +55,9 @@ public final class Planner {
                 + (one ? " is" : " are")
                 + " in the kernel's table already and not made by this director: end who keeps "
                 + (one ? "it" : "them") + " and remove " + (one ? "it" : "them") + " ("
-                + services.stream().map(at -> "ipvsadm " + Commands.delete(at)).collect(Collectors.joining("; "))
+                + services.stream()
+                        .map(at -> "ipvsadm " + IpvsCommands.delete(at))
+                        .collect(Collectors.joining("; "))
                 + "), or choose another address or port";
     }
 
@@ -110,9 +111,9 @@ public final class Planner {
         void bring(@Nullable VirtualService there, VirtualService wanted) {
             VirtualAddress at = wanted.at();
             if (there == null) {
-                adds.add(new Change(at, Commands.add(wanted), Commands.delete(at)));
+                adds.add(new Change(at, IpvsCommands.add(wanted), IpvsCommands.delete(at)));
             } else if (!there.with(List.of()).equals(wanted.with(List.of()))) {
-                serviceEdits.add(new Change(at, Commands.edit(wanted), Commands.edit(there)));
+                serviceEdits.add(new Change(at, IpvsCommands.edit(wanted), IpvsCommands.edit(there)));
             }
             Collection<RealServer> old =
                     there == null ? List.of() : there.servers().values();
@@ -126,20 +127,20 @@ public final class Planner {
 
         private void bring(VirtualAddress at, @Nullable RealServer there, RealServer wanted) {
             if (there == null) {
-                adds.add(new Change(at, Commands.add(at, wanted), Commands.delete(at, wanted)));
+                adds.add(new Change(at, IpvsCommands.add(at, wanted), IpvsCommands.delete(at, wanted)));
             } else if (!there.equals(wanted)) {
                 (wanted.weight() == 0 ? quiets : serverEdits)
-                        .add(new Change(at, Commands.edit(at, wanted), Commands.edit(at, there)));
+                        .add(new Change(at, IpvsCommands.edit(at, wanted), IpvsCommands.edit(at, there)));
             }
         }
 
         void remove(VirtualService there) {
             there.servers().values().forEach(server -> remove(there.at(), server));
-            removes.add(new Change(there.at(), Commands.delete(there.at()), Commands.add(there)));
+            removes.add(new Change(there.at(), IpvsCommands.delete(there.at()), IpvsCommands.add(there)));
         }
 
         private void remove(VirtualAddress at, RealServer server) {
-            removes.add(new Change(at, Commands.delete(at, server), Commands.add(at, server)));
+            removes.add(new Change(at, IpvsCommands.delete(at, server), IpvsCommands.add(at, server)));
         }
 
         List<Change> inOrder() {

@@ -8,23 +8,23 @@ import java.nio.file.Path;
 
 /** Files under {@code /proc/sys}. */
 final class ProcFile {
-    private static final int LIMIT_OCTETS = 4096;
+    private static final int LIMIT_BYTES = 4096;
 
     private ProcFile() {}
 
     /**
      * Reads a setting, numbers parted by one space. In one go: the kernel cuts numbers off at the end of the first read,
-     * and {@link Files#readString} begins with one octet where a file says that it is empty, as all of these do.
+     * and {@link Files#readString} begins with one byte where a file says that it is empty, as all of these do.
      */
     static String read(Path file) throws IOException {
-        byte[] octets = new byte[LIMIT_OCTETS];
+        byte[] bytes = new byte[LIMIT_BYTES];
         try (InputStream from = Files.newInputStream(file)) {
-            int length = Math.max(0, from.read(octets));
-            return normal(new String(octets, 0, length, StandardCharsets.US_ASCII));
+            int length = Math.max(0, from.read(bytes));
+            return normal(new String(bytes, 0, length, StandardCharsets.US_ASCII));
         }
     }
 
-    /** Several numbers are parted by tabs in what is read. */
+    /** Returns numbers parted by one space: the kernel parts them by tabs. */
     static String normal(String value) {
         return value.strip().replaceAll("\\s+", " ");
     }

@@ -1,8 +1,10 @@
 package org.tamanoir.cluster.lvs;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,19 +13,28 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.tamanoir.cluster.ClusterException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One program, started anew for each question; it inherits the network namespace of the thread that asks.
+ * One program of the host, started anew for each question; it inherits the network namespace of the thread that asks, speaks
+ * English, and is bounded in time and in what it says.
  *
  * <p>Thread contract: any thread. An interrupt does not end a run, whose time is bounded: the thread has it afterwards.
  */
-final class Program {
-    private static final long TIMEOUT_MS = 10_000;
+public final class Program {
+    private static final long TIMEOUT_MS = 20_000;
     /** A table of some hundred thousand back-ends. */
-    private static final int LIMIT_OCTETS = 16 << 20;
+    private static final int LIMIT_BYTES = 16 << 20;
     /** For the last output after the program's end: what it started may hold the pipe still. */
     private static final long GRACE_MS = 1_000;
+
+    /** Where administration programs are, which the PATH of a service may lack. */
+    static final List<String> FOLDERS = List.of("/usr/sbin", "/sbin", "/usr/bin", "/bin");
+
+    /** Packages that are called otherwise than their programs. */
+    private static final Map<String, String> PACKAGES =
+            Map.of("arping", "iputils-arping", "ip", "iproute2", "unshare", "util-linux");
 
     private final Path file;
     private final String name;
@@ -33,12 +44,47 @@ final class Program {
         name = String.valueOf(file.getFileName());
     }
 
-    /** Status, and both outputs as one. */
-    record Result(int status, String output) {
-        /** In one line. */
-        String words() {
-            return output.strip().replaceAll("\\s*\\R\\s*", "; ");
+    /** Status, and both outputs as one, in the order of the program's writes. */
+    public record Result(int status, String output) {
+        public boolean isGood() {
+            return status == 0;
         }
+
+        /** Returns the output in one line; the status where there is none. */
+        public String words() {
+            return output.isBlank() ? "status " + status : output.strip().replaceAll("\\s*\\R\\s*", "; ");
+        }
+    }
+
+    /** Returns the file of a program; null if the host has none. */
+    public static @Nullable Path find(String program) {
+        String path = System.getenv().getOrDefault("PATH", "");
+        return Stream.concat(Stream.of(path.split(File.pathSeparator)), FOLDERS.stream())
+                .filter(folder -> folder.startsWith("/"))
+                .map(folder -> Path.of(folder, program))
+                .filter(file -> Files.isRegularFile(file) && Files.isExecutable(file))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Runs a program by its name, whatever its status is. */
+    public static Result run(List<String> command) throws ClusterException {
+        String name = command.get(0);
+        Path file = find(name);
+        if (file == null) {
+            throw new ClusterException(
+                    "no program " + name + ": install the package " + PACKAGES.getOrDefault(name, name));
+        }
+        return new Program(file).run("", command.subList(1, command.size()));
+    }
+
+    /** Runs a program by its name, which must end well; returns its output. */
+    public static String good(List<String> command) throws ClusterException {
+        Result result = run(command);
+        if (!result.isGood()) {
+            throw new ClusterException(String.join(" ", command) + ": " + result.words());
+        }
+        return result.output();
     }
 
     /**
@@ -84,7 +130,7 @@ final class Program {
         return new Result(process.exitValue(), output(output));
     }
 
-    /** What it does not read any more is not its input. */
+    /** Writes its input; what it does not read any more is none. */
     private static void write(Process process, String input) {
         try (var to = process.getOutputStream()) {
             to.write(input.getBytes(StandardCharsets.UTF_8));
@@ -93,14 +139,14 @@ final class Program {
         }
     }
 
-    /** Where it says too much, the closed pipe ends it. */
+    /** Reads what it says; where that is too much, the closed pipe ends it. */
     private static String read(InputStream output) throws IOException {
         try (InputStream from = output) {
-            byte[] octets = from.readNBytes(LIMIT_OCTETS);
+            byte[] bytes = from.readNBytes(LIMIT_BYTES);
             if (from.read() >= 0) {
-                throw new IOException("more than " + LIMIT_OCTETS + " octets of output");
+                throw new IOException("more than " + LIMIT_BYTES + " bytes of output");
             }
-            return new String(octets, StandardCharsets.UTF_8);
+            return new String(bytes, StandardCharsets.UTF_8);
         }
     }
 

@@ -13,17 +13,17 @@ public enum Protocol {
         this.option = option;
     }
 
-    /** {@code tcp} or {@code udp}. */
+    /** Returns {@code tcp} or {@code udp}. */
     public String label() {
         return label;
     }
 
-    /** The option of ipvsadm. */
+    /** Returns the option of ipvsadm. */
     String option() {
         return option;
     }
 
-    /** The protocol of a label. */
+    /** Returns the protocol of a label. */
     public static Protocol of(String label) {
         return switch (label) {
             case "tcp" -> TCP;

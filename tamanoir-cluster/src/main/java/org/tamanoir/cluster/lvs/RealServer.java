@@ -19,13 +19,8 @@ public record RealServer(InetAddress address, int port, Forwarding forwarding, i
         }
     }
 
-    /** As ipvsadm writes it. */
+    /** Returns the address and port as ipvsadm writes them. */
     public String endpoint() {
         return LvsText.endpoint(address, port);
-    }
-
-    /** The same with another weight. */
-    public RealServer weight(int other) {
-        return new RealServer(address, port, forwarding, other, upper, lower);
     }
 }

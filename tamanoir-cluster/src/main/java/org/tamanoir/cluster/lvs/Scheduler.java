@@ -41,17 +41,17 @@ public enum Scheduler {
         this.flags = List.of(flags);
     }
 
-    /** The name of ipvsadm. */
+    /** Returns the name of ipvsadm. */
     public String label() {
         return name().toLowerCase(java.util.Locale.ROOT);
     }
 
-    /** Flags that it takes, by the names of ipvsadm. */
+    /** Returns the flags that it takes, by the names of ipvsadm. */
     public List<String> flags() {
         return flags;
     }
 
-    /** The scheduler of a name. */
+    /** Returns the scheduler of a name. */
     public static Scheduler of(String label) {
         for (Scheduler each : values()) {
             if (each.label().equals(label)) {

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
 
 /**
  * Does to a table in memory what ipvsadm does to the kernel's: the lines of {@code ipvsadm --save -n}, done to an empty
@@ -89,7 +88,7 @@ final class TableEditor {
         }
     }
 
-    /** The back-end that a line is about, as ipvsadm writes it; null if it is about the service. */
+    /** Returns the back-end that a line is about, as ipvsadm writes it; null if it is about the service. */
     static @Nullable String server(String line) {
         return options(line).get("-r");
     }
@@ -113,7 +112,7 @@ final class TableEditor {
         return options;
     }
 
-    /** Whose service; null for kinds that never are a director's. */
+    /** Returns whose service; null for kinds that never are a director's. */
     private static @Nullable VirtualAddress at(Map<String, String> options) {
         if (options.containsKey("-f") || options.containsKey("--sctp-service")) {
             return null;
@@ -122,7 +121,7 @@ final class TableEditor {
         return at(protocol, value(options, protocol.option()));
     }
 
-    /** The key of a service; null for one that takes all ports, or all addresses. */
+    /** Returns the key of a service; null for one that takes all ports, or all addresses. */
     static @Nullable VirtualAddress at(Protocol protocol, String endpoint) {
         InetAddress address = LvsText.addressOf(endpoint);
         int port = LvsText.portOf(endpoint);

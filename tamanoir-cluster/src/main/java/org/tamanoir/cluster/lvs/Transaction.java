@@ -7,7 +7,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
 
 /**
  * All changes of a plan, or none.
@@ -69,7 +68,7 @@ final class Transaction {
         made.add(change);
     }
 
-    /** What ipvsadm said, or why it could not be asked. */
+    /** Returns what ipvsadm said, or why it could not be asked. */
     private String restore(List<String> lines) {
         try {
             return ipvs.restore(lines);
@@ -78,7 +77,7 @@ final class Transaction {
         }
     }
 
-    /** The first change that is not in the table; null if all are. */
+    /** Returns the first change that is not in the table; null if all are. */
     private @Nullable Change failed() {
         try {
             LvsTable now = ipvs.read();
@@ -130,7 +129,10 @@ final class Transaction {
                 .toList();
     }
 
-    /** What a change is about, in a table: a service without its back-ends, or one back-end; null where it is not. */
+    /**
+     * Returns what a change is about, in a table: a service without its back-ends, or one back-end; null where it is
+     * not.
+     */
     private static @Nullable Object spot(LvsTable table, Change change) {
         VirtualService service = table.services().get(change.at());
         String server = TableEditor.server(change.line());

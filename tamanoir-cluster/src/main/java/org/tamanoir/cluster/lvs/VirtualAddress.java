@@ -27,7 +27,7 @@ public record VirtualAddress(Protocol protocol, InetAddress address, int port) i
         return address instanceof Inet6Address;
     }
 
-    /** As ipvsadm writes it: {@code 10.0.0.1:3322}, {@code [fd00::1]:3322}. */
+    /** Returns what ipvsadm writes: {@code 10.0.0.1:3322}, {@code [fd00::1]:3322}. */
     public String endpoint() {
         return LvsText.endpoint(address, port);
     }
@@ -41,7 +41,7 @@ public record VirtualAddress(Protocol protocol, InetAddress address, int port) i
                 .compare(this, other);
     }
 
-    /** {@code tcp 10.0.0.1:3322}. */
+    /** Returns {@code tcp 10.0.0.1:3322}. */
     @Override
     public String toString() {
         return protocol.label() + " " + endpoint();

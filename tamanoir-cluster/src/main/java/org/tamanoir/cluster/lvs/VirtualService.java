@@ -31,7 +31,7 @@ public record VirtualService(
         servers = Collections.unmodifiableMap(new TreeMap<>(servers));
     }
 
-    /** One with these back-ends. */
+    /** Returns one with these back-ends. */
     public VirtualService with(Collection<RealServer> others) {
         Map<String, RealServer> all = new TreeMap<>();
         others.forEach(server -> all.put(server.endpoint(), server));

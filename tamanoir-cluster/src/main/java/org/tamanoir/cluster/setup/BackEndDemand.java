@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import org.tamanoir.cluster.ClusterException;
-import org.tamanoir.cluster.Welcome;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Forwarding;
 import tools.jackson.databind.JsonNode;
 
@@ -115,12 +115,12 @@ final class BackEndDemand {
             obstacles.add(
                     "no interface " + networkInterface + ": name the one that leads to the director, see ip link");
         }
-        int ignored = Setting.number(Setting.ALL + "arp_ignore");
+        int ignored = Sysctl.number(Sysctl.ALL + "arp_ignore");
         if (isQuietWanted() && ignored > 2) { // the larger one of all's and the interface's counts
-            String path = Setting.ALL + "arp_ignore";
-            obstacles.add(Setting.name(path) + " is " + ignored
+            String path = Sysctl.ALL + "arp_ignore";
+            obstacles.add(Sysctl.name(path) + " is " + ignored
                     + ", and 3 and more let no interface keep quiet about virtual addresses alone: "
-                    + Setting.command(path, "1"));
+                    + Sysctl.command(path, "1"));
         }
         return obstacles;
     }
@@ -175,7 +175,7 @@ final class BackEndDemand {
                         !each.isEmpty() && known.stream().anyMatch(director -> each.equals(hardware.get(director))));
     }
 
-    /** Where the default routes of the best metric lead; empty where there is none. */
+    /** Returns where the default routes of the best metric lead; empty where there is none. */
     private static Set<String> gateways(String family) throws ClusterException {
         Map<Long, Set<String>> byMetric = new TreeMap<>();
         for (JsonNode route : Host.json("ip", family, "-json", "route", "show", "default")) {

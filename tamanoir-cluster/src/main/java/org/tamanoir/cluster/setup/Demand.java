@@ -1,7 +1,7 @@
 package org.tamanoir.cluster.setup;
 
 import java.util.List;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.cluster.lvs.ClusterException;
 
 /**
  * What a host is to have.

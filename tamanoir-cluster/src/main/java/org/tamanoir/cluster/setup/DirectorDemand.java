@@ -7,11 +7,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
-import org.tamanoir.cluster.ClusterService;
-import org.tamanoir.cluster.DirectorConfig;
-import org.tamanoir.cluster.Vrrp;
+import org.tamanoir.cluster.config.ClusterService;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.Vrrp;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Forwarding;
+import org.tamanoir.cluster.lvs.Program;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -56,18 +57,22 @@ final class DirectorDemand {
         if (isNat) {
             // A router that takes a packet in and sends it out on one interface tells the sender of a shorter way, past
             // itself; here answers must not take it.
-            steps.add(Step.setting(Setting.ALL + "send_redirects", 0, 1));
+            steps.add(Step.setting(Sysctl.ALL + "send_redirects", 0, 1));
             if (outside != null) {
                 steps.add(Step.setting("net/ipv4/conf/" + outside + "/send_redirects", 0, 1));
             }
-            steps.add(Step.setting(Setting.ALL + "accept_redirects", 0, 1)); // as the kernel itself does for a router
-            steps.add(Step.setting(Setting.FORWARDING, 1, 0));
+            steps.add(Step.setting(Sysctl.ALL + "accept_redirects", 0, 1)); // as the kernel itself does for a router
+            steps.add(Step.setting(Sysctl.FORWARDING, 1, 0));
         }
         if (isNat6) {
             steps.add(Step.setting(FORWARDING6, 1, 0));
         }
         if (vrrp == null && networkInterface != null) {
             String own = networkInterface;
+            if (addresses.stream().anyMatch(Inet6Address.class::isInstance)) {
+                // The kernel asks whether another host has it, then tells all that it is here (RFC 4862, RFC 4861).
+                steps.add(Step.setting("net/ipv6/conf/" + own + "/ndisc_notify", 1, 0));
+            }
             addresses.forEach(address -> steps.add(Step.address(own, address)));
         }
         return steps;
@@ -96,21 +101,21 @@ final class DirectorDemand {
                         + ": stop it there, then ip address del " + Host.prefix(each) + " dev " + networkInterface);
             }
         }
-        if (isNat6 && Setting.number(FORWARDING6) == 0) {
+        if (isNat6 && Sysctl.number(FORWARDING6) == 0) {
             obstacles.addAll(advertisedRoutes());
         }
         return obstacles;
     }
 
-    /** A host that forwards IPv6 drops default routes that routers advertise, unless it is told not to. */
+    /** Tells of default routes that forwarding would lose: a host that forwards IPv6 drops those that routers advertise. */
     private static List<String> advertisedRoutes() throws ClusterException {
         Set<String> lost = new LinkedHashSet<>();
         for (JsonNode route : Host.json("ip", "-6", "-json", "route", "show", "default")) {
             String device = route.path("dev").asString("");
             String path = "net/ipv6/conf/" + device + "/accept_ra";
-            if (route.path("protocol").asString("").equals("ra") && Setting.number(path) < 2) {
+            if (route.path("protocol").asString("").equals("ra") && Sysctl.number(path) < 2) {
                 lost.add("the IPv6 default route by " + device + " would be lost with forwarding: "
-                        + Setting.command(path, "2"));
+                        + Sysctl.command(path, "2"));
             }
         }
         return List.copyOf(lost);
@@ -118,7 +123,7 @@ final class DirectorDemand {
 
     private List<String> advice(Host host) {
         List<String> advice = new ArrayList<>();
-        if (vrrp != null && Command.find("keepalived") == null) {
+        if (vrrp != null && Program.find("keepalived") == null) {
             advice.add("no program keepalived: apt-get install keepalived");
         }
         if (vrrp == null && networkInterface == null) {

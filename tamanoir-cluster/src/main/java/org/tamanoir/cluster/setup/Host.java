@@ -1,14 +1,15 @@
 package org.tamanoir.cluster.setup;
 
+import com.google.common.net.InetAddresses;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.cluster.lvs.Program;
 import org.tamanoir.routing.Prefix;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -24,10 +25,16 @@ final class Host {
      * A network interface.
      *
      * @param isUp set up by the administrator; its cable may be out
+     * @param hasNeighbours with hardware addresses that can be asked for
      * @param hardware address; empty if it has none
      * @param failed addresses that another host has, as the kernel found out (RFC 4862)
      */
-    private record Interface(boolean isUp, String hardware, List<InetAddress> addresses, List<InetAddress> failed) {}
+    private record Interface(
+            boolean isUp,
+            boolean hasNeighbours,
+            String hardware,
+            List<InetAddress> addresses,
+            List<InetAddress> failed) {}
 
     private final Map<String, Interface> interfaces;
 
@@ -48,7 +55,12 @@ final class Host {
             }
             found.put(
                     each.path("ifname").asString(""),
-                    new Interface(hasFlag(each, "UP"), each.path("address").asString(""), addresses, failed));
+                    new Interface(
+                            hasFlag(each, "UP"),
+                            each.path("link_type").asString("").equals("ether") && !hasFlag(each, "NOARP"),
+                            each.path("address").asString(""),
+                            addresses,
+                            failed));
         }
         return new Host(found);
     }
@@ -62,9 +74,9 @@ final class Host {
         return false;
     }
 
-    /** What a program says in JSON; nothing said is an empty list. */
+    /** Returns what a program says in JSON; nothing said is an empty list. */
     static JsonNode json(String... command) throws ClusterException {
-        String said = Command.good(List.of(command));
+        String said = Program.good(List.of(command));
         try {
             return MAPPER.readTree(said.isBlank() ? "[]" : said);
         } catch (JacksonException e) {
@@ -75,14 +87,9 @@ final class Host {
         }
     }
 
-    /** The address of a text; null if it is none. Asks no name server. */
+    /** Returns the address of a text; null if it is none. Asks no name server. */
     static @Nullable InetAddress address(String text) {
-        boolean literal = text.matches("[0-9]{1,3}(\\.[0-9]{1,3}){3}") || text.matches("[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*");
-        try {
-            return literal ? InetAddress.getByName(text) : null;
-        } catch (UnknownHostException e) {
-            return null;
-        }
+        return InetAddresses.isInetAddress(text) ? InetAddresses.forString(text) : null;
     }
 
     boolean has(String networkInterface) {
@@ -94,18 +101,24 @@ final class Host {
         return found != null && found.isUp();
     }
 
+    /** Returns whether hosts on the interface's link are found by asking all for an address. */
+    boolean hasNeighbours(String networkInterface) {
+        Interface found = interfaces.get(networkInterface);
+        return found != null && found.hasNeighbours();
+    }
+
     boolean hasAddress(String networkInterface, InetAddress address) {
         Interface found = interfaces.get(networkInterface);
         return found != null && found.addresses().contains(address);
     }
 
-    /** Whether the kernel holds the address back, as another host has it. */
+    /** Returns whether the kernel holds the address back, as another host has it. */
     boolean hasFailed(String networkInterface, InetAddress address) {
         Interface found = interfaces.get(networkInterface);
         return found != null && found.failed().contains(address);
     }
 
-    /** The interface that has an address. */
+    /** Returns the interface that has an address. */
     Optional<String> holder(InetAddress address) {
         return interfaces.entrySet().stream()
                 .filter(each -> each.getValue().addresses().contains(address))
@@ -113,7 +126,7 @@ final class Host {
                 .findFirst();
     }
 
-    /** Addresses of all hardware here. */
+    /** Returns addresses of all hardware here. */
     List<String> hardware() {
         return interfaces.values().stream()
                 .map(Interface::hardware)
@@ -121,12 +134,12 @@ final class Host {
                 .toList();
     }
 
-    /** {@code 10.0.0.1/32}, {@code fd00::1/128}. */
+    /** Returns {@code 10.0.0.1/32}, {@code fd00::1/128}. */
     static String prefix(InetAddress address) {
         return Prefix.of(address).toString();
     }
 
-    /** {@code 10.0.0.1}, {@code fd00::1}. */
+    /** Returns {@code 10.0.0.1}, {@code fd00::1}. */
     static String text(InetAddress address) {
         return prefix(address).split("/", 2)[0];
     }

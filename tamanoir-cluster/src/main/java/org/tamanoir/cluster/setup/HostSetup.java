@@ -9,9 +9,9 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
-import org.tamanoir.cluster.DirectorConfig;
-import org.tamanoir.cluster.Welcome;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.setup.SetupFile.Made;
 
 /**
@@ -37,25 +37,13 @@ public final class HostSetup {
     }
 
     /**
-     * For a back-end whose directors' addresses are not known: that answers by NAT go back through one is not checked,
-     * only that they can go somewhere.
+     * Returns what a back-end's host needs.
      *
      * @param services of the cluster
      * @param networkInterface that packets come in by; the one that leads to the director
      * @param stateFile where it is written what was changed, so that a killed node's successor can take it back
-     */
-    public static HostSetup backEnd(List<Welcome.Served> services, String networkInterface, Path stateFile)
-            throws ClusterException {
-        return backEnd(services, networkInterface, stateFile, List.of());
-    }
-
-    /**
-     * For a back-end.
-     *
-     * @param services of the cluster
-     * @param networkInterface that packets come in by; the one that leads to the director
-     * @param stateFile where it is written what was changed, so that a killed node's successor can take it back
-     * @param directors addresses of theirs on the back-ends' network
+     * @param directors addresses of theirs on the back-ends' network; where none is known, answers by NAT may go back
+     *     through whatever host
      */
     public static HostSetup backEnd(
             List<Welcome.Served> services, String networkInterface, Path stateFile, Collection<InetAddress> directors)
@@ -63,12 +51,12 @@ public final class HostSetup {
         return new HostSetup(BackEndDemand.of(services, networkInterface, directors), stateFile);
     }
 
-    /** For a director: the virtual addresses, forwarding for NAT. */
+    /** Returns what a director's host needs: the virtual addresses, forwarding for NAT. */
     public static HostSetup director(DirectorConfig config) throws ClusterException {
         return new HostSetup(DirectorDemand.of(config), config.stateFolder().resolve(DIRECTOR_FILE));
     }
 
-    /** What is missing, one line each with the remedy as a command; empty = all is right. Changes nothing. */
+    /** Returns what is missing, one line each with the remedy as a command; empty = all is right. Changes nothing. */
     public List<String> findings() throws ClusterException {
         Host host = Host.look();
         List<String> findings = new ArrayList<>(demand.obstacles().look(host));
@@ -82,12 +70,14 @@ public final class HostSetup {
         return List.copyOf(findings);
     }
 
-    /** All steps as shell commands that root can run, whether they are needed now or not. */
+    /** Returns all steps as shell commands that root can run, whether they are needed now or not. */
     public List<String> commands() {
         return demand.steps().stream().map(Step::command).toList();
     }
 
-    /** The commands that take it back: to the values that were written down, else to those of now or usual ones. */
+    /**
+     * Returns the commands that take it back: to the values that were written down, else to those of now or usual ones.
+     */
     public List<String> undoCommands() {
         List<Made> made = madeOrNone();
         List<String> commands = new ArrayList<>();
@@ -183,7 +173,7 @@ public final class HostSetup {
         }
     }
 
-    /** In reverse order; gives those that could not be taken back. */
+    /** Takes steps back in reverse order; returns those that could not be. */
     private static List<Made> takeBack(List<Made> made, ClusterException failure) {
         List<Made> left = new ArrayList<>();
         @Nullable Host host = null; // looked at once, where there is something to look for
@@ -206,7 +196,7 @@ public final class HostSetup {
                 .orElse(null);
     }
 
-    /** Whether this process may do all that: root, or CAP_NET_ADMIN in the namespace's user namespace. */
+    /** Returns whether this process may do all that: root, or CAP_NET_ADMIN in the namespace's user namespace. */
     public static boolean isPrivileged() {
         try {
             for (String line : Files.readAllLines(Path.of("/proc/thread-self/status"))) {

@@ -1,11 +1,11 @@
 package org.tamanoir.cluster.setup;
 
 import java.util.regex.Pattern;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.cluster.lvs.ClusterException;
 
 /** Names of network interfaces, as they may stand in a command, a path and a configuration file. */
 final class InterfaceName {
-    /** The kernel takes up to 15 octets (IFNAMSIZ - 1) of nearly any kind; none but these are in use. */
+    /** The kernel takes up to 15 bytes (IFNAMSIZ - 1) of nearly any kind; none but these are in use. */
     private static final Pattern WANTED = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,14}");
 
     private InterfaceName() {}

@@ -10,10 +10,11 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.ClusterException;
-import org.tamanoir.cluster.ClusterService;
-import org.tamanoir.cluster.DirectorConfig;
-import org.tamanoir.cluster.Vrrp;
+import org.tamanoir.cluster.config.ClusterService;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.Vrrp;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.cluster.lvs.Program;
 
 /**
  * keepalived's part: which of two directors has the virtual addresses, and that both know the connections.
@@ -38,7 +39,7 @@ public final class Keepalived {
     private Keepalived() {}
 
     /**
-     * The text of keepalived.conf for this director.
+     * Returns the text of keepalived.conf for this director.
      *
      * @param readyUrl of this director's API, which keepalived asks whether it is well; plain http
      */
@@ -191,16 +192,16 @@ public final class Keepalived {
     /** Lets keepalived itself check a file; what it objects to, one line each. */
     public static List<String> check(Path file) throws ClusterException {
         List<String> test = List.of("keepalived", "--config-test", "--use-file=" + file.toAbsolutePath());
-        Command.Result result = Command.run(test);
+        Program.Result result = Program.run(test);
         if (result.status() == SIGTERM_STATUS) {
             // Version 2.2.7, corrected in 2.2.8, takes a test for an orphan when it comes to the scripts, and ends
             // itself, unless it has no parent; the first process of a namespace has none.
             List<String> alone = new ArrayList<>(List.of("unshare", "--pid", "--fork"));
             alone.addAll(test);
-            Command.Result again = Command.run(alone);
-            result = again.said().startsWith("unshare:") ? new Command.Result(0, result.said()) : again;
+            Program.Result again = Program.run(alone);
+            result = again.output().startsWith("unshare:") ? new Program.Result(0, result.output()) : again;
         }
-        List<String> objections = result.said()
+        List<String> objections = result.output()
                 .lines()
                 .map(String::strip)
                 .filter(line -> !line.isEmpty())

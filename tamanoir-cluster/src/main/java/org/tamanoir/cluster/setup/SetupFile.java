@@ -1,15 +1,12 @@
 package org.tamanoir.cluster.setup;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.deploy.SmallFile;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -21,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class SetupFile {
     private static final JsonMapper MAPPER = JsonMapper.shared();
-    private static final int LIMIT_OCTETS = 1 << 20;
+    private static final int LIMIT_BYTES = 1 << 20;
 
     /** A change that was made, or was about to be when the process ended. */
     record Made(Step step, String former) {}
@@ -40,16 +37,14 @@ final class SetupFile {
 
     List<Made> read() throws ClusterException {
         try {
-            if (Files.size(file) > LIMIT_OCTETS) {
-                throw new ClusterException(
-                        file + ": more than " + LIMIT_OCTETS + " octets, no record of a host set-up");
-            }
-            Content content = MAPPER.readValue(Files.readAllBytes(file), Content.class);
+            Content content = MAPPER.readValue(SmallFile.read(file, LIMIT_BYTES), Content.class);
             boolean isHere =
                     content.boot().equals(boot()) && content.namespace().equals(namespace());
             return isHere ? content.made() : List.of();
         } catch (NoSuchFileException e) {
             return List.of();
+        } catch (SmallFile.TooLargeException e) {
+            throw new ClusterException(file + ": more than " + LIMIT_BYTES + " bytes, no record of a host set-up", e);
         } catch (IOException | JacksonException | NullPointerException e) {
             throw new ClusterException(
                     file + ": no record of a host set-up: " + e.getClass().getSimpleName()
@@ -58,27 +53,15 @@ final class SetupFile {
         }
     }
 
-    /** The record is on the disk when this returns; without changes there is no file. */
+    /** Writes the record, which is on the disk then; without changes there is no file. */
     void write(List<Made> made) throws ClusterException {
         try {
             if (made.isEmpty()) {
                 Files.deleteIfExists(file);
                 return;
             }
-            Path folder = Files.createDirectories(file.resolveSibling("."));
-            Path next = file.resolveSibling(file.getFileName() + ".new");
-            byte[] octets = MAPPER.writeValueAsBytes(new Content(boot(), namespace(), made));
-            try (FileChannel channel = FileChannel.open(
-                    next, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-                for (ByteBuffer rest = ByteBuffer.wrap(octets); rest.hasRemaining(); ) {
-                    channel.write(rest);
-                }
-                channel.force(true);
-            }
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
-            try (FileChannel channel = FileChannel.open(folder)) {
-                channel.force(true); // the name, too
-            }
+            Files.createDirectories(file.resolveSibling("."));
+            SmallFile.replace(file, MAPPER.writeValueAsBytes(new Content(boot(), namespace(), made)));
         } catch (IOException e) {
             throw new ClusterException(file + ": cannot be written, nothing was changed: " + e, e);
         }

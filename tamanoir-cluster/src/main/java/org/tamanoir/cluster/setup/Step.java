@@ -3,7 +3,8 @@ package org.tamanoir.cluster.setup;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Objects;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.cluster.lvs.Program;
 
 /**
  * One thing that a host needs.
@@ -48,7 +49,7 @@ record Step(Kind kind, String target, String value, String usual) {
         return new Step(Kind.SETTING, path, Integer.toString(value), Integer.toString(usual));
     }
 
-    /** Of IPv4; 0 where nobody has changed it. */
+    /** Returns a setting of IPv4; 0 where nobody has changed it. */
     static Step interfaceSetting(String networkInterface, String name, int value) {
         String path = "net/ipv4/conf/" + networkInterface + "/" + name;
         return new Step(Kind.INTERFACE_SETTING, path, Integer.toString(value), "0");
@@ -60,25 +61,25 @@ record Step(Kind kind, String target, String value, String usual) {
             case LOCAL_ADDRESS -> host.holder(address()).isPresent();
             case DEVICE -> host.has(target);
             case UP -> host.isUp(target);
-            case SETTING -> value.equals(Setting.read(target));
-            case INTERFACE_SETTING -> Setting.works(target);
+            case SETTING -> value.equals(Sysctl.read(target));
+            case INTERFACE_SETTING -> Sysctl.works(target);
         };
     }
 
-    /** What is to come back when this is undone; empty if that is clear. */
+    /** Returns what is to come back when this is undone; empty if that is clear. */
     String former() {
-        return isSetting() ? Objects.requireNonNullElse(Setting.read(target), usual) : "";
+        return isSetting() ? Objects.requireNonNullElse(Sysctl.read(target), usual) : "";
     }
 
     void make() throws ClusterException {
         if (isSetting()) {
-            Setting.write(target, value);
+            Sysctl.write(target, value);
             return;
         }
-        Command.Result result = Command.run(words());
+        Program.Result result = Program.run(words());
         boolean isThere = kind == Kind.DEVICE && Host.look().has(target); // it came with the module that this loads
         if (!result.isGood() && !isThere) {
-            throw new ClusterException(command() + ": " + result.line());
+            throw new ClusterException(command() + ": " + result.words());
         }
     }
 
@@ -88,39 +89,39 @@ record Step(Kind kind, String target, String value, String usual) {
             return;
         }
         if (isSetting()) {
-            Setting.write(target, former);
+            Sysctl.write(target, former);
             return;
         }
-        Command.Result result = Command.run(undoWords());
+        Program.Result result = Program.run(undoWords());
         if (!result.isGood() && isMade(Host.look())) {
-            throw new ClusterException(undoCommand(former) + ": " + result.line());
+            throw new ClusterException(undoCommand(former) + ": " + result.words());
         }
     }
 
     private boolean isMade(Host host) {
         return switch (kind) {
             case LOCAL_ADDRESS -> host.hasAddress(target, address());
-            case SETTING, INTERFACE_SETTING -> value.equals(Setting.read(target));
+            case SETTING, INTERFACE_SETTING -> value.equals(Sysctl.read(target));
             case ADDRESS, DEVICE, UP -> isDone(host);
         };
     }
 
     String command() {
-        return isSetting() ? Setting.command(target, value) : String.join(" ", words());
+        return isSetting() ? Sysctl.command(target, value) : String.join(" ", words());
     }
 
     String undoCommand(String former) {
-        return isSetting() ? Setting.command(target, former) : String.join(" ", undoWords());
+        return isSetting() ? Sysctl.command(target, former) : String.join(" ", undoWords());
     }
 
-    /** Why this step is wanted, and how it is made. */
+    /** Returns why this step is wanted, and how it is made. */
     String finding() {
         String what = switch (kind) {
             case ADDRESS -> "interface " + target + " lacks the virtual address " + value.split("/", 2)[0];
             case LOCAL_ADDRESS -> "no interface has the virtual address " + value.split("/", 2)[0];
             case DEVICE -> "no tunnel device " + target;
             case UP -> "interface " + target + " is down";
-            case SETTING, INTERFACE_SETTING -> Setting.name(target) + " is " + former() + ", not " + value;
+            case SETTING, INTERFACE_SETTING -> Sysctl.name(target) + " is " + former() + ", not " + value;
         };
         return what + ": " + command();
     }
@@ -136,9 +137,8 @@ record Step(Kind kind, String target, String value, String usual) {
     private List<String> words() {
         return switch (kind) {
             case ADDRESS, LOCAL_ADDRESS ->
-                value.contains(":")
-                        // No other host may be asked for it: back-ends have it all, and the director has asked.
-                        ? List.of("ip", "address", "add", value, "dev", target, "nodad")
+                kind == Kind.LOCAL_ADDRESS && value.contains(":")
+                        ? List.of("ip", "address", "add", value, "dev", target, "nodad") // All back-ends have it.
                         : List.of("ip", "address", "add", value, "dev", target);
             case DEVICE -> List.of(("ip link add " + target + " type " + value).split(" "));
             case UP -> List.of("ip", "link", "set", target, "up");

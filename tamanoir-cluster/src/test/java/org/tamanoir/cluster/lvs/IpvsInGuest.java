@@ -30,9 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
-import org.tamanoir.cluster.ClusterException;
-import org.tamanoir.kernel.Namespaces;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Tiers;
 
 /**
  * The kernel's own table, in the virtual machine: in the namespace of a director, with one back-end.
@@ -238,11 +237,11 @@ class IpvsInGuest {
         VirtualAddress tcp = tcp(DIRECTOR4 + ":3322");
         VirtualAddress udp = udp("[" + DIRECTOR6 + "]:3322");
         LvsTable wanted = table(
-                "-A " + Commands.at(tcp) + " -s rr",
-                "-a " + Commands.at(tcp) + " -r " + BACK_END4 + ":4001 -m",
-                "-a " + Commands.at(tcp) + " -r " + BACK_END4 + ":4002 -m",
-                "-A " + Commands.at(udp) + " -s rr",
-                "-a " + Commands.at(udp) + " -r [" + BACK_END6 + "]:4001 -m");
+                "-A " + IpvsCommands.at(tcp) + " -s rr",
+                "-a " + IpvsCommands.at(tcp) + " -r " + BACK_END4 + ":4001 -m",
+                "-a " + IpvsCommands.at(tcp) + " -r " + BACK_END4 + ":4002 -m",
+                "-A " + IpvsCommands.at(udp) + " -s rr",
+                "-a " + IpvsCommands.at(udp) + " -r [" + BACK_END6 + "]:4001 -m");
         assertThat(in(() -> ipvs.restore(lines(plan(table(), wanted))))).isEmpty();
         List<Socket> connections = new ArrayList<>();
         try (ServerSocket one = namespaces.in(backEnd, () -> new ServerSocket(4001));
@@ -252,11 +251,11 @@ class IpvsInGuest {
             for (int i = 0; i < 3; i++) {
                 connections.add(in(() -> connect(DIRECTOR4)));
             }
-            byte[] octets = new byte[1000];
+            byte[] bytes = new byte[1000];
             client.send(new DatagramPacket(
-                    octets, octets.length, new InetSocketAddress(InetAddress.getByName(DIRECTOR6), 3322)));
+                    bytes, bytes.length, new InetSocketAddress(InetAddress.getByName(DIRECTOR6), 3322)));
             server.setSoTimeout(10_000);
-            server.receive(new DatagramPacket(octets, octets.length));
+            server.receive(new DatagramPacket(bytes, bytes.length));
             assertThat(one.isBound() && two.isBound()).isTrue();
             LvsCounters counters = Awaitility.await()
                     .atMost(Duration.ofSeconds(40))
@@ -267,7 +266,7 @@ class IpvsInGuest {
             assertThat(datagrams.connections()).isOne();
             assertThat(datagrams.inactive()).isOne();
             assertThat(datagrams.packetsIn()).isOne();
-            assertThat(datagrams.octetsIn()).isEqualTo(octets.length + 8 + 40); // UDP's and IPv6's headers
+            assertThat(datagrams.bytesIn()).isEqualTo(bytes.length + 8 + 40); // UDP's and IPv6's headers
         } finally {
             for (Socket connection : connections) {
                 connection.close();

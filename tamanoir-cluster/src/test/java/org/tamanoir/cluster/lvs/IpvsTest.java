@@ -11,8 +11,7 @@ import org.assertj.core.api.AbstractStringAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.support.Tiers;
 
 /** What is told where there is no usable ipvsadm; programs in its place say what a host without one cannot. */
 class IpvsTest {
@@ -67,7 +66,7 @@ class IpvsTest {
     @Test
     void outputWithoutEndIsCutOff() throws Exception {
         program("yes");
-        refusal().isEqualTo("ipvsadm: more than 16777216 octets of output");
+        refusal().isEqualTo("ipvsadm: more than 16777216 bytes of output");
     }
 
     @Test

@@ -12,7 +12,6 @@ import java.util.SortedMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tamanoir.cluster.ClusterException;
 
 /** Lists as Debian's ipvsadm 1.31 printed them on Linux 6.1, with traffic and with the widest numbers. */
 class ListingTest {

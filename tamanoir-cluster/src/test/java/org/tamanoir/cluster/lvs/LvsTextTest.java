@@ -35,8 +35,8 @@ class LvsTextTest {
 
     @Test
     void aZoneIsNotWritten() throws Exception {
-        byte[] octets = InetAddress.getByName("fe80::1").getAddress();
-        assertThat(LvsText.host(Inet6Address.getByAddress(null, octets, 3))).isEqualTo("fe80::1");
+        byte[] bytes = InetAddress.getByName("fe80::1").getAddress();
+        assertThat(LvsText.host(Inet6Address.getByAddress(null, bytes, 3))).isEqualTo("fe80::1");
     }
 
     @ParameterizedTest

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tamanoir.cluster.ClusterException;
 
 class OwnershipTest {
     private static final Set<VirtualAddress> TWO = Set.of(tcp("10.0.0.1:3322"), udp("[fd00::1]:3322"));

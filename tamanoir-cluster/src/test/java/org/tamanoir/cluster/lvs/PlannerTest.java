@@ -16,7 +16,6 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.tamanoir.cluster.ClusterException;
 
 class PlannerTest {
     private static final String[] TWO_SERVERS = {

@@ -13,7 +13,6 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tamanoir.cluster.ClusterException;
 
 /** Tables as Debian's ipvsadm 1.31 saved them on Linux 6.1, and lines that change them. */
 class TableEditorTest {

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import org.tamanoir.cluster.ClusterException;
 
 /** Tables of tests, written as ipvsadm does. */
 final class Tables {

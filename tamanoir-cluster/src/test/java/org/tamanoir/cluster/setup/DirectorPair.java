@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
-import org.tamanoir.cluster.Vrrp;
+import org.tamanoir.cluster.config.Vrrp;
 import org.tamanoir.cluster.lvs.Forwarding;
-import org.tamanoir.kernel.Namespaces;
+import org.tamanoir.support.Namespaces;
 
 /**
  * Two directors' hosts in network namespaces on one link, each with a keepalived that is configured by {@link Keepalived}

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.kernel.Namespaces;
+import org.tamanoir.support.Namespaces;
 
 /**
  * Tunnels, whose modules the virtual machine has: a client's packets come to the back-end inside those of a director.
@@ -45,7 +45,8 @@ class HostSetupInGuest {
             HostSetup setup = HostSetup.backEnd(
                     List.of(served("10.74.0.1", "tunnel"), served("fd74::1", "tunnel")),
                     "f0",
-                    folder.resolve("setup.json"));
+                    folder.resolve("setup.json"),
+                    List.of());
 
             namespaces.in(backEnd, () -> {
                 setup.apply();

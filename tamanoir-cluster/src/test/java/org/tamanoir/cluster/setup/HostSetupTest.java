@@ -11,10 +11,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.cluster.ClusterException;
-import org.tamanoir.cluster.Welcome;
+import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Forwarding;
-import org.tamanoir.kernel.Namespaces;
+import org.tamanoir.support.Namespaces;
 
 /** In network namespaces of this host, each test in one of its own; tunnels need the virtual machine. */
 class HostSetupTest {
@@ -59,7 +59,7 @@ class HostSetupTest {
     }
 
     private HostSetup direct() throws ClusterException {
-        return HostSetup.backEnd(DIRECT, "e0", file());
+        return HostSetup.backEnd(DIRECT, "e0", file(), List.of());
     }
 
     private static void apply(String host, HostSetup setup) throws Exception {
@@ -166,10 +166,10 @@ class HostSetupTest {
         String host = host();
         apply(host, direct());
 
-        apply(host, HostSetup.backEnd(List.of(served("10.74.0.2", "direct")), "e0", file()));
+        apply(host, HostSetup.backEnd(List.of(served("10.74.0.2", "direct")), "e0", file(), List.of()));
 
         assertThat(addresses(host, "lo")).contains("10.74.0.2").doesNotContain(VIRTUAL4, VIRTUAL6);
-        apply(host, HostSetup.backEnd(List.of(served("10.74.0.2", "nat")), "e0", file()));
+        apply(host, HostSetup.backEnd(List.of(served("10.74.0.2", "nat")), "e0", file(), List.of()));
         assertThat(addresses(host, "lo")).doesNotContain("10.74.0");
         assertThat(setting(host, "net.ipv4.conf.e0.arp_ignore")).isEqualTo("0");
     }
@@ -235,7 +235,7 @@ class HostSetupTest {
     void whatNoStepCanMendIsAnObstacle() throws Exception {
         String host = host();
         namespaces.run(host, "sysctl -qw net.ipv4.conf.all.arp_ignore=3");
-        HostSetup elsewhere = HostSetup.backEnd(DIRECT, "eth7", file());
+        HostSetup elsewhere = HostSetup.backEnd(DIRECT, "eth7", file(), List.of());
 
         assertThat(findings(host, direct()))
                 .containsExactly("net.ipv4.conf.all.arp_ignore is 3, and 3 and more let no interface keep quiet about"
@@ -293,8 +293,9 @@ class HostSetupTest {
                         "sysctl -w net.ipv4.conf.all.accept_redirects=0",
                         "sysctl -w net.ipv4.ip_forward=1",
                         "sysctl -w net.ipv6.conf.all.forwarding=1",
+                        "sysctl -w net.ipv6.conf.e0.ndisc_notify=1",
                         "ip address add 10.74.0.1/32 dev e0",
-                        "ip address add fd74::1/128 dev e0 nodad");
+                        "ip address add fd74::1/128 dev e0");
         apply(host, director);
         assertThat(findings(host, director)).allMatch(line -> line.contains("IPVS"));
         assertThat(addresses(host, "e0")).contains(VIRTUAL4, VIRTUAL6);
@@ -316,15 +317,15 @@ class HostSetupTest {
 
     @Test
     void namesAndAddressesThatCannotBeAreRefused() {
-        assertThatThrownBy(() -> HostSetup.backEnd(DIRECT, "e0; reboot", file()))
+        assertThatThrownBy(() -> HostSetup.backEnd(DIRECT, "e0; reboot", file(), List.of()))
                 .isInstanceOf(ClusterException.class)
                 .hasMessageStartingWith("interface 'e0; reboot' must be 1 to 15 letters");
         for (String address : List.of("127.0.0.1", "0.0.0.0", "224.0.0.1", "fe80::1", "localhost", "", "1.2.3.4/8")) {
-            assertThatThrownBy(() -> HostSetup.backEnd(List.of(served(address, "direct")), "e0", file()))
+            assertThatThrownBy(() -> HostSetup.backEnd(List.of(served(address, "direct")), "e0", file(), List.of()))
                     .isInstanceOf(ClusterException.class)
                     .hasMessage("service anep: '" + address + "' cannot be a virtual address: one of a host is wanted");
         }
-        assertThatThrownBy(() -> HostSetup.backEnd(List.of(served(VIRTUAL4, "magic")), "e0", file()))
+        assertThatThrownBy(() -> HostSetup.backEnd(List.of(served(VIRTUAL4, "magic")), "e0", file(), List.of()))
                 .isInstanceOf(ClusterException.class)
                 .hasMessage("service anep: forwarding 'magic' must be nat, direct or tunnel");
     }

@@ -3,19 +3,22 @@ package org.tamanoir.cluster.setup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
-import org.tamanoir.kernel.Namespaces;
+import org.tamanoir.cluster.lvs.Program;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Tiers;
 
 /** Real keepalived on both sides; what needs IPVS is in {@link KeepalivedInGuest}. */
+@Tag("once")
 class KeepalivedTakeOverTest {
     @TempDir
     private Path folder;
 
     @Test
     void theAddressesMoveWhenTheActiveDirectorIsNotWell() throws Exception {
-        Tiers.require("keepalived", Command.find("keepalived") != null, "needs keepalived: apt-get install keepalived");
+        Tiers.require("keepalived", Program.find("keepalived") != null, "needs keepalived: apt-get install keepalived");
         Namespaces.require("namespace");
         try (DirectorPair pair = new DirectorPair(folder, false)) {
             assertThat(pair.south().hasAddresses()).isFalse();

@@ -11,15 +11,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
-import org.tamanoir.cluster.ClusterException;
-import org.tamanoir.cluster.DirectorConfig;
-import org.tamanoir.cluster.Vrrp;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.Vrrp;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Forwarding;
-import org.tamanoir.kernel.Namespaces;
+import org.tamanoir.cluster.lvs.Program;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Tiers;
 
+@Tag("once")
 class KeepalivedTest {
     private static final String READY = "http://127.0.0.1:3325/ready";
     private static final Vrrp MULTICAST =
@@ -43,7 +46,7 @@ class KeepalivedTest {
     }
 
     private static void requireKeepalived() {
-        Tiers.require("keepalived", Command.find("keepalived") != null, "needs keepalived: apt-get install keepalived");
+        Tiers.require("keepalived", Program.find("keepalived") != null, "needs keepalived: apt-get install keepalived");
         Namespaces.require("namespace");
     }
 

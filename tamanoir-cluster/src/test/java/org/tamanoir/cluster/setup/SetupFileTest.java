@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.cluster.ClusterException;
+import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.setup.SetupFile.Made;
 
 class SetupFileTest {

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.tamanoir.support.guest.GuestRunner;
 
 /**
  * Packets a second through the router: plain, and with the module at several stages up to what Monitor asks for. The
@@ -71,7 +72,7 @@ class ForwardingRateInGuest {
             }
         }
         List<String> report = new ArrayList<>();
-        report.add("%d rounds of %,d packets of 64 octets; thousand packets a second, ratio to the first:"
+        report.add("%d rounds of %,d packets of 64 bytes; thousand packets a second, ratio to the first:"
                 .formatted(ROUNDS, PACKETS));
         for (int stage = 0; stage < STAGES.size(); stage++) {
             report.add("  %-30s %6.1f  %.3f"

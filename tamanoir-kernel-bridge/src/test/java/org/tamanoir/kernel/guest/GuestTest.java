@@ -5,10 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
+import org.tamanoir.support.guest.Guest;
 
 /** All classes {@code *InGuest} of this module, in the virtual machine. */
+@Tag("guest")
 class GuestTest {
     private static final Path MODULE = Path.of("target", "native", "module", "tamanoir.ko");
 

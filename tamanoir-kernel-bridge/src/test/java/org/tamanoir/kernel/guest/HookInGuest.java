@@ -143,22 +143,22 @@ class HookInGuest {
         control.ok("attach " + Road.PORT);
         control.ok("set key=" + KEY + " slot=5 mark=octets offset=40 width=4 value=0x11223344");
         String whole = Packets.packet(7, 0);
-        for (int octets = 0; octets < whole.length() / 2; octets++) {
-            String hex = whole.substring(0, 2 * octets);
+        for (int bytes = 0; bytes < whole.length() / 2; bytes++) {
+            String hex = whole.substring(0, 2 * bytes);
             for (Program sender : senders) {
                 sender.ok(hex);
-                assertThat(received()).as("%d octets", octets).isEqualTo(hex);
+                assertThat(received()).as("%d bytes", bytes).isEqualTo(hex);
             }
         }
         senders.get(0).ok(whole);
         assertThat(received()).endsWith("11223344");
     }
 
-    /** Whole in one buffer, in pages, and cut after each octet of what is read. */
+    /** Whole in one buffer, in pages, and cut after each byte of what is read. */
     private static List<String> howToLie(String hex) {
         List<String> ways = new ArrayList<>(List.of("", "paged"));
-        for (int octets = 1; octets < Math.min(hex.length() / 2, 64); octets++) {
-            ways.add("split=" + octets);
+        for (int bytes = 1; bytes < Math.min(hex.length() / 2, 64); bytes++) {
+            ways.add("split=" + bytes);
         }
         return ways;
     }

@@ -11,11 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 /** {@code native/build.sh} on small sources of its own: what it builds, leaves out, and does not let pass. */
+@Tag("once")
 class NativeBuildTest {
     private static final Path NATIVE = Path.of("..", "native");
     private static final int LIMIT_S = 120;

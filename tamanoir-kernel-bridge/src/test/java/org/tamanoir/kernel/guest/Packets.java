@@ -5,7 +5,7 @@ final class Packets {
     /** A service key. */
     static final String KEY = "a1b2c3d4e5f60718";
 
-    /** Where the class-of-service octet stands. */
+    /** Where the class-of-service byte stands. */
     static final int CLASS_AT = 24;
 
     /** Where the sequence number stands. */
@@ -24,7 +24,7 @@ final class Packets {
                 + "5a".repeat(payload);
     }
 
-    /** With another octet. */
+    /** With another byte. */
     static String with(String packet, int offset, int value) {
         return packet.substring(0, 2 * offset) + "%02x".formatted(value) + packet.substring(2 * offset + 2);
     }

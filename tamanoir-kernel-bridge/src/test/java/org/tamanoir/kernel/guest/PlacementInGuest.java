@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.tamanoir.Tiers;
-import org.tamanoir.kernel.Namespaces;
 import org.tamanoir.kernel.PlacementTesting;
-import org.tamanoir.kernel.TestNet;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Tiers;
 
 /** Monitor and Filter at the level of the module. The emulator takes its time to start the commands that link hosts. */
 @Timeout(PlacementInGuest.PATIENCE_S)
@@ -49,7 +49,7 @@ class PlacementInGuest extends PlacementTesting {
         "MODULE, " + TestNet.CLIENT4 + ", " + TestNet.SERVER4,
         "MODULE, " + TestNet.CLIENT6 + ", " + TestNet.SERVER6
     })
-    void countersAndOctetsAreThoseOfTheJvm(Level level, String client, String server) throws Exception {
+    void countersAndBytesAreThoseOfTheJvm(Level level, String client, String server) throws Exception {
         assertSameAsInAHarness(net, level, client, server);
     }
 

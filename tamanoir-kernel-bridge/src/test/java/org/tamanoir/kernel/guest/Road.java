@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 /**
  * Three network namespaces in a row, the middle of which routes, and programs in them:

@@ -18,23 +18,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.ee.StreamRecord;
+import org.tamanoir.traffic.StreamRecord;
 
 /**
  * A line of JSON for each TCP stream that has ended. The file is continued where it exists; at
- * {@value #DEFAULT_MAX_OCTETS} octets it becomes {@code FILE.1}, in place of the one before, and a new one begins.
+ * {@value #DEFAULT_MAX_BYTES} bytes it becomes {@code FILE.1}, in place of the one before, and a new one begins.
  *
  * <p>Thread contract: any number of threads call {@link #accept}, which does not block: what a thread of its own
  * cannot write in time, or at all, is missed and counted. One thread closes.
  */
 public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
     /** Of one file. */
-    static final long DEFAULT_MAX_OCTETS = 100L << 20;
+    static final long DEFAULT_MAX_BYTES = 100L << 20;
 
-    /** Lines that may wait, of some 400 octets each. */
+    /** Lines that may wait, of some 400 bytes each. */
     private static final int MAX_WAITING = 4096;
 
-    private static final int MAX_BATCH_OCTETS = 64 * 1024;
+    private static final int MAX_BATCH_BYTES = 64 * 1024;
     private static final Duration LOOK = Duration.ofMillis(250);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     /** Between complaints about missed lines. */
@@ -43,7 +43,7 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AccessLog.class);
 
     private final Path file;
-    private final long maxOctets;
+    private final long maxBytes;
     private final BlockingQueue<StreamRecord> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
     private final LongAdder missed = new LongAdder();
     private final Thread writer = new Thread(this::write, "access-log");
@@ -51,16 +51,16 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
 
     // The writer's from its start on.
     private @Nullable FileChannel channel;
-    private long octets;
+    private long bytes;
     /** A line was written in part: the next one has to begin on its own. */
     private boolean torn;
 
     private long complainedOf;
     private long complainedNs;
 
-    private AccessLog(Path file, long maxOctets) throws IOException {
+    private AccessLog(Path file, long maxBytes) throws IOException {
         this.file = file;
-        this.maxOctets = maxOctets;
+        this.maxBytes = maxBytes;
         openFile();
         complainedNs = System.nanoTime() - COMPLAIN_NS;
         writer.setDaemon(true);
@@ -73,12 +73,12 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
      * @throws IOException in one line, if it cannot be written
      */
     public static AccessLog open(Path file) throws IOException {
-        return open(file, DEFAULT_MAX_OCTETS);
+        return open(file, DEFAULT_MAX_BYTES);
     }
 
-    static AccessLog open(Path file, long maxOctets) throws IOException {
+    static AccessLog open(Path file, long maxBytes) throws IOException {
         try {
-            return new AccessLog(file, maxOctets);
+            return new AccessLog(file, maxBytes);
         } catch (IOException e) {
             throw new IOException(
                     "access log " + file + ": " + reason(e) + "; give a file that this user can write", e);
@@ -125,7 +125,7 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
     // ---- the writer's thread ---------------------------------------------------------------------------------------
 
     private void write() {
-        ByteBuffer batch = ByteBuffer.allocate(MAX_BATCH_OCTETS);
+        ByteBuffer batch = ByteBuffer.allocate(MAX_BATCH_BYTES);
         while (true) {
             try {
                 boolean last = closing;
@@ -154,7 +154,7 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
                     return;
                 }
             } catch (InterruptedException e) {
-                closing = true;
+                LOG.debug("access log {}: interrupted, by a service perhaps: ignored", file);
             } catch (RuntimeException e) {
                 missed.increment();
                 batch.clear();
@@ -165,7 +165,7 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
 
     private void write(ByteBuffer batch, int lines) {
         try {
-            if (octets >= maxOctets) {
+            if (bytes >= maxBytes) {
                 rotate();
             }
             FileChannel to = channel == null ? openFile() : channel;
@@ -175,11 +175,15 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
             }
             batch.flip();
             while (batch.hasRemaining()) {
-                octets += to.write(batch);
+                bytes += to.write(batch);
             }
         } catch (IOException e) {
             missed.add(lines);
             torn = batch.position() > 0 && batch.hasRemaining();
+            if (channel != null && !channel.isOpen()) {
+                channel = null; // An interrupt has closed it; the next batch opens it again.
+                boolean ignored = Thread.interrupted();
+            }
             LOG.debug("access log {}: {}", file, e.toString());
         } finally {
             batch.clear();
@@ -195,7 +199,7 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
     private FileChannel openFile() throws IOException {
         FileChannel opened = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         channel = opened;
-        octets = opened.size();
+        bytes = opened.size();
         return opened;
     }
 

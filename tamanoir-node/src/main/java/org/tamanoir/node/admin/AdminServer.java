@@ -6,10 +6,14 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,7 +21,8 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.ManagerException;
-import org.tamanoir.node.QosText;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.QosTable;
 import org.tamanoir.repository.HttpListener;
 
 /**
@@ -30,19 +35,24 @@ import org.tamanoir.repository.HttpListener;
 public final class AdminServer implements AutoCloseable {
     static final int MAX_LIVE = 16;
 
+    /** Of one address that is not this host's, so that nobody has them all. */
+    static final int MAX_LIVE_OF_A_STRANGER = 4;
+
     private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
 
     private final AdminSettings settings;
     private final ActiveNodeManager manager;
-    private final Gate gate;
-    private final State state;
-    private final Changes changes;
-    private final Live live;
-    private final Metrics metrics;
+    private final AdminGate gate;
+    private final Queries state;
+    private final Commands changes;
+    private final EventStreams live;
+    private final MetricsText metrics;
     private final Api api;
     private final LoadView load;
     private Supplier<@Nullable MembershipStatus> cluster = () -> null;
+    private Predicate<InetAddress> isDirector = from -> false;
     private final ThreadPoolExecutor livers;
+    private final Map<Object, Integer> liveByStranger = new ConcurrentHashMap<>();
     private volatile @Nullable HttpListener listener;
 
     /**
@@ -53,19 +63,25 @@ public final class AdminServer implements AutoCloseable {
     public AdminServer(ActiveNodeManager manager, AdminSettings settings, Supplier<String> config) {
         this.settings = settings;
         this.manager = manager;
-        gate = new Gate(settings, "node");
-        state = new State(manager, settings, config);
-        changes = new Changes(manager);
-        live = new Live(manager);
-        metrics = new Metrics(figures -> NodeMetrics.add(figures, manager));
+        gate = new AdminGate(settings, "node");
+        state = new Queries(manager, settings, config);
+        changes = new Commands(manager);
+        live = new EventStreams(manager);
+        metrics = new MetricsText(figures -> NodeMetrics.add(figures, manager));
         load = new LoadView(manager.environment());
         api = new Api(gate);
         livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>());
     }
 
-    /** Shows what the node knows as a back-end of a cluster. Before {@link #start}. */
-    public void cluster(Supplier<@Nullable MembershipStatus> status) {
+    /**
+     * Shows what the node knows as a back-end of a cluster, and reserves places for those that ask it as directors.
+     * Before {@link #start}.
+     *
+     * @param from whether a director asks from this address; must not block
+     */
+    public void cluster(Supplier<@Nullable MembershipStatus> status, Predicate<InetAddress> from) {
         cluster = status;
+        isDirector = from;
     }
 
     /**
@@ -79,9 +95,9 @@ public final class AdminServer implements AutoCloseable {
                 && !settings.address().getAddress().isLoopbackAddress()) {
             LOG.warn(
                     "admin API on {} without TLS: whoever is on the way can read the token; use admin.tls, or loopback",
-                    Views.text(settings.address()));
+                    Endpoint.toString(settings.address()));
         }
-        listener = HttpListener.start("admin API", settings.address(), settings.tls(), this::router);
+        listener = HttpListener.start("admin API", settings.address(), settings.tls(), isDirector, this::router);
     }
 
     /** Where it listens, with the real port; before the start as configured. */
@@ -112,14 +128,20 @@ public final class AdminServer implements AutoCloseable {
     private Router router(Vertx vertx) {
         Router router = api.router(vertx);
 
-        api.text(router, "/health", Replies.JSON, call -> Replies.json(new Views.Health("up")));
+        api.on(router, HttpMethod.GET, "/health")
+                .handler(context -> Api.read(context, call -> {
+                    Views.NodeHealth health =
+                            Views.NodeHealth.of(manager.environment().coreProblems());
+                    int status = health.problems().isEmpty() ? Replies.OK : ApiException.BUSY;
+                    return new Replies.Reply(status, Replies.JSON, Replies.json(health));
+                }));
         api.on(router, HttpMethod.GET, "/ready")
                 .handler(context -> Api.read(context, call -> {
                     Views.Readiness readiness = state.readiness();
                     int status = readiness.ready() ? Replies.OK : ApiException.BUSY;
                     return new Replies.Reply(status, Replies.JSON, Replies.json(readiness));
                 }));
-        api.text(router, "/metrics", Metrics.CONTENT_TYPE, call -> metrics.scrape());
+        api.text(router, "/metrics", MetricsText.CONTENT_TYPE, call -> metrics.scrape());
         api.text(router, "/openapi.yaml", "application/yaml; charset=utf-8", call -> Api.openApi("/openapi.yaml"));
 
         api.get(router, "/v1/node", call -> state.node(address()));
@@ -136,12 +158,12 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/cluster", call -> ClusterViews.of(cluster.get()));
         api.get(router, "/cluster", call -> ClusterViews.of(cluster.get()));
         api.get(router, "/v1/deployments", call -> state.deployments());
-        api.get(router, "/v1/qos", call -> QosText.fields(manager.qos()));
+        api.get(router, "/v1/qos", call -> QosTable.data(manager.qos()));
         api.get(router, "/v1/qos/status", call -> QosViews.Status.of(manager.qosStatus()));
         api.get(router, "/v1/config", call -> state.config());
         api.on(router, HttpMethod.GET, "/v1/events").handler(context -> {
             String accept = context.request().getHeader(HttpHeaders.ACCEPT);
-            if (accept != null && accept.contains(LiveAnswer.EVENT_STREAM)) {
+            if (accept != null && accept.contains(StreamedAnswer.EVENT_STREAM)) {
                 live(context, live::events);
             } else {
                 Api.read(context, Replies.of(state::events));
@@ -172,15 +194,27 @@ public final class AdminServer implements AutoCloseable {
     }
 
     private interface LiveWork {
-        void run(Call call, LiveAnswer answer) throws ApiException, ManagerException, IOException, InterruptedException;
+        void run(Call call, StreamedAnswer answer)
+                throws ApiException, ManagerException, IOException, InterruptedException;
     }
 
     private void live(RoutingContext context, LiveWork work) {
+        Object stranger = HttpListener.stranger(context.request());
         Api.run(
                 livers,
                 context,
                 () -> {
-                    LiveAnswer answer = new LiveAnswer(context.response());
+                    if (stranger != null && liveByStranger.merge(stranger, 1, Integer::sum) > MAX_LIVE_OF_A_STRANGER) {
+                        left(stranger);
+                        Replies.fail(
+                                context,
+                                new ApiException(
+                                        ApiException.BUSY,
+                                        "too many live answers of this address at once, " + MAX_LIVE_OF_A_STRANGER
+                                                + " are allowed: end one"));
+                        return;
+                    }
+                    StreamedAnswer answer = new StreamedAnswer(context.response());
                     try {
                         work.run(new Call(context), answer);
                         answer.end();
@@ -194,8 +228,16 @@ public final class AdminServer implements AutoCloseable {
                     } catch (InterruptedException e) {
                         answer.breakOff();
                         Thread.currentThread().interrupt();
+                    } finally {
+                        left(stranger);
                     }
                 },
                 "live answers");
+    }
+
+    private void left(@Nullable Object stranger) {
+        if (stranger != null) {
+            liveByStranger.computeIfPresent(stranger, (each, count) -> count == 1 ? null : count - 1);
+        }
     }
 }

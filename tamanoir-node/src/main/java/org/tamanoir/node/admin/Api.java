@@ -30,8 +30,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * of this object. Any thread closes it.
  */
 final class Api implements AutoCloseable {
-    /** Octets of a request's body. */
-    static final int MAX_BODY_OCTETS = 64 * 1024;
+    /** Bytes of a request's body. */
+    static final int MAX_BODY_BYTES = 64 * 1024;
 
     /** As many as deployments run at once, so that one that takes long does not hold up the others. */
     private static final int MAX_CHANGES = 4;
@@ -39,11 +39,11 @@ final class Api implements AutoCloseable {
     private static final int MAX_WAITING_CHANGES = 16;
     private static final long KEEP_THREAD_SECONDS = 5;
 
-    private final Gate gate;
+    private final AdminGate gate;
     private final ThreadPoolExecutor changers;
     private final List<String> operations = new ArrayList<>();
 
-    Api(Gate gate) {
+    Api(AdminGate gate) {
         this.gate = gate;
         changers = threads("admin-change-", MAX_CHANGES, new ArrayBlockingQueue<>(MAX_WAITING_CHANGES));
         changers.setCorePoolSize(MAX_CHANGES);
@@ -101,12 +101,13 @@ final class Api implements AutoCloseable {
 
     /** Who may make a change. */
     interface Admission {
-        void admit(HttpServerRequest request) throws ApiException;
+        /** Looks at the head and the parts of the path; the body is not there yet. */
+        void admit(RoutingContext context) throws ApiException;
     }
 
     /** A change by those who have the token of the settings. */
     void change(Router router, HttpMethod method, String path, Replies.View view) {
-        change(router, method, path, gate::admitChange, view);
+        change(router, method, path, context -> gate.admitChange(context.request()), view);
     }
 
     /** A change, whose body is read only from those who may make it. */
@@ -115,16 +116,16 @@ final class Api implements AutoCloseable {
         // As a policy: Vert.x lets no handler of users stand before the one that reads the body.
         route.handler((SecurityPolicyHandler) context -> {
             try {
-                admission.admit(context.request());
+                admission.admit(context);
                 if (method != HttpMethod.DELETE) {
-                    Gate.requireJson(context.request());
+                    AdminGate.requireJson(context.request());
                 }
                 context.next();
             } catch (ApiException e) {
                 Replies.refuse(context, e);
             }
         });
-        route.handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_OCTETS));
+        route.handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_BYTES));
         route.handler(context -> run(changers, context, () -> Replies.send(context, Replies.of(view)), "changes"));
     }
 
@@ -175,7 +176,7 @@ final class Api implements AutoCloseable {
     }
 
     /** For texts. */
-    static byte[] octets(String text) {
+    static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -18,6 +18,7 @@ final class ApiException extends Exception {
     static final int UNSUPPORTED_TYPE = 415;
     static final int INVALID = 422;
     static final int BUSY = 503;
+    static final int NOT_KEPT = 507;
 
     final int status;
 

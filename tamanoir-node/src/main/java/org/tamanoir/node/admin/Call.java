@@ -84,13 +84,13 @@ final class Call {
     }
 
     /** The body's fields. */
-    Fields fields() throws ApiException {
-        return Fields.read(body());
+    JsonFields fields() throws ApiException {
+        return JsonFields.read(body());
     }
 
     /** The body as it stands. */
     JsonNode json() throws ApiException {
-        return Fields.object(body());
+        return JsonFields.object(body());
     }
 
     private byte[] body() {

@@ -2,18 +2,22 @@ package org.tamanoir.node.admin;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.Director;
-import org.tamanoir.cluster.DirectorConfig;
 import org.tamanoir.cluster.DirectorStatus;
-import org.tamanoir.cluster.lvs.Ipvs;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.RegistrationPolicy;
+import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.HttpListener;
 import org.tamanoir.repository.Token;
 
@@ -29,12 +33,15 @@ public final class DirectorServer implements AutoCloseable {
     private final AdminSettings settings;
     private final @Nullable InetSocketAddress ready;
     private final @Nullable Token registrationToken;
+    private final Map<String, Token> nodeTokens;
     private final Director director;
-    private final Gate gate;
+    private final AdminGate gate;
     private final Api api;
-    private final DirectorChanges changes;
-    private final Metrics metrics;
-    private final Replies.View plan;
+    private final DirectorCommands changes;
+    private final MetricsText metrics;
+    /** Whether an address is one of those that back-ends are said to have. */
+    private final Predicate<InetAddress> isBackEnd;
+
     private volatile @Nullable HttpListener listener;
     private volatile @Nullable HttpListener readyListener;
     private volatile boolean isOpen;
@@ -44,23 +51,28 @@ public final class DirectorServer implements AutoCloseable {
      *
      * @param ready where it answers by plain http too whether the director is well, and nothing else; null = nowhere
      * @param registrationToken what back-ends show; null = nobody may register
+     * @param nodeTokens what listed back-ends show that have a token of their own, by name
      */
     public DirectorServer(
             Director director,
             DirectorConfig config,
-            Ipvs ipvs,
             AdminSettings settings,
             @Nullable InetSocketAddress ready,
-            @Nullable Token registrationToken) {
+            @Nullable Token registrationToken,
+            Map<String, Token> nodeTokens) {
         this.director = director;
         this.settings = settings;
         this.ready = ready;
         this.registrationToken = registrationToken;
-        gate = new Gate(settings, "director");
+        this.nodeTokens = Map.copyOf(nodeTokens);
+        gate = new AdminGate(settings, "director");
         api = new Api(gate);
-        changes = new DirectorChanges(director, config.drainDeadline());
-        plan = call -> DirectorViews.Planned.of(DirectorChanges.known(() -> Director.plan(config, ipvs)));
-        metrics = new Metrics(figures -> DirectorFigures.add(figures, director.status(), director.totals()));
+        changes = new DirectorCommands(director, config.drainDeadline(), nodeTokens.keySet());
+        RegistrationPolicy registration = config.registration();
+        isBackEnd = from -> registration != null
+                && registration.admits(from)
+                && !registration.networks().isEmpty();
+        metrics = new MetricsText(metrics -> DirectorMetrics.add(metrics, director.status(), director.totals()));
     }
 
     /**
@@ -76,9 +88,9 @@ public final class DirectorServer implements AutoCloseable {
             LOG.warn(
                     "director's API on {} without TLS: whoever is on the way can read the tokens; use admin.tls, or "
                             + "loopback",
-                    Views.text(settings.address()));
+                    Endpoint.toString(settings.address()));
         }
-        listener = HttpListener.start("director's API", settings.address(), settings.tls(), this::router);
+        listener = HttpListener.start("director's API", settings.address(), settings.tls(), isBackEnd, this::router);
         if (ready != null) {
             readyListener = HttpListener.start("director's readiness", ready, null, this::readyRouter);
         }
@@ -145,7 +157,7 @@ public final class DirectorServer implements AutoCloseable {
         Router router = opening(vertx);
         api.text(router, "/health", Replies.JSON, call -> Replies.json(new Views.Health("up")));
         api.on(router, HttpMethod.GET, "/ready").handler(context -> Api.read(context, call -> ready()));
-        api.text(router, "/metrics", Metrics.CONTENT_TYPE, call -> metrics.scrape());
+        api.text(router, "/metrics", MetricsText.CONTENT_TYPE, call -> metrics.scrape());
         api.text(
                 router,
                 "/openapi.yaml",
@@ -156,7 +168,7 @@ public final class DirectorServer implements AutoCloseable {
                 router,
                 "/v1/back-ends",
                 call -> new DirectorViews.BackEnds(director.status().backEnds()));
-        api.get(router, "/v1/plan", plan);
+        api.get(router, "/v1/plan", call -> DirectorViews.Planned.of(DirectorCommands.known(director::planned)));
         api.get(router, "/v1/cluster", call -> director.totals());
         api.get(router, "/cluster", call -> director.totals());
 
@@ -177,7 +189,12 @@ public final class DirectorServer implements AutoCloseable {
                 Replies.json(new Views.Readiness(status.ready(), status.problem())));
     }
 
-    private void admitRegistration(HttpServerRequest request) throws ApiException {
+    private void admitRegistration(RoutingContext context) throws ApiException {
+        Token own = nodeTokens.get(String.valueOf(context.pathParam("name")));
+        if (own != null) {
+            gate.requireToken(context.request(), own, "back-ends.token-file of this back-end");
+            return;
+        }
         Token token = registrationToken;
         if (token == null) {
             throw new ApiException(
@@ -185,6 +202,6 @@ public final class DirectorServer implements AutoCloseable {
                     "nobody may register with this director: list the back-end, or give the director a section "
                             + "registration");
         }
-        gate.requireToken(request, token, "registration.token-file");
+        gate.requireToken(context.request(), token, "registration.token-file");
     }
 }

@@ -3,11 +3,11 @@ package org.tamanoir.node.admin;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
-import org.tamanoir.ee.Placement;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.nodeos.Fate;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelCounters;
@@ -56,7 +56,7 @@ final class LevelViews {
             return new OneOffload(
                     ServiceKey.toString(offload.serviceKey()),
                     offload.level().label(),
-                    word(flow.protocol()),
+                    Views.word(flow.protocol()),
                     address(flow.source()),
                     address(flow.destination()),
                     flow.stream(),
@@ -77,7 +77,7 @@ final class LevelViews {
         }
 
         private static String share(Share share) {
-            String kind = word(share.kind());
+            String kind = Views.word(share.kind());
             return share.number() == 0 ? kind : kind + " " + share.number();
         }
 
@@ -86,13 +86,13 @@ final class LevelViews {
                 return "class " + value.value();
             }
             if (mark instanceof Mark.At at) {
-                return "octets " + at.octets() + " at " + at.offset() + ": " + at.value();
+                return "bytes " + at.bytes() + " at " + at.offset() + ": " + at.value();
             }
             return "none";
         }
 
         private static String rule(Rule rule) {
-            String subject = (rule.drops() ? "drop " : "pass ") + word(rule.subject());
+            String subject = (rule.drops() ? "drop " : "pass ") + Views.word(rule.subject());
             InetAddress address = rule.address();
             if (address != null) {
                 return subject + " " + address.getHostAddress() + "/" + rule.prefixBits();
@@ -113,7 +113,7 @@ final class LevelViews {
 
         private static String fate(Fate fate) {
             if (fate instanceof Fate.To to) {
-                return "to " + Views.text(to.address());
+                return "to " + Endpoint.toString(to.address());
             }
             if (fate instanceof Fate.Redirect redirect) {
                 return "redirect " + redirect.networkInterface();
@@ -122,13 +122,13 @@ final class LevelViews {
         }
     }
 
-    /** What levels did: {@code packets = up + on + dropped}. Octets and all behind them count what did not go up. */
+    /** What levels did: {@code packets = up + on + dropped}. Bytes and all behind them count what did not go up. */
     record Below(
             long packets,
             long up,
             long on,
             long dropped,
-            long octets,
+            long bytes,
             long marked,
             long unmarked,
             List<Long> ruleDrops) {
@@ -142,7 +142,7 @@ final class LevelViews {
                     counters.up(),
                     counters.on(),
                     counters.dropped(),
-                    counters.octets(),
+                    counters.bytes(),
                     counters.marked(),
                     counters.unmarked(),
                     ruleDrops);
@@ -160,10 +160,6 @@ final class LevelViews {
             return new Placed(
                     status.wanted(), status.actual().label(), status.reason(), status.refusal(), Below.of(below));
         }
-    }
-
-    private static String word(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
     }
 
     private static @Nullable String address(@Nullable InetAddress address) {

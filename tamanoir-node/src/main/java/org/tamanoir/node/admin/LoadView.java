@@ -12,7 +12,7 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.Load;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.traffic.TrafficSnapshot;
 
 /** What the node says of its load. Any thread may call; an answer costs one read of a small file and a few sums. */
 final class LoadView {
@@ -20,7 +20,7 @@ final class LoadView {
     /** Of the kernel's interface, whatever its timer does: proc(5), {@code /proc/stat}. */
     private static final double TICKS_PER_SECOND = 100;
 
-    private static final int INSTANCE_OCTETS = 8;
+    private static final int INSTANCE_BYTES = 8;
 
     private final ExecutionEnvironment environment;
     private final Path hostStatistics;
@@ -34,7 +34,7 @@ final class LoadView {
     LoadView(ExecutionEnvironment environment, Path hostStatistics) {
         this.environment = environment;
         this.hostStatistics = hostStatistics;
-        byte[] random = new byte[INSTANCE_OCTETS];
+        byte[] random = new byte[INSTANCE_BYTES];
         new SecureRandom().nextBytes(random);
         instance = HexFormat.of().formatHex(random);
     }
@@ -47,7 +47,7 @@ final class LoadView {
                 processors,
                 processorSeconds(),
                 hostBusySeconds(processors),
-                environment.streams().open(),
+                environment.places().taken(),
                 environment.maxStreams(),
                 traffic(environment.traffic()));
     }
@@ -55,10 +55,10 @@ final class LoadView {
     private static Load.Traffic traffic(TrafficSnapshot traffic) {
         return new Load.Traffic(
                 traffic.packetsIn(),
-                traffic.octetsIn(),
+                traffic.bytesIn(),
                 traffic.packetsMade(),
                 traffic.packetsOut(),
-                traffic.octetsOut(),
+                traffic.bytesOut(),
                 traffic.dropped(),
                 traffic.held());
     }

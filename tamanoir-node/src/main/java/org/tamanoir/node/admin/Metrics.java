@@ -1,76 +1,116 @@
 package org.tamanoir.node.admin;
 
-import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
-import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
-import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
-import io.micrometer.core.instrument.binder.system.UptimeMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import io.prometheus.metrics.model.snapshots.SummarySnapshot;
+import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
- * Metrics in Prometheus' text format: what Micrometer knows of the JVM, and own figures, which are read when they are
- * asked for; what is gone is gone from them too. Made at the first question: a process whose metrics nobody asks for
- * does not load them at its start. Any thread may call.
+ * Metrics of one look, put together point by point: counters and gauges with the same name and labels add up. A group of
+ * them shares the beginning of its names, and labels. One thread.
  */
-final class Metrics implements AutoCloseable {
-    static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+public final class Metrics {
+    private record Family(String name, String help) {}
 
-    private final Consumer<Figures> source;
-    private @Nullable JvmGcMetrics collections;
-    private @Nullable PrometheusMeterRegistry registry;
+    private record All(
+            Map<Family, Map<Labels, Double>> counters,
+            Map<Family, Map<Labels, Double>> gauges,
+            Map<Family, SummarySnapshot.Builder> summaries,
+            Map<Family, HistogramSnapshot.Builder> histograms) {}
+
+    private final All all;
+    private final String prefix;
+    private final Labels labels;
+
+    Metrics() {
+        this(
+                new All(new LinkedHashMap<>(), new LinkedHashMap<>(), new LinkedHashMap<>(), new LinkedHashMap<>()),
+                "tamanoir_",
+                Labels.EMPTY);
+    }
+
+    private Metrics(All all, String prefix, Labels labels) {
+        this.all = all;
+        this.prefix = prefix;
+        this.labels = labels;
+    }
+
+    /** Returns a group of these whose names begin with the prefix, after those of this group. */
+    Metrics group(String prefix, String... labels) {
+        return new Metrics(all, this.prefix + prefix, this.labels.merge(Labels.of(labels)));
+    }
+
+    /** Returns the same with further labels, names and values by turns. */
+    Metrics with(String... labels) {
+        return group("", labels);
+    }
 
     /**
-     * Metrics of a process.
+     * Adds to a counter.
      *
-     * @param source puts its own figures in, at each question
+     * @param name without {@code _total}, which the format adds
      */
-    Metrics(Consumer<Figures> source) {
-        this.source = source;
+    void counter(String name, String help, double value) {
+        add(all.counters, name, help, value);
     }
 
-    private synchronized PrometheusMeterRegistry registry() {
-        PrometheusMeterRegistry known = registry;
-        if (known == null) {
-            known = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-            new JvmMemoryMetrics().bindTo(known);
-            JvmGcMetrics listening = new JvmGcMetrics();
-            listening.bindTo(known);
-            collections = listening;
-            new JvmThreadMetrics().bindTo(known);
-            new ClassLoaderMetrics().bindTo(known);
-            new ProcessorMetrics().bindTo(known);
-            new FileDescriptorMetrics().bindTo(known);
-            new UptimeMetrics().bindTo(known);
-            known.getPrometheusRegistry().register((MultiCollector) this::collect);
-            registry = known;
-        }
-        return known;
+    /** Adds to a gauge. */
+    void gauge(String name, String help, double value) {
+        add(all.gauges, name, help, value);
     }
 
-    private MetricSnapshots collect() {
-        Figures figures = new Figures();
-        source.accept(figures);
-        return figures.snapshots();
+    private void add(Map<Family, Map<Labels, Double>> metrics, String name, String help, double value) {
+        metrics.computeIfAbsent(new Family(prefix + name, help), family -> new LinkedHashMap<>())
+                .merge(labels, value, Double::sum);
     }
 
-    byte[] scrape() {
-        return Api.octets(registry().scrape(CONTENT_TYPE));
+    /** Sets how often something happened, and what it took together. */
+    void summary(String name, String help, long count, double sum) {
+        all.summaries
+                .computeIfAbsent(new Family(prefix + name, help), family -> SummarySnapshot.builder())
+                .dataPoint(SummaryDataPointSnapshot.builder()
+                        .labels(labels)
+                        .count(count)
+                        .sum(sum)
+                        .build());
     }
 
-    @Override
-    public synchronized void close() {
-        if (collections != null) {
-            collections.close();
-        }
-        if (registry != null) {
-            registry.close();
-        }
+    /** Sets how often something took how long; the last bucket's bound is infinite. */
+    void histogram(String name, String help, ClassicHistogramBuckets buckets, double sum) {
+        all.histograms
+                .computeIfAbsent(new Family(prefix + name, help), family -> HistogramSnapshot.builder())
+                .dataPoint(HistogramDataPointSnapshot.builder()
+                        .labels(labels)
+                        .classicHistogramBuckets(buckets)
+                        .sum(sum)
+                        .build());
+    }
+
+    MetricSnapshots snapshots() {
+        MetricSnapshots.Builder snapshots = MetricSnapshots.builder();
+        all.counters.forEach((family, points) -> {
+            CounterSnapshot.Builder metric = CounterSnapshot.builder();
+            points.forEach((labels, value) -> metric.dataPoint(new CounterDataPointSnapshot(value, labels, null, 0)));
+            snapshots.metricSnapshot(metric.name(family.name).help(family.help).build());
+        });
+        all.gauges.forEach((family, points) -> {
+            GaugeSnapshot.Builder metric = GaugeSnapshot.builder();
+            points.forEach((labels, value) -> metric.dataPoint(new GaugeDataPointSnapshot(value, labels, null)));
+            snapshots.metricSnapshot(metric.name(family.name).help(family.help).build());
+        });
+        all.summaries.forEach((family, metric) -> snapshots.metricSnapshot(
+                metric.name(family.name).help(family.help).build()));
+        all.histograms.forEach((family, metric) -> snapshots.metricSnapshot(
+                metric.name(family.name).help(family.help).build()));
+        return snapshots.build();
     }
 }

@@ -1,18 +1,82 @@
 package org.tamanoir.node.admin;
 
 import java.util.List;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.admission.StreamCounts;
+import org.tamanoir.admission.StreamPlaces;
+import org.tamanoir.admission.StreamRefusal;
+import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.traffic.TrafficSnapshot;
 
-/** All figures of a node. Any thread may call. */
+/** All metrics of a node. Any thread may call. */
 final class NodeMetrics {
     private NodeMetrics() {}
 
-    static void add(Figures figures, ActiveNodeManager manager) {
-        NodeFigures.add(figures, manager);
+    static void add(Metrics metrics, ActiveNodeManager manager) {
+        ExecutionEnvironment environment = manager.environment();
+        traffic(metrics, environment.traffic());
+        streams(metrics, environment.streams(), environment.places());
+        long waiting = environment.waitingForCode();
+        metrics.gauge("waiting_for_code", "TCP streams and UDP packets that wait for a service's code now.", waiting);
+        deployments(metrics, manager.deploymentStatistics());
+        metrics.gauge("routes", "Routes now.", manager.routes().size());
+        metrics.counter("events", "Events since the start.", manager.events().catchUp());
+        metrics.gauge("ready", "Whether the node does its work: 1 or 0.", manager.notReady() == null ? 1 : 0);
+        metrics.with("version", Queries.version(), "java", String.valueOf(System.getProperty("java.version")))
+                .gauge("build_info", "The running version; always 1.", 1);
         List<ServiceStatus> services = manager.services();
-        ServiceFigures.add(figures, services);
-        LevelFigures.add(figures, manager.environment().levels(), services);
-        QosFigures.add(figures, manager.qosStatus());
+        ServiceMetrics.add(metrics, services);
+        LevelMetrics.add(metrics, environment.levels(), services);
+        QosMetrics.add(metrics, manager.qosStatus());
+    }
+
+    private static void streams(Metrics metrics, StreamCounts streams, StreamPlaces places) {
+        metrics.gauge("streams_open", "TCP streams now.", streams.open());
+        metrics.counter("streams_accepted", "TCP streams since the start.", streams.accepted());
+        metrics.counter("streams_refused", "TCP streams refused for want of room.", streams.refused());
+        metrics.gauge("stream_places", "Places for TCP streams and their branches.", places.limit());
+        metrics.gauge("stream_places_taken", "Places taken now.", places.taken());
+        metrics.gauge("branches_open", "Further services of TCP streams now.", places.branches());
+        for (StreamRefusal reason : StreamRefusal.values()) {
+            long refused = places.refused().getOrDefault(reason, 0L);
+            metrics.with("reason", reason.name())
+                    .counter("stream_places_refused", "TCP streams and branches that got no place.", refused);
+        }
+        for (DropReason reason : DropReason.values()) {
+            long aborted = places.aborted().getOrDefault(reason, 0L);
+            if (aborted > 0 || reason == DropReason.IDLE || reason == DropReason.NO_MEMORY) {
+                metrics.with("reason", reason.name())
+                        .counter("streams_aborted", "TCP streams that the node ended before their time.", aborted);
+            }
+        }
+    }
+
+    private static void traffic(Metrics metrics, TrafficSnapshot traffic) {
+        metrics.counter("packets_in", "Packets that came in.", traffic.packetsIn());
+        metrics.counter("bytes_in", "Bytes of packets that came in.", traffic.bytesIn());
+        metrics.counter("packets_made", "Packets that services made themselves.", traffic.packetsMade());
+        metrics.counter("packets_out", "Packets that left.", traffic.packetsOut());
+        metrics.counter("bytes_out", "Bytes of packets that left.", traffic.bytesOut());
+        metrics.gauge("packets_held", "Packets in queues, and waiting for a next hop, now.", traffic.held());
+        for (DropReason reason : DropReason.values()) {
+            // All of them, those with none too: a rate over a counter that appears misses its first steps.
+            long dropped = traffic.drops().getOrDefault(reason, 0L);
+            metrics.with("reason", reason.name())
+                    .counter("packets_dropped", "Packets that ended in the node.", dropped);
+        }
+        String anomalies = "Packets that went on in spite of a trailer or a repeated option.";
+        metrics.counter("packet_anomalies", anomalies, traffic.anomalies());
+    }
+
+    private static void deployments(Metrics metrics, DeploymentStatistics statistics) {
+        statistics.outcomes().forEach((outcome, count) -> {
+            double seconds = statistics.seconds().getOrDefault(outcome, 0.0);
+            String help = "Deployments and the time they took, by outcome.";
+            metrics.with("outcome", outcome).summary("deployment_duration_seconds", help, count, seconds);
+        });
+        metrics.gauge("deployments_running", "Deployments that run now.", statistics.running());
     }
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.ee.QosStatus;
+import org.tamanoir.sched.QosStatus;
 
 /** What the API shows of quality of service: fields of JSON, as openapi.yaml describes them. Any thread may call. */
 final class QosViews {
@@ -31,39 +31,39 @@ final class QosViews {
     record TrafficClass(
             String name,
             long waitingPackets,
-            long waitingOctets,
+            long waitingBytes,
             long waitingTurns,
             long servedPackets,
-            long servedOctets,
+            long servedBytes,
             double processorSeconds,
             double share,
             long droppedPackets,
-            long droppedOctets,
+            long droppedBytes,
             Map<String, Dropped> drops,
             Waiting waiting) {
         static TrafficClass of(QosStatus.ClassStatus status) {
             Map<String, Dropped> drops = new TreeMap<>();
             status.dropped()
                     .forEach((reason, dropped) ->
-                            drops.put(reason.name(), new Dropped(dropped.packets(), dropped.octets())));
+                            drops.put(reason.name(), new Dropped(dropped.packets(), dropped.bytes())));
             return new TrafficClass(
                     status.name(),
                     status.waitingPackets(),
-                    status.waitingOctets(),
+                    status.waitingBytes(),
                     status.waitingTurns(),
                     status.servedPackets(),
-                    status.servedOctets(),
+                    status.servedBytes(),
                     status.processorTime().toNanos() / 1e9,
                     status.share(),
                     drops.values().stream().mapToLong(Dropped::packets).sum(),
-                    drops.values().stream().mapToLong(Dropped::octets).sum(),
+                    drops.values().stream().mapToLong(Dropped::bytes).sum(),
                     drops,
                     Waiting.of(status.waiting()));
         }
     }
 
-    /** Packets and octets. */
-    record Dropped(long packets, long octets) {}
+    /** Packets and bytes. */
+    record Dropped(long packets, long bytes) {}
 
     /**
      * How long turns, or packets, waited. A quantile is the upper bound of the bucket that it lies in; null when there

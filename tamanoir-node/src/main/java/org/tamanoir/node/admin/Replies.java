@@ -40,7 +40,7 @@ final class Replies {
         Object of(Call call) throws ApiException, ManagerException;
     }
 
-    /** The same as octets. */
+    /** The same as bytes. */
     interface Text {
         byte[] of(Call call) throws ApiException, IOException;
     }
@@ -99,6 +99,7 @@ final class Replies {
                 case CONFLICT -> ApiException.CONFLICT;
                 case INVALID, REFUSED -> ApiException.INVALID;
                 case UNAVAILABLE -> ApiException.BUSY;
+                case NOT_KEPT -> ApiException.NOT_KEPT;
             };
         } else {
             LOG.error(
@@ -139,7 +140,7 @@ final class Replies {
             case ApiException.NOT_ALLOWED ->
                 context.request().method() + " is not for "
                         + shortened(context.request().path()) + "; GET /openapi.yaml says what is";
-            case ApiException.TOO_LARGE -> "the body is too large: " + Api.MAX_BODY_OCTETS + " octets are allowed";
+            case ApiException.TOO_LARGE -> "the body is too large: " + Api.MAX_BODY_BYTES + " bytes are allowed";
             default -> null;
         };
         if (line != null) {

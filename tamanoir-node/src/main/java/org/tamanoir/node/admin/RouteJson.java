@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.node.config.Choice;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -17,37 +18,24 @@ import org.tamanoir.routing.Route;
  * @param kind {@code active} or {@code host}
  */
 record RouteJson(String prefix, @Nullable String address, int port, String transport, String kind) {
-    private static final Map<String, NextHop.Transport> TRANSPORTS = Map.of(
-            "same", NextHop.Transport.SAME,
-            "tcp", NextHop.Transport.TCP,
-            "udp", NextHop.Transport.UDP,
-            "tls", NextHop.Transport.TLS);
-    private static final Map<String, NextHop.Kind> KINDS =
-            Map.of("active", NextHop.Kind.ACTIVE_NODE, "host", NextHop.Kind.HOST);
-
     static RouteJson of(Route route) {
         NextHop hop = route.nextHop();
         return new RouteJson(
                 route.prefix().toString(),
                 hop.address() == null ? null : hop.address().getHostAddress(),
                 hop.port(),
-                switch (hop.transport()) {
-                    case SAME -> "same";
-                    case TCP -> "tcp";
-                    case UDP -> "udp";
-                    case TLS -> "tls";
-                },
-                hop.kind() == NextHop.Kind.ACTIVE_NODE ? "active" : "host");
+                Choice.word(hop.transport(), Choice.TRANSPORTS),
+                Choice.word(hop.kind(), Choice.KINDS));
     }
 
     /** Reads one; null when something is wrong with it, which the fields know then. */
-    static @Nullable Route read(Fields fields, @Nullable Prefix givenPrefix) {
+    static @Nullable Route read(JsonFields fields, @Nullable Prefix givenPrefix) {
         Prefix prefix = givenPrefix == null ? prefix(fields) : givenPrefix;
         String address = fields.text("address");
         int port = fields.number("port", 0, 0xFFFF, 0);
-        NextHop.Transport transport = choice(fields, "transport", TRANSPORTS, NextHop.Transport.SAME);
+        NextHop.Transport transport = choice(fields, "transport", Choice.TRANSPORTS, NextHop.Transport.SAME);
         NextHop.Kind kind =
-                choice(fields, "kind", KINDS, address == null ? NextHop.Kind.HOST : NextHop.Kind.ACTIVE_NODE);
+                choice(fields, "kind", Choice.KINDS, address == null ? NextHop.Kind.HOST : NextHop.Kind.ACTIVE_NODE);
         fields.end();
         if (address == null && kind == NextHop.Kind.ACTIVE_NODE) {
             fields.problem("direct delivery ends at a host, not at an active node: leave the kind out, or give the "
@@ -57,7 +45,7 @@ record RouteJson(String prefix, @Nullable String address, int port, String trans
         return prefix == null ? null : new Route(prefix, new NextHop(hop, port, transport, kind));
     }
 
-    private static @Nullable Prefix prefix(Fields fields) {
+    private static @Nullable Prefix prefix(JsonFields fields) {
         String text = fields.text("prefix");
         if (text == null) {
             fields.problem("prefix is missing: 10.0.0.0/8 or 2001:db8::/32 is wanted");
@@ -71,7 +59,7 @@ record RouteJson(String prefix, @Nullable String address, int port, String trans
         }
     }
 
-    private static @Nullable InetAddress address(Fields fields, String text) {
+    private static @Nullable InetAddress address(JsonFields fields, String text) {
         try {
             Prefix.parse(text); // No name gets past it, which would be looked up below.
             if (text.indexOf('/') < 0) {
@@ -84,7 +72,7 @@ record RouteJson(String prefix, @Nullable String address, int port, String trans
         return null;
     }
 
-    private static <T> T choice(Fields fields, String name, Map<String, T> words, T absent) {
+    private static <T> T choice(JsonFields fields, String name, Map<String, T> words, T absent) {
         String text = fields.text(name);
         T value = text == null ? absent : words.get(text);
         if (value == null) {

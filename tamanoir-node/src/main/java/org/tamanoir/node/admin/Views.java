@@ -1,20 +1,21 @@
 package org.tamanoir.node.admin;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.DropReason;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.ServiceKey;
-import org.tamanoir.ee.InstanceStatus;
-import org.tamanoir.ee.StreamRecord;
-import org.tamanoir.ee.Tap;
-import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.manager.Event;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.traffic.StreamRecord;
+import org.tamanoir.traffic.Tap;
+import org.tamanoir.traffic.TrafficSnapshot;
 
 /** What the API shows of the node: the fields of its JSON, as openapi.yaml describes them. Any thread may call. */
 final class Views {
@@ -37,10 +38,10 @@ final class Views {
     /** What crossed the node, a service or an instance. */
     record Traffic(
             long packetsIn,
-            long octetsIn,
+            long bytesIn,
             long packetsMade,
             long packetsOut,
-            long octetsOut,
+            long bytesOut,
             long held,
             long dropped,
             Map<String, Long> drops,
@@ -50,10 +51,10 @@ final class Views {
             traffic.drops().forEach((reason, packets) -> drops.put(reason.name(), packets));
             return new Traffic(
                     traffic.packetsIn(),
-                    traffic.octetsIn(),
+                    traffic.bytesIn(),
                     traffic.packetsMade(),
                     traffic.packetsOut(),
-                    traffic.octetsOut(),
+                    traffic.bytesOut(),
                     traffic.held(),
                     traffic.dropped(),
                     drops,
@@ -81,7 +82,7 @@ final class Views {
             long quarantines,
             @Nullable String quarantinedUntil,
             double processorSeconds,
-            long allocatedOctets,
+            long allocatedBytes,
             long throttles,
             long stuck,
             LevelViews.Placed placement,
@@ -103,13 +104,13 @@ final class Views {
                     traffic == null ? null : Traffic.of(traffic),
                     new TreeMap<>(status.counters()),
                     new TreeMap<>(status.dropReasons()),
-                    status.life().failures(),
-                    status.life().quarantines(),
-                    time(status.life().quarantinedUntil()),
-                    status.life().processorNs() / 1e9,
-                    status.life().allocatedOctets(),
-                    status.life().throttles(),
-                    status.life().stuck(),
+                    status.health().failures(),
+                    status.health().quarantines(),
+                    time(status.health().quarantinedUntil()),
+                    status.health().processorNs() / 1e9,
+                    status.health().allocatedBytes(),
+                    status.health().throttles(),
+                    status.health().stuck(),
                     LevelViews.Placed.of(status.placement(), status.below()),
                     status.holders());
         }
@@ -137,7 +138,7 @@ final class Views {
                     status.service().version(),
                     word(status.stream().transport()),
                     address(status.stream().peer()),
-                    text(status.stream().local()),
+                    Endpoint.toString(status.stream().local()),
                     status.startedAt().toString(),
                     status.thread(),
                     Traffic.of(status.traffic()),
@@ -157,17 +158,17 @@ final class Views {
             List<String> services,
             String startedAt,
             long packetsIn,
-            long octetsIn,
+            long bytesIn,
             long packetsOut,
-            long octetsOut,
+            long bytesOut,
             long dropped) {}
 
     /** TCP streams: those open now, and how many there were. */
     record Streams(int open, long accepted, long refused, long waitingForCode, List<Stream> streams, int total) {}
 
-    /** A thread of the JVM. Its octets are -1 where the JVM does not tell. */
+    /** A thread of the JVM. Its bytes are -1 where the JVM does not tell. */
     record JavaThread(
-            long id, String name, boolean daemon, String state, double processorSeconds, long allocatedOctets) {}
+            long id, String name, boolean daemon, String state, double processorSeconds, long allocatedBytes) {}
 
     /** Threads. */
     record JavaThreads(List<JavaThread> threads, int total) {}
@@ -199,7 +200,7 @@ final class Views {
             String service,
             @Nullable String peer,
             @Nullable String serviceKey,
-            int octets,
+            int bytes,
             long packets) {
         static Drop of(Tap.Drop drop) {
             return new Drop(
@@ -208,7 +209,7 @@ final class Views {
                     drop.service(),
                     address(drop.peer()),
                     drop.serviceKey() == ServiceKey.NONE ? null : ServiceKey.toString(drop.serviceKey()),
-                    drop.octets(),
+                    drop.bytes(),
                     drop.packets());
         }
     }
@@ -221,6 +222,14 @@ final class Views {
 
     /** The process is alive. */
     record Health(String status) {}
+
+    /** Whether a node's own threads all do their work. */
+    record NodeHealth(String status, List<String> problems) {
+        /** Up, unless there are problems. */
+        static NodeHealth of(List<String> problems) {
+            return new NodeHealth(problems.isEmpty() ? "up" : "down", problems);
+        }
+    }
 
     /** Whether the node does its work. */
     record Readiness(boolean ready, @Nullable String reason) {}
@@ -240,23 +249,23 @@ final class Views {
             double durationSeconds,
             String end,
             long packetsIn,
-            long octetsIn,
+            long bytesIn,
             long packetsOut,
-            long octetsOut,
+            long bytesOut,
             Map<DropReason, Long> drops) {
         static EndedStream of(StreamRecord record) {
             TrafficSnapshot traffic = record.traffic();
             return new EndedStream(
                     record.started().plus(record.duration()).toString(),
                     address(record.stream().peer()),
-                    text(record.stream().local()),
+                    Endpoint.toString(record.stream().local()),
                     record.service(),
                     record.duration().toNanos() / 1e9,
                     record.end(),
                     traffic.packetsIn(),
-                    traffic.octetsIn(),
+                    traffic.bytesIn(),
                     traffic.packetsOut(),
-                    traffic.octetsOut(),
+                    traffic.bytesOut(),
                     new TreeMap<>(traffic.drops()));
         }
     }
@@ -266,22 +275,15 @@ final class Views {
         return version.isEmpty() ? name : name + ":" + version;
     }
 
-    /** {@code 127.0.0.1:3322}, {@code [::1]:3322}. */
-    static String text(InetSocketAddress address) {
-        InetAddress ip = address.getAddress();
-        String host = ip == null ? address.getHostString() : ip.getHostAddress();
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
-    }
-
     private static @Nullable String address(@Nullable InetSocketAddress address) {
-        return address == null ? null : text(address);
+        return address == null ? null : Endpoint.toString(address);
     }
 
     private static @Nullable String time(@Nullable Instant time) {
         return time == null ? null : time.toString();
     }
 
-    private static String word(Enum<?> value) {
-        return value.name().toLowerCase(java.util.Locale.ROOT);
+    static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
     }
 }

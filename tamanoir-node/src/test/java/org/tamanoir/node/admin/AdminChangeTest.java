@@ -164,7 +164,7 @@ class AdminChangeTest {
 
     @Test
     void everyChangeOfRoutesIsAnEvent() throws Exception {
-        long before = node.manager.events().lastId();
+        long before = node.manager.events().catchUp();
         node.put("/v1/routes/10.0.0.0%2F8", "{}");
         node.change("DELETE", "/v1/routes/10.0.0.0%2F8");
         JsonNode events = node.get("/v1/events?after=" + before).json().get("events");

@@ -28,12 +28,14 @@ import org.tamanoir.deploy.CodeFetcher;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.deploy.TrustPolicy;
-import org.tamanoir.manager.Deployment;
+import org.tamanoir.manager.DeploymentConfig;
 import org.tamanoir.manager.TrustStore;
+import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Publisher;
 import org.tamanoir.repository.RepositoryServer;
 import org.tamanoir.repository.RepositoryTree;
 import org.tamanoir.repository.Token;
+import org.tamanoir.support.Tmpfs;
 import tools.jackson.databind.JsonNode;
 
 /** Deployment by the admin API, from a real repository with real code. */
@@ -49,7 +51,7 @@ class AdminDeployTest {
             }
             """;
 
-    private static final long MAX_OCTETS = 1 << 20;
+    private static final long MAX_BYTES = 1 << 20;
     private static final Token TOKEN = Token.of("the-token-of-this-test", "this test");
     private static final SigningKey TRUSTED = SigningKey.generate();
     private static final SigningKey STRANGER = SigningKey.generate();
@@ -98,17 +100,17 @@ class AdminDeployTest {
         tree = RepositoryTree.open(Files.createDirectories(folder.resolve("repository")));
         repository = RepositoryServer.start(
                 RepositoryServer.Settings.on(TestAdmin.ANY).withToken(TOKEN), tree, null);
-        cache = CodeCache.open(folder.resolve("cache"), MAX_OCTETS);
+        cache = CodeCache.open(folder.resolve("cache"), MAX_BYTES);
         TrustStore trust = TrustStore.open(
                 new TrustPolicy(
                         List.of(new TrustPolicy.Publisher(TRUSTED.publisher(), List.of("org.example.*"))),
                         Set.of(),
                         Set.of(),
                         false),
-                null);
+                Files.createDirectory(folder.resolve("disk")).resolve("revoked"));
         fetcher = new CodeFetcher(CodeFetcher.Settings.of(List.of(url())), cache, trust);
-        node = TestAdmin.deploying(new Deployment(
-                fetcher, cache, trust, false, List.of(), false, id -> Deployment.ServiceSettings.DEFAULT));
+        node = TestAdmin.deploying(new DeploymentConfig(
+                fetcher, cache, trust, false, List.of(), false, id -> DeploymentConfig.ServiceSettings.DEFAULT));
     }
 
     @AfterEach
@@ -127,7 +129,7 @@ class AdminDeployTest {
     private void publish(String version, @Nullable String name, SigningKey key) throws Exception {
         Publisher.Description description =
                 new Publisher.Description("org.example.Foo", name, version, null, ServiceLimits.NONE);
-        new Publisher(url(), null, TOKEN).publish(jar, Publisher.describe(jar, description, MAX_OCTETS), key);
+        new Publisher(url(), null, TOKEN).publish(jar, Publisher.describe(jar, description, MAX_BYTES), key);
     }
 
     @Test
@@ -230,6 +232,24 @@ class AdminDeployTest {
     }
 
     @Test
+    void aRevocationThatCannotBeKeptIsAnsweredWith507AndHolds() throws Exception {
+        publish("1.0", null, TRUSTED);
+        String body = "{\"key\": \"" + TRUSTED.publisher().id() + "\"}";
+        try (Tmpfs disk = Tmpfs.mount(folder.resolve("disk"), "64k")) {
+            disk.fill();
+            TestAdmin.Reply notKept = node.post("/v1/revocations", body);
+            assertThat(notKept.status()).isEqualTo(507);
+            assertThat(notKept.error()).contains("until this node ends", "No space left");
+            assertThat(node.post("/v1/services/org.example.Foo/deploy", "{}").error())
+                    .contains("REVOKED_KEY");
+            disk.free();
+            assertThat(node.post("/v1/revocations", body).status()).isEqualTo(200);
+            assertThat(disk.folder().resolve("revoked"))
+                    .hasContent(TRUSTED.publisher().id());
+        }
+    }
+
+    @Test
     void theCommandLineDeploysAndTellsWhatCameOfIt() throws Exception {
         publish("1.0", null, TRUSTED);
         Path token = Files.writeString(folder.resolve("token"), TestAdmin.TOKEN);
@@ -240,7 +260,7 @@ class AdminDeployTest {
                 "deploy",
                 "org.example.Foo:1.0",
                 "--admin",
-                Views.text(node.server.address()),
+                Endpoint.toString(node.server.address()),
                 "--token-file",
                 token.toString());
         assertThat(exit).as("%s", out).isZero();

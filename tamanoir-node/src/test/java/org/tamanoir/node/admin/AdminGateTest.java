@@ -72,7 +72,7 @@ class AdminGateTest {
     @Test
     void noGetChangesAnything() throws Exception {
         try (TestAdmin node = TestAdmin.start()) {
-            long events = node.manager.events().lastId();
+            long events = node.manager.events().catchUp();
             for (String operation : node.server.operations()) {
                 String[] parts = operation.split(" ");
                 String path = parts[1].replace("{name}", TestAdmin.MONITOR)
@@ -84,7 +84,7 @@ class AdminGateTest {
                 HttpRequest.Builder get = node.request(path).header("Authorization", "Bearer " + TestAdmin.TOKEN);
                 assertThat(node.send(get).status()).as("GET %s", path).isIn(200, 404, 405);
             }
-            assertThat(node.manager.events().lastId()).isEqualTo(events);
+            assertThat(node.manager.events().catchUp()).isEqualTo(events);
         }
     }
 
@@ -122,6 +122,16 @@ class AdminGateTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"localhost\r\nHost: evil.example", "evil.example\r\nHost: localhost", "localhost\r\n .example"})
+    void aRequestThatNamesItsHostInTwoWaysIsRefused(String hosts) throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            String reply = node.raw("GET /v1/node HTTP/1.1\r\nHost: " + hosts + "\r\nConnection: close\r\n\r\n");
+            assertThat(reply).startsWith("HTTP/1.1 400").doesNotContain("uptime");
+        }
+    }
+
     @Test
     void addressesLocalhostAndConfiguredNamesAreTheServersOwn() throws Exception {
         AdminSettings settings =
@@ -138,7 +148,7 @@ class AdminGateTest {
     @Test
     void aBodyThatIsTooLargeIsRefusedAndNotReadToItsEnd() throws Exception {
         try (TestAdmin node = TestAdmin.start()) {
-            TestAdmin.Reply reply = node.put("/v1/routes", " ".repeat(Api.MAX_BODY_OCTETS + 1));
+            TestAdmin.Reply reply = node.put("/v1/routes", " ".repeat(Api.MAX_BODY_BYTES + 1));
             assertThat(reply.status()).isEqualTo(413);
             assertThat(reply.error()).contains("65536");
             assertThat(node.put("/v1/routes", "{\"routes\": []" + " ".repeat(60_000) + "}")
@@ -182,7 +192,7 @@ class AdminGateTest {
 
     /** The times that it has are the listener's, which has tests of its own. */
     @Test
-    void aClientThatSendsItsRequestOctetByOctetKeepsNobodyWaiting() throws Exception {
+    void aClientThatSendsItsRequestByteByByteKeepsNobodyWaiting() throws Exception {
         try (TestAdmin node = TestAdmin.start()) {
             List<Socket> slow = new ArrayList<>();
             for (int i = 0; i < 100; i++) {

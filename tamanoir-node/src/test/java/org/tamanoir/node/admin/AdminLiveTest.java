@@ -11,6 +11,7 @@ import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -83,7 +84,7 @@ class AdminLiveTest {
         try (BufferedReader in = events("/v1/events")) {
             node.put("/v1/routes/10.0.0.0%2F8", "{}");
             List<String> event = next(in);
-            assertThat(event.get(0)).isEqualTo("id: " + node.manager.events().lastId());
+            assertThat(event.get(0)).isEqualTo("id: " + node.manager.events().catchUp());
             assertThat(event.get(1)).isEqualTo("event: route");
             JsonNode data = MAPPER.readTree(event.get(2).substring("data: ".length()));
             assertThat(data.get("details").get("prefix").asString()).isEqualTo("10.0.0.0/8");
@@ -92,7 +93,7 @@ class AdminLiveTest {
 
     @Test
     void aClientThatComesBackGetsTheEventsItMissed() throws Exception {
-        long seen = node.manager.events().lastId();
+        long seen = node.manager.events().catchUp();
         node.put("/v1/routes/10.0.0.0%2F8", "{}");
         node.put("/v1/routes/10.1.0.0%2F16", "{}");
         HttpRequest.Builder request = node.request("/v1/events")
@@ -116,7 +117,7 @@ class AdminLiveTest {
             assertThat(event.get(0)).isEqualTo("event: drop");
             JsonNode drop = MAPPER.readTree(event.get(1).substring("data: ".length()));
             assertThat(drop.get("reason").asString()).isEqualTo("NO_ROUTE");
-            assertThat(drop.get("octets").asInt()).isEqualTo(PACKET.length);
+            assertThat(drop.get("bytes").asInt()).isEqualTo(PACKET.length);
             assertThat(drop.get("packets").asInt()).isOne();
             assertThat(drop.get("peer").asString()).startsWith("127.0.0.1:");
         }
@@ -172,6 +173,33 @@ class AdminLiveTest {
             response.body().close();
             assertThat(response.statusCode()).isEqualTo(200);
         });
+    }
+
+    @Test
+    void oneAddressDoesNotGetAllLiveAnswers() throws Exception {
+        List<Socket> open = new ArrayList<>();
+        for (int i = 0; i < AdminServer.MAX_LIVE_OF_A_STRANGER; i++) {
+            open.add(drops("127.0.0.2", "200"));
+        }
+        open.add(drops("127.0.0.2", "503"));
+        open.add(drops("127.0.0.3", "200"));
+        for (Socket socket : open) {
+            socket.close();
+        }
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> drops("127.0.0.2", "200").close());
+    }
+
+    private Socket drops(String from, String status) throws IOException {
+        Socket socket = new Socket();
+        socket.bind(new InetSocketAddress(InetAddress.getByName(from), 0));
+        socket.setSoTimeout(20_000);
+        socket.connect(node.server.address());
+        socket.getOutputStream()
+                .write("GET /v1/drops HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        byte[] line = socket.getInputStream().readNBytes("HTTP/1.1 200".length());
+        assertThat(new String(line, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 " + status);
+        return socket;
     }
 
     @Test

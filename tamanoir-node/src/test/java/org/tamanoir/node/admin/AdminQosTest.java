@@ -21,8 +21,8 @@ class AdminQosTest {
     private static final String OFF = "{\"classes\":[],\"default-class\":null,\"rules\":[],\"pre\":null,\"links\":[]}";
     private static final String BOTH = """
             {"classes": [
-               {"name": "video", "class-of-service": [0, 1, "4-7"], "weight": 70, "limit-octets": "2MiB"},
-               {"name": "rest", "weight": 30, "limit-packets": 500, "limit-octets": 131072}],
+               {"name": "video", "class-of-service": [0, 1, "4-7"], "weight": 70, "limit-bytes": "2MiB"},
+               {"name": "rest", "weight": 30, "limit-packets": 500, "limit-bytes": 131072}],
              "rules": [{"source": "10.0.0.0/8", "stream": 17, "class": "video"}],
              "pre": {"processors": 2, "quantum": "250us"},
              "links": [{"name": "uplink", "rate": "10Mbit/s", "discipline": "wfq", "excess": "drop"},
@@ -55,7 +55,7 @@ class AdminQosTest {
         assertThat(shown.get("default-class").asString()).isEqualTo("rest");
         assertThat(shown.get("classes").get(0).toString())
                 .isEqualTo("{\"name\":\"video\",\"class-of-service\":[0,1,\"4-7\"],\"weight\":70,"
-                        + "\"limit-packets\":1000,\"limit-octets\":\"2MiB\"}");
+                        + "\"limit-packets\":1000,\"limit-bytes\":\"2MiB\"}");
         assertThat(shown.get("links").get(1).toString())
                 .isEqualTo("{\"name\":\"slow\",\"next-hops\":[\"10.0.9.0/24\"],\"rate\":\"12kbit/s\","
                         + "\"burst\":\"65535\",\"discipline\":\"wfq\",\"excess\":\"wait\",\"options\":{}}");
@@ -137,7 +137,7 @@ class AdminQosTest {
 
     @Test
     void whatIsTooLargeOrNestsTooDeepIsRefused() throws Exception {
-        String large = "{\"default-class\": \"" + "x".repeat(Api.MAX_BODY_OCTETS) + "\"}";
+        String large = "{\"default-class\": \"" + "x".repeat(Api.MAX_BODY_BYTES) + "\"}";
         assertThat(node.put("/v1/qos", large).status()).isEqualTo(413);
         String deep = "{\"classes\": " + "[".repeat(30_000) + "]".repeat(30_000) + "}";
         assertThat(node.put("/v1/qos", deep).status()).isEqualTo(400);
@@ -164,7 +164,7 @@ class AdminQosTest {
 
     @Test
     void everyChangeIsAnEvent() throws Exception {
-        long before = node.manager.events().lastId();
+        long before = node.manager.events().catchUp();
         node.put("/v1/qos", BOTH);
         node.put("/v1/qos", "{\"classes\": 1}");
         node.change("DELETE", "/v1/qos");
@@ -173,7 +173,7 @@ class AdminQosTest {
         assertThat(events.get(0).get("kind").asString()).isEqualTo("qos");
         assertThat(events.get(0).get("text").asString())
                 .isEqualTo("qos changed: classes video, rest; before processing wfq on 2 processors; "
-                        + "link uplink wfq at 1250000 octets/s; link slow wfq at 1500 octets/s");
+                        + "link uplink wfq at 1250000 bytes/s; link slow wfq at 1500 bytes/s");
         assertThat(events.get(1).get("text").asString()).isEqualTo("qos changed: off");
     }
 

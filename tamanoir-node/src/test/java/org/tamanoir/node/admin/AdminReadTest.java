@@ -7,6 +7,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.node.config.Endpoint;
 import tools.jackson.databind.JsonNode;
 
 @Timeout(60)
@@ -27,9 +28,9 @@ class AdminReadTest {
     void theNodeTellsItsAddressesAndThatItIsReady() throws Exception {
         JsonNode answer = node.get("/v1/node").json();
         assertThat(answer.get("tcp").get(0).asString())
-                .isEqualTo(Views.text(node.environment.tcpAddresses().get(0)));
+                .isEqualTo(Endpoint.toString(node.environment.tcpAddresses().get(0)));
         assertThat(answer.get("udp").size()).isOne();
-        assertThat(answer.get("admin").asString()).isEqualTo(Views.text(node.server.address()));
+        assertThat(answer.get("admin").asString()).isEqualTo(Endpoint.toString(node.server.address()));
         assertThat(answer.get("ready").asBoolean()).isTrue();
         assertThat(answer.get("changes").asBoolean()).isTrue();
         assertThat(answer.get("uptimeSeconds").asDouble()).isPositive();
@@ -79,7 +80,7 @@ class AdminReadTest {
         assertThat(threads).anySatisfy(thread -> {
             assertThat(thread.get("name").asString()).isEqualTo("main");
             assertThat(thread.get("processorSeconds").asDouble()).isPositive();
-            assertThat(thread.get("allocatedOctets").asLong()).isPositive();
+            assertThat(thread.get("allocatedBytes").asLong()).isPositive();
         });
     }
 

@@ -30,23 +30,23 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.tamanoir.cluster.ClusterService;
-import org.tamanoir.cluster.CodeSources;
 import org.tamanoir.cluster.Director;
-import org.tamanoir.cluster.DirectorConfig;
 import org.tamanoir.cluster.DirectorStatus;
-import org.tamanoir.cluster.HealthPolicy;
 import org.tamanoir.cluster.Load.Traffic;
 import org.tamanoir.cluster.Registration;
-import org.tamanoir.cluster.RegistrationPolicy;
-import org.tamanoir.cluster.WeightPolicy;
-import org.tamanoir.cluster.Welcome;
+import org.tamanoir.cluster.config.ClusterService;
+import org.tamanoir.cluster.config.CodeSources;
+import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.HealthPolicy;
+import org.tamanoir.cluster.config.RegistrationPolicy;
+import org.tamanoir.cluster.config.WeightPolicy;
+import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.Counters;
 import org.tamanoir.cluster.lvs.Forwarding;
-import org.tamanoir.cluster.lvs.Ipvs;
 import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.cluster.lvs.Scheduler;
 import org.tamanoir.node.EmptyTable;
+import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Token;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -109,9 +109,8 @@ class DirectorServerTest {
                 null,
                 CodeSources.NONE,
                 null);
-        Ipvs ipvs = table.open();
-        DirectorServer made =
-                new DirectorServer(new Director(config, ipvs), config, ipvs, settings, TestAdmin.ANY, registration);
+        DirectorServer made = new DirectorServer(
+                new Director(config, table.open()), config, settings, TestAdmin.ANY, registration, Map.of());
         made.start();
         return made;
     }
@@ -133,7 +132,7 @@ class DirectorServerTest {
     }
 
     private HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create("http://" + Views.text(server.address()) + path));
+        return HttpRequest.newBuilder(URI.create("http://" + Endpoint.toString(server.address()) + path));
     }
 
     private Reply get(String path) throws Exception {
@@ -155,7 +154,7 @@ class DirectorServerTest {
     void beforeTheDirectorHasStartedEveryAnswerIsThatItStarts() throws Exception {
         try (DirectorServer early = server(new AdminSettings(TestAdmin.ANY, null, false, null), null)) {
             HttpRequest request = HttpRequest.newBuilder(
-                            URI.create("http://" + Views.text(early.address()) + "/v1/status"))
+                            URI.create("http://" + Endpoint.toString(early.address()) + "/v1/status"))
                     .build();
             HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
             assertThat(response.statusCode()).isEqualTo(503);
@@ -165,7 +164,7 @@ class DirectorServerTest {
 
     @Test
     void readinessIsToldBesideTheApiAndNothingElse() throws Exception {
-        String beside = "http://" + Views.text(Objects.requireNonNull(server.readyAddress()));
+        String beside = "http://" + Endpoint.toString(Objects.requireNonNull(server.readyAddress()));
         Reply ready = send(HttpRequest.newBuilder(URI.create(beside + "/ready")));
         assertThat(ready.status()).isEqualTo(503);
         assertThat(ready.json().get("reason").asString()).isEqualTo("the director has not started");
@@ -186,14 +185,6 @@ class DirectorServerTest {
         assertThat(get("/cluster").json().get("nodes").asInt()).isZero();
         assertThat(get("/metrics").body())
                 .contains("tamanoir_director_ready 0.0", "tamanoir_cluster_packets_in_total 0.0", "jvm_memory");
-    }
-
-    @Test
-    void thePlanIsLinesForIpvsadm() throws Exception {
-        Reply plan = get("/v1/plan");
-        assertThat(plan.status()).as(plan.body()).isEqualTo(200);
-        assertThat(plan.json().get("lines")).hasSize(2);
-        assertThat(plan.body()).contains("-A -t 192.0.2.100:3322 -s wlc", "-A -u 192.0.2.100:3322 -s wlc");
     }
 
     @Test
@@ -273,7 +264,7 @@ class DirectorServerTest {
 
     @Test
     void aBodyIsBoundedAndJson() throws Exception {
-        Reply large = change("PUT", "/v1/back-ends/n1", " ".repeat(Api.MAX_BODY_OCTETS + 1), NODES);
+        Reply large = change("PUT", "/v1/back-ends/n1", " ".repeat(Api.MAX_BODY_BYTES + 1), NODES);
         assertThat(large.status()).isEqualTo(413);
         Reply plain = send(request("/v1/back-ends/n1")
                 .PUT(HttpRequest.BodyPublishers.ofString(BODY))

@@ -16,11 +16,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.tamanoir.ee.Placement;
-import org.tamanoir.ee.ServiceLife;
-import org.tamanoir.ee.TrafficSnapshot;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.traffic.TrafficSnapshot;
 
 @Timeout(60)
 class NodeMetricsTest {
@@ -54,7 +54,7 @@ class NodeMetricsTest {
                     tooShort, tooShort.length, node.environment.udpAddresses().get(0)));
             await().atMost(Duration.ofSeconds(20))
                     .untilAsserted(() -> assertThat(node.get("/metrics").body())
-                            .contains("\ntamanoir_packets_in_total 1.0\n", "\ntamanoir_octets_in_total 3.0\n")
+                            .contains("\ntamanoir_packets_in_total 1.0\n", "\ntamanoir_bytes_in_total 3.0\n")
                             .contains("tamanoir_packets_dropped_total{reason=\"SHORT\"} 1.0"));
         }
     }
@@ -74,16 +74,16 @@ class NodeMetricsTest {
                 traffic,
                 Map.of("seen \"it\"", 3L),
                 Map.of(),
-                new ServiceLife(),
+                new ServiceHealth(),
                 new Placement().status(),
                 LevelCounters.ZERO,
                 List.of());
     }
 
     private static String text(ServiceStatus... services) throws Exception {
-        Figures figures = new Figures();
-        ServiceFigures.add(figures, List.of(services));
-        MetricSnapshots snapshots = figures.snapshots();
+        Metrics metrics = new Metrics();
+        ServiceMetrics.add(metrics, List.of(services));
+        MetricSnapshots snapshots = metrics.snapshots();
         java.io.ByteArrayOutputStream out = new java.io.ByteArrayOutputStream();
         io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter.create()
                 .write(out, snapshots);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.tamanoir.cluster.MembershipStatus;
-import org.tamanoir.cluster.Welcome;
+import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -169,7 +169,7 @@ class OpenApiTest {
 
     private static String concrete(String path) {
         return path.replace("{name}", TestAdmin.MONITOR)
-                .replace("{version}", State.NO_VERSION)
+                .replace("{version}", Queries.NO_VERSION)
                 .replace("{prefix}", "10.0.0.0%2F8");
     }
 

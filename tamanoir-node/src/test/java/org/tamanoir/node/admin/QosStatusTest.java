@@ -12,8 +12,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.tamanoir.anep.DropReason;
-import org.tamanoir.ee.QosStatus;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.sched.QosStatus;
 
 /** Counts of scheduling points as operators see them: in the API and in metrics. */
 class QosStatusTest {
@@ -72,7 +72,7 @@ class QosStatusTest {
     void dropsAreSummedAndNamed() {
         QosViews.TrafficClass view = QosViews.TrafficClass.of(status(waiting(0)));
         assertThat(view.droppedPackets()).isEqualTo(6);
-        assertThat(view.droppedOctets()).isEqualTo(600);
+        assertThat(view.droppedBytes()).isEqualTo(600);
         assertThat(view.drops())
                 .containsOnly(
                         Map.entry("TURN_QUEUE_FULL", new QosViews.Dropped(5, 500)),
@@ -82,25 +82,25 @@ class QosStatusTest {
 
     @Test
     void metricsHaveEveryFigureAndAHistogramThatAddsUp() throws IOException {
-        Figures figures = new Figures();
-        QosFigures.add(
-                figures,
+        Metrics metrics = new Metrics();
+        QosMetrics.add(
+                metrics,
                 new QosStatus(List.of(new QosStatus.Point("pre", "stfq", List.of(status(waiting(2, 5, 0, 0, 3)))))));
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        PrometheusTextFormatWriter.create().write(out, figures.snapshots());
+        PrometheusTextFormatWriter.create().write(out, metrics.snapshots());
         String labels = "{class=\"video\",point=\"pre\"}";
         assertThat(out.toString(StandardCharsets.UTF_8).lines())
                 .contains(
                         "tamanoir_qos_point_info{discipline=\"stfq\",point=\"pre\"} 1.0",
                         "tamanoir_qos_waiting_packets" + labels + " 3.0",
-                        "tamanoir_qos_waiting_octets" + labels + " 300.0",
+                        "tamanoir_qos_waiting_bytes" + labels + " 300.0",
                         "tamanoir_qos_waiting_turns" + labels + " 2.0",
                         "tamanoir_qos_packets_served_total" + labels + " 40.0",
-                        "tamanoir_qos_octets_served_total" + labels + " 4000.0",
+                        "tamanoir_qos_bytes_served_total" + labels + " 4000.0",
                         "tamanoir_qos_processor_seconds_total" + labels + " 1.5",
                         "tamanoir_qos_share" + labels + " 0.7",
                         "tamanoir_qos_packets_dropped_total{class=\"video\",point=\"pre\",reason=\"TURN_QUEUE_FULL\"} 5.0",
-                        "tamanoir_qos_octets_dropped_total{class=\"video\",point=\"pre\",reason=\"SHUTDOWN\"} 100.0",
+                        "tamanoir_qos_bytes_dropped_total{class=\"video\",point=\"pre\",reason=\"SHUTDOWN\"} 100.0",
                         "tamanoir_qos_packets_dropped_total{class=\"video\",point=\"pre\",reason=\"QUEUE_FULL\"} 0.0",
                         "# TYPE tamanoir_qos_waiting_seconds histogram",
                         "tamanoir_qos_waiting_seconds_bucket{class=\"video\",point=\"pre\",le=\"1.0E-6\"} 5",

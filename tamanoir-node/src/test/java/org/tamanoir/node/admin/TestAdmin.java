@@ -13,12 +13,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
-import org.tamanoir.ee.ServiceCatalog;
-import org.tamanoir.ee.ServiceDefinition;
 import org.tamanoir.manager.ActiveNodeManager;
-import org.tamanoir.manager.Deployment;
+import org.tamanoir.manager.DeploymentConfig;
+import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Token;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
@@ -44,7 +45,8 @@ public final class TestAdmin implements AutoCloseable {
     public final AdminServer server;
     final HttpClient client = HttpClient.newHttpClient();
 
-    private TestAdmin(AdminSettings settings, @Nullable Deployment deployment, List<Route> routes) throws IOException {
+    private TestAdmin(AdminSettings settings, @Nullable DeploymentConfig deployment, List<Route> routes)
+            throws IOException {
         ServiceCatalog catalog = new ServiceCatalog();
         catalog.add(new ServiceDefinition(MONITOR, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
         RoutingTable table = new RoutingTable(routes);
@@ -65,12 +67,12 @@ public final class TestAdmin implements AutoCloseable {
         return new TestAdmin(settings, null, List.of(routes));
     }
 
-    static TestAdmin deploying(Deployment deployment) throws IOException {
+    static TestAdmin deploying(DeploymentConfig deployment) throws IOException {
         return new TestAdmin(new AdminSettings(ANY, SECRET, false, null), deployment, List.of());
     }
 
     URI uri(String path) {
-        return URI.create("http://" + Views.text(server.address()) + path);
+        return URI.create("http://" + Endpoint.toString(server.address()) + path);
     }
 
     HttpRequest.Builder request(String path) {
@@ -107,7 +109,7 @@ public final class TestAdmin implements AutoCloseable {
         return send(change("POST", path, body));
     }
 
-    /** Sends octets as they stand, and returns all that comes until the server closes the connection. */
+    /** Sends bytes as they stand, and returns all that comes until the server closes the connection. */
     String raw(String head) throws IOException {
         try (Socket socket = connect()) {
             socket.getOutputStream().write(head.getBytes(StandardCharsets.ISO_8859_1));

@@ -24,7 +24,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
-import org.tamanoir.cluster.Welcome;
+import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.node.Main;
 import org.tamanoir.node.Programs;
 import tools.jackson.databind.JsonNode;

@@ -8,7 +8,7 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 import tools.jackson.databind.JsonNode;
 
 /**

@@ -19,6 +19,7 @@ import tools.jackson.databind.JsonNode;
 final class DirectorMachine {
     private static final String API = "http://127.0.0.1:3325";
     private static final String TOKEN = "the-token-of-this-test";
+    private static final String NODES_TOKEN = "the-token-of-its-nodes";
 
     final Machine machine;
     private final String name;
@@ -31,15 +32,16 @@ final class DirectorMachine {
         this.name = name;
         try {
             folder = Files.createTempDirectory("director-" + name);
-            Files.writeString(folder.resolve("token"), TOKEN + "\n");
+            Files.writeString(folder.resolve("admin.token"), TOKEN + "\n");
+            Files.writeString(tokenFile(), NODES_TOKEN + "\n");
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
         }
     }
 
-    /** The token of changes and of registration. */
+    /** The token of registration. */
     Path tokenFile() {
-        return folder.resolve("token");
+        return folder.resolve("nodes.token");
     }
 
     /** Writes a configuration with name, state folder, API and registration beside this. */
@@ -49,7 +51,7 @@ final class DirectorMachine {
                 state: %s
                 admin: {listen: "*:3325", token-file: %s}
                 registration: {token-file: %s, networks: [10.88.0.0/24], interval: 2s, plain: true}
-                """.formatted(name, folder.resolve("state"), tokenFile(), tokenFile())
+                """.formatted(name, folder.resolve("state"), folder.resolve("admin.token"), tokenFile())
                 + yaml.replace(
                         "KEY", ExampleService.key(ClusterArchive.folder()).toString());
         try {

@@ -29,7 +29,7 @@ final class ExampleService {
                 public Verdict process(Packet packet) { return Verdict.FORWARD; }
             }
             """;
-    private static final long MAX_UNPACKED_OCTETS = 1 << 20;
+    private static final long MAX_UNPACKED_BYTES = 1 << 20;
 
     private ExampleService() {}
 
@@ -39,7 +39,7 @@ final class ExampleService {
         SigningKey key = SigningKey.generate();
         Files.writeString(key(folder), key.publisher().pem());
         Path jar = TestJars.jar(folder.resolve("jars"), NAME, SOURCE, "Implementation-Version: 1.0");
-        Manifest manifest = Publisher.describe(jar, Publisher.Description.OF_JAR, MAX_UNPACKED_OCTETS);
+        Manifest manifest = Publisher.describe(jar, Publisher.Description.OF_JAR, MAX_UNPACKED_BYTES);
         Token token = Token.of("the-token-of-this-test", "this test");
         try (RepositoryTree tree = RepositoryTree.open(folder.resolve("repository"));
                 RepositoryServer server = RepositoryServer.start(

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
-import org.tamanoir.Tiers;
+import org.tamanoir.support.Tiers;
 
 /** Two directors and keepalived, all processes: the active one's machine falls off the network. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

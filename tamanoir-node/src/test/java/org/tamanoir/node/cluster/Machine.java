@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.kernel.Namespaces;
 import org.tamanoir.node.Main;
+import org.tamanoir.support.Namespaces;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 

@@ -16,7 +16,7 @@ final class Running implements AutoCloseable {
     private final String name;
     private final Process process;
     private final Path output;
-    /** Octets of those of this name before it. */
+    /** Bytes of those of this name before it. */
     private final int before;
 
     /** Starts it and does not wait: several start at once. */

@@ -12,7 +12,7 @@ import org.tamanoir.client.AnepSender;
 
 /** A stream of packets from a client through Monitor to the sink. One thread. */
 final class Stream implements AutoCloseable {
-    private static final int PAYLOAD_OCTETS = 200;
+    private static final int PAYLOAD_BYTES = 200;
     private static final AtomicInteger IDS = new AtomicInteger(1);
 
     private final int id = IDS.getAndIncrement();
@@ -36,9 +36,9 @@ final class Stream implements AutoCloseable {
 
     /** The content of a packet: number, then what no other packet has. */
     static ByteBuffer payload(int stream, int number) {
-        byte[] octets = new byte[PAYLOAD_OCTETS];
-        new Random((long) stream << 32 | number).nextBytes(octets);
-        return ByteBuffer.wrap(octets).putInt(0, number);
+        byte[] bytes = new byte[PAYLOAD_BYTES];
+        new Random((long) stream << 32 | number).nextBytes(bytes);
+        return ByteBuffer.wrap(bytes).putInt(0, number);
     }
 
     int id() {

@@ -1,0 +1,100 @@
+package org.tamanoir.accounting;
+
+import org.tamanoir.anep.ParseFault;
+
+/**
+ * Why a packet ended in this node. The list is closed: every packet that came in or was made here either leaves
+ * or ends in exactly one of these, so that {@code in = out + dropped + held} holds at any time.
+ */
+public enum DropReason {
+    /** {@link ParseFault#SHORT}. */
+    SHORT,
+    /** {@link ParseFault#VERSION}. */
+    VERSION,
+    /** {@link ParseFault#HEADER_LENGTH}. */
+    HEADER_LENGTH,
+    /** {@link ParseFault#TRUNCATED}. */
+    TRUNCATED,
+    /** {@link ParseFault#OPTION_LENGTH}. */
+    OPTION_LENGTH,
+    /** {@link ParseFault#CHECKSUM}. */
+    CHECKSUM,
+    /** {@link ParseFault#OPTION}. */
+    OPTION,
+    /** {@link ParseFault#OPTION_FORMAT}. */
+    OPTION_FORMAT,
+    /** Unknown Type ID with the discard flag (rule 9). */
+    TYPE_ID,
+    /** No destination, or none that a route or the direct-delivery list allows. */
+    NO_ROUTE,
+    /** The destination is this node itself, and no service took the packet. */
+    LOCAL,
+    /** No active hop is left in the packet's budget. */
+    HOP_BUDGET,
+    /** The packet would go straight back to where it came from. */
+    LOOP,
+    /** The packet does not fit the next hop's transport, or an option that must be added does not fit it. */
+    PACKET_TOO_LONG,
+    /** The node does not have the service, and the failure policy says drop or close. */
+    UNKNOWN_SERVICE,
+    /** The service's code could not be had, or was refused; the log says why. */
+    DEPLOYMENT_FAILED,
+    /** The service's code is on its way, and the bounded room for packets that wait for it was full (UDP). */
+    DEPLOYMENT_HOLD_FULL,
+    /** The service failed too often, or used too much, and is not run for a while. */
+    QUARANTINED,
+    /** The service dropped it; the service's own reason is counted beside it. */
+    SERVICE,
+    /** The service took it in by design (aggregation, decoding). */
+    CONSUMED,
+    /** A datagram would have caused more bytes than one may, or its service amplifies and is not offered on UDP. */
+    AMPLIFICATION,
+    /** The service threw, and its failure policy says drop or close. */
+    SERVICE_FAILURE,
+    /** The service made bytes of it that are no ANEP packet: they break one of the receive rules. */
+    SERVICE_MALFORMED,
+    /** A service's bounded input queue was full (UDP). */
+    INBOX_FULL,
+    /** The next hop refused the connection or could not be reached in time. */
+    NEXT_HOP_UNREACHABLE,
+    /** The connection to the next hop broke before the packet was handed to it. */
+    NEXT_HOP_LOST,
+    /** The next hop took nothing for longer than the stall time-out. */
+    NEXT_HOP_STALLED,
+    /** The bounded queue to a TCP next hop was full (UDP arrivals). */
+    OUTPUT_FULL,
+    /** The bounded queue of its class before processing was full (UDP): it has cost no invocation. */
+    TURN_QUEUE_FULL,
+    /** The bounded queue of its class, or its link, was full (UDP). */
+    QUEUE_FULL,
+    /** The queue's delay was kept too high for too long (CoDel, UDP). */
+    QUEUE_DELAY,
+    /** It exceeded the rate that is allowed (UDP). */
+    RATE_EXCEEDED,
+    /** No class fits it, and the discipline keeps none for the rest. */
+    UNCLASSIFIED,
+    /** Its class got no turn, or no departure, for the stall time-out; a TCP stream is closed. */
+    STARVED,
+    /** The operating system refused the datagram. */
+    SEND_ERROR,
+    /** A reply for a sender whose connection is gone, or a packet of one that went while its service was fetched. */
+    PEER_GONE,
+    /** An instance of the service could not be started: its constructor threw or hangs, or no thread was to be had. */
+    NO_INSTANCE,
+    /**
+     * The node has no place for another service of the connection, because of {@code limits.max-branches}, of one of the
+     * limits of streams or of memory; and the failure policy says drop or close.
+     */
+    STREAM_LIMIT,
+    /** No memory was left for the packet; a TCP stream is closed. */
+    NO_MEMORY,
+    /** No whole packet came from either side of a TCP stream for the idle time-out; it is closed. */
+    IDLE,
+    /** The node stopped, or the service was taken away, before the packet could leave. */
+    SHUTDOWN;
+
+    /** Returns the reason under which malformed packets are dropped: the one of the fault's name. */
+    public static DropReason of(ParseFault fault) {
+        return valueOf(fault.name());
+    }
+}

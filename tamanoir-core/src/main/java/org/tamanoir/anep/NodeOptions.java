@@ -1,0 +1,48 @@
+package org.tamanoir.anep;
+
+/** Writes, in place, the options that are the nodes' business alone. */
+public final class NodeOptions {
+    private NodeOptions() {}
+
+    /**
+     * Sets the hop budget, 0–65,535.
+     *
+     * @throws IllegalStateException if the packet has no such option
+     * @throws IllegalArgumentException if the budget is out of range
+     */
+    public static void setHopBudget(Packet packet, int hops) {
+        HeaderView.require(hops, 0xFFFF, "hop budget");
+        packet.optionOffset(Option.HOP_BUDGET);
+        packet.format.putWord(packet, packet.at(HeaderView.HOPS) + 4, hops);
+    }
+
+    /**
+     * Writes this node's code server into the previous-active-node option; an option of neither IPv4's nor IPv6's size
+     * is zeroed. Does nothing to a packet without the option.
+     */
+    public static void setPreviousNode(Packet packet, PreviousNode node) {
+        HeaderView header = packet;
+        int slot = HeaderView.PREVIOUS_NODE;
+        if (!header.has(slot)) {
+            return;
+        }
+        int bytes = header.contentLength(slot);
+        boolean known = node.port != 0;
+        if (bytes == PreviousNode.IPV4_OCTETS) {
+            header.putInt(slot, 0, known ? Anep.SCHEME_IPV4 : 0);
+            header.putInt(slot, 4, node.ipv4);
+            header.putInt(slot, 8, node.port << 16);
+        } else if (bytes == PreviousNode.IPV6_OCTETS) {
+            header.putInt(slot, 0, known ? Anep.SCHEME_IPV6 : 0);
+            header.putInt(slot, 4, (int) (node.ipv6High >>> 32));
+            header.putInt(slot, 8, (int) node.ipv6High);
+            header.putInt(slot, 12, (int) (node.ipv6Low >>> 32));
+            header.putInt(slot, 16, (int) node.ipv6Low);
+            header.putInt(slot, 20, node.port << 16);
+        } else {
+            for (int i = 0; i < bytes; i += 4) {
+                header.putInt(slot, i, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+package org.tamanoir.client;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.routing.Addresses;
+import org.tamanoir.tls.TlsContext;
+import org.tamanoir.tls.TlsSession;
+
+/**
+ * A TCP connection whose reads and writes wait, but never longer than they are told to: a non-blocking channel with
+ * a selector of its own, since Java's blocking channels know no time-out for writes.
+ *
+ * <p>Thread contract: one thread; {@link #close} from any.
+ */
+final class BlockingConnection implements AutoCloseable {
+    /** What a blocked writer does with input that arrives meanwhile. */
+    interface Input {
+        /** Reads without waiting; false at the end of input. */
+        boolean readable() throws IOException;
+    }
+
+    private final SocketChannel channel;
+    private final Selector selector;
+    private final SelectionKey key;
+    private final InetSocketAddress peer;
+    private final Duration stallTimeout;
+    private final @Nullable TlsLayer tls;
+
+    /**
+     * Takes the connected channel over, and closes it when that fails.
+     *
+     * @param session null = without TLS; else {@link #shakeHands} comes first
+     */
+    BlockingConnection(SocketChannel channel, Duration stallTimeout, @Nullable TlsSession session) throws IOException {
+        this.channel = channel;
+        this.stallTimeout = stallTimeout;
+        this.tls = session == null ? null : new TlsLayer(session, this);
+        try {
+            this.peer = (InetSocketAddress) channel.getRemoteAddress();
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            this.selector = Selector.open();
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        try {
+            this.key = channel.register(selector, 0);
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /**
+     * Connects.
+     *
+     * @param context null = without TLS
+     * @throws IOException in one line, naming the node, when it cannot be reached in time, or is another
+     */
+    static BlockingConnection connect(
+            InetSocketAddress node, @Nullable TlsContext context, Duration connectTimeout, Duration stallTimeout)
+            throws IOException {
+        if (node.isUnresolved()) {
+            throw new IOException("unknown host " + node.getHostString() + ": check the name");
+        }
+        SocketChannel channel = SocketChannel.open();
+        try {
+            channel.socket().connect(node, (int) Math.min(Integer.MAX_VALUE, Math.max(1, connectTimeout.toMillis())));
+        } catch (SocketTimeoutException e) {
+            channel.close();
+            throw new IOException(
+                    "no answer from " + Addresses.text(node) + " within " + connectTimeout.toMillis()
+                            + " ms: check the address, or allow more time",
+                    e);
+        } catch (IOException e) {
+            channel.close();
+            throw new IOException("cannot connect to " + Addresses.text(node) + ": " + e.getMessage(), e);
+        }
+        BlockingConnection connection =
+                new BlockingConnection(channel, stallTimeout, context == null ? null : context.client(node));
+        try {
+            connection.shakeHands(connectTimeout);
+        } catch (IOException e) {
+            connection.close();
+            throw e;
+        }
+        return connection;
+    }
+
+    /**
+     * Makes sure who is there, with TLS; else does nothing.
+     *
+     * @throws IOException in one line, if it is another, or does not say in time
+     */
+    void shakeHands(Duration timeout) throws IOException {
+        if (tls != null) {
+            tls.shakeHands(timeout.toNanos());
+        }
+    }
+
+    InetSocketAddress peer() {
+        return peer;
+    }
+
+    Duration stallTimeout() {
+        return stallTimeout;
+    }
+
+    InetSocketAddress local() throws IOException {
+        return (InetSocketAddress) channel.getLocalAddress();
+    }
+
+    /**
+     * Writes from position to limit.
+     *
+     * @param input served while the peer takes nothing, so that an answering peer and this writer cannot block each
+     *     other
+     * @throws IOException when the connection is gone, or the peer took nothing for the stall time-out
+     */
+    void write(ByteBuffer bytes, Input input) throws IOException {
+        if (tls != null) {
+            tls.write(bytes, input);
+        } else {
+            writeBytes(bytes, input);
+        }
+    }
+
+    /** Writes as {@link #write}, but the bytes as they are. */
+    void writeBytes(ByteBuffer bytes, Input input) throws IOException {
+        int before = bytes.remaining();
+        channelWrite(bytes);
+        if (bytes.hasRemaining()) {
+            writeRest(bytes, input, bytes.remaining() < before);
+        }
+    }
+
+    private void writeRest(ByteBuffer bytes, Input input, boolean progress) throws IOException {
+        long stallNs = stallTimeout.toNanos();
+        long stalledSinceNs = System.nanoTime();
+        int interest = SelectionKey.OP_WRITE | SelectionKey.OP_READ;
+        while (bytes.hasRemaining()) {
+            long nowNs = System.nanoTime();
+            if (progress) {
+                stalledSinceNs = nowNs;
+            } else if (nowNs - stalledSinceNs >= stallNs) {
+                throw new IOException(Addresses.text(peer) + " took nothing for " + stallTimeout.toMillis()
+                        + " ms: it is stopped, or waits until its answers are read");
+            }
+            int ready = select(interest, stallNs - (nowNs - stalledSinceNs));
+            if ((ready & SelectionKey.OP_READ) != 0 && !input.readable()) {
+                interest = SelectionKey.OP_WRITE;
+            }
+            int before = bytes.remaining();
+            if ((ready & SelectionKey.OP_WRITE) != 0) {
+                channelWrite(bytes);
+            }
+            progress = bytes.remaining() < before;
+        }
+    }
+
+    private void channelWrite(ByteBuffer bytes) throws IOException {
+        try {
+            channel.write(bytes);
+        } catch (AsynchronousCloseException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new IOException("connection to " + Addresses.text(peer) + " broke: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Reads what is there, waiting for the first byte.
+     *
+     * @param timeoutNs 0 does not wait
+     * @return bytes read; 0 when the time is up, -1 at the end of input
+     */
+    int read(ByteBuffer target, long timeoutNs) throws IOException {
+        return tls != null ? tls.read(target, timeoutNs) : readBytes(target, timeoutNs);
+    }
+
+    /** Reads as {@link #read}, but the bytes as they are. */
+    int readBytes(ByteBuffer target, long timeoutNs) throws IOException {
+        try {
+            int bytes = channel.read(target);
+            if (bytes == 0 && timeoutNs > 0 && select(SelectionKey.OP_READ, timeoutNs) != 0) {
+                bytes = channel.read(target);
+            }
+            return bytes;
+        } catch (AsynchronousCloseException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new IOException("connection to " + Addresses.text(peer) + " broke: " + e.getMessage(), e);
+        }
+    }
+
+    private int select(int interest, long timeoutNs) throws IOException {
+        try {
+            key.interestOps(interest);
+            selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(timeoutNs)));
+            selector.selectedKeys().clear();
+            return key.readyOps() & interest;
+        } catch (ClosedSelectorException | java.nio.channels.CancelledKeyException e) {
+            AsynchronousCloseException closed = new AsynchronousCloseException();
+            closed.initCause(e);
+            throw closed;
+        }
+    }
+
+    /**
+     * Ends the output: the peer reads to the end, and its answers can still be read.
+     *
+     * @param input as for {@link #write}
+     */
+    void shutdownOutput(Input input) throws IOException {
+        if (tls != null) {
+            tls.end(input);
+        }
+        channel.shutdownOutput();
+    }
+
+    /** Returns true if an end must be announced, lest the peer take it for a cut. */
+    boolean hasTls() {
+        return tls != null;
+    }
+
+    /** Closes the connection; waiting reads and writes end with an exception. Any thread. */
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // The descriptor is given back even then, and there is nobody to tell.
+        }
+        try {
+            selector.close();
+        } catch (IOException e) {
+            // As above.
+        }
+    }
+}

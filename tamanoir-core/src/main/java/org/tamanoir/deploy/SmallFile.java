@@ -1,0 +1,93 @@
+package org.tamanoir.deploy;
+
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Operations on small files: they are read up to a bound, and replaced whole or not at all. Any thread; two that replace one file at once are
+ * the caller's to avoid.
+ */
+public final class SmallFile {
+    /** A file has more bytes than are read. */
+    public static final class TooLargeException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        TooLargeException(Path file, long limitBytes) {
+            super(file + " has more than " + limitBytes + " bytes");
+        }
+    }
+
+    private SmallFile() {}
+
+    /**
+     * Reads a file.
+     *
+     * @throws TooLargeException if it has more bytes; no more than one of them is read
+     */
+    public static byte[] read(Path file, long limitBytes, OpenOption... how) throws IOException {
+        byte[] bytes =
+                MoreFiles.asByteSource(file, how).slice(0, limitBytes + 1).read();
+        if (bytes.length > limitBytes) {
+            throw new TooLargeException(file, limitBytes);
+        }
+        return bytes;
+    }
+
+    /**
+     * Puts these bytes in place of a file, which then has them also after a power failure; or leaves it as it was.
+     *
+     * @throws IOException as when the disk is full; the file is what it was, or has the bytes where only the folder
+     *     could not be synced
+     */
+    public static void replace(Path file, byte[] bytes) throws IOException {
+        Path whole = file.toAbsolutePath();
+        // Beside it: a rename is atomic within one file system alone.
+        Path fresh = whole.resolveSibling(whole.getFileName() + ".new");
+        try {
+            Files.write(fresh, bytes);
+            sync(fresh);
+            Files.move(fresh, whole, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            try {
+                Files.deleteIfExists(fresh);
+            } catch (IOException left) {
+                e.addSuppressed(left);
+            }
+            throw e;
+        }
+        if (!whole.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            return; // Folders cannot be opened there.
+        }
+        // The new name is an entry of the folder, which has a cache of its own.
+        sync(whole.resolveSibling("."));
+    }
+
+    /** Writes a file that does not exist, and brings it to the disk. */
+    public static void create(Path file, byte[] bytes) throws IOException {
+        Files.write(file, bytes, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+        sync(file);
+    }
+
+    /** Removes a file, or a folder with all in it; follows no link. Nothing there is well too. */
+    public static void remove(Path path) throws IOException {
+        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            MoreFiles.deleteRecursively(path, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+    }
+
+    /** Brings a file's content, or a folder's entries, to the disk. */
+    public static void sync(Path path) throws IOException {
+        StandardOpenOption how = Files.isDirectory(path) ? StandardOpenOption.READ : StandardOpenOption.WRITE;
+        try (FileChannel channel = FileChannel.open(path, how)) {
+            channel.force(true);
+        }
+    }
+}

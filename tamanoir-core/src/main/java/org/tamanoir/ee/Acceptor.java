@@ -1,0 +1,250 @@
+package org.tamanoir.ee;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.offload.UpcallPath;
+import org.tamanoir.platform.Reply;
+import org.tamanoir.supervision.CoreThread;
+import org.tamanoir.tls.TlsContext;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.TcpConnection;
+import org.tamanoir.transport.TcpListener;
+import org.tamanoir.transport.UdpPort;
+
+/**
+ * The one thread that new traffic meets: accepts TCP connections, each a {@link PendingConnection} until its first ANEP
+ * header has named the service that gets the stream; reads the UDP {@link SharedPorts}.
+ *
+ * <p>Thread contract: its own thread, but for what is said to be any thread's.
+ */
+final class Acceptor {
+    private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
+    private static final long SWEEP_NS = Duration.ofMillis(500).toNanos();
+    /** For the thread to come round. */
+    private static final long PATIENCE_MS = 10_000;
+
+    private static final String LATE =
+            "the reception did not come round in " + PATIENCE_MS + " ms; its log says why, start the node again";
+
+    private final NodeContext context;
+    private final TcpStreams streams;
+    private final IoLoop loop;
+    private final Traffic traffic;
+    private final CoreThread thread;
+    private final List<TcpListener> listeners = new ArrayList<>();
+    private final Set<PendingConnection> newcomers = new LinkedHashSet<>();
+    /** Those whose service is being fetched, or its instance made. */
+    private final Set<PendingConnection> held = new LinkedHashSet<>();
+
+    private final SharedPorts ports;
+    private boolean owned;
+    private long sweptNs;
+
+    Acceptor(NodeContext context, TcpStreams streams, UdpServices udp, Traffic traffic) {
+        this.context = context;
+        this.streams = streams;
+        this.traffic = traffic;
+        this.loop = context.newLoop();
+        this.sweptNs = context.platform().nanoTime();
+        this.ports = new SharedPorts(context, udp, loop, traffic);
+        this.thread = new CoreThread("reception", context.threads(), this::round, this::end);
+    }
+
+    /** Starts the acceptor's thread. Any thread. */
+    void start() {
+        thread.start();
+    }
+
+    private void round() {
+        if (!owned) {
+            owned = true;
+            loop.own();
+        }
+        try {
+            loop.run(SWEEP_NS);
+            long nowNs = context.platform().nanoTime();
+            if (nowNs - sweptNs >= SWEEP_NS) {
+                sweptNs = nowNs; // A sweep that fails is tried again as late as one that does not.
+                sweep();
+            }
+        } finally {
+            traffic.publish();
+        }
+    }
+
+    private void end() {
+        newcomers.forEach(PendingConnection::closeUncounted);
+        newcomers.clear();
+        List.copyOf(held).forEach(newcomer -> newcomer.abandon(DropReason.SHUTDOWN));
+        ports.release();
+        traffic.publish();
+        loop.close();
+    }
+
+    /** Listens, inside TLS unless its context is null; returns the address with the real port. Any thread. */
+    InetSocketAddress listen(InetSocketAddress address, @Nullable TlsContext tls) throws IOException {
+        Reply<TcpListener> bound = new Reply<>(context.platform());
+        boolean running = loop.execute(() -> bound.make(() -> {
+            TcpListener listener = loop.listen(address, tls, this::accept);
+            listeners.add(listener);
+            return listener;
+        }));
+        if (!running) {
+            throw new IOException("cannot listen on TCP " + address + ": the node stops");
+        }
+        TcpListener listener = bound.await(PATIENCE_MS);
+        Throwable cause = bound.failure();
+        if (cause != null) {
+            throw new IOException(String.valueOf(cause.getMessage()), cause);
+        }
+        if (listener == null) {
+            throw new IOException("cannot listen on TCP " + address + ": " + LATE);
+        }
+        return listener.localAddress();
+    }
+
+    /**
+     * Takes connections to other hosts' addresses, too, where they do not come inside TLS. Any thread.
+     *
+     * @return empty, or in one line why that cannot be
+     */
+    String acceptInTransit() {
+        Reply<String> obstacle = new Reply<>(context.platform());
+        boolean running = loop.execute(() -> obstacle.make(() -> {
+            for (TcpListener listener : listeners) {
+                String why = listener.isTls() ? "" : listener.acceptInTransit();
+                if (!why.isEmpty()) {
+                    return why;
+                }
+            }
+            return "";
+        }));
+        if (!running) {
+            return "the node stops";
+        }
+        String why = obstacle.await(PATIENCE_MS);
+        Throwable cause = obstacle.failure();
+        return cause != null ? "by a fault of the node: " + cause : why == null ? LATE : why;
+    }
+
+    private void accept(TcpConnection connection) {
+        if (!streams.admit(connection.remoteAddress())) {
+            connection.reset();
+            return;
+        }
+        PendingConnection newcomer = null;
+        try {
+            newcomer = new PendingConnection(context, streams, this, traffic, connection);
+            newcomers.add(newcomer);
+            connection.onChange(newcomer::look);
+        } catch (Throwable e) {
+            thread.survived(e);
+            if (newcomer != null) {
+                newcomer.abandon(DropReason.NO_INSTANCE);
+                return;
+            }
+            try {
+                connection.reset();
+            } finally {
+                streams.leave(connection.remoteAddress());
+            }
+        }
+    }
+
+    /** Logs that something of a connection failed by a fault of the node, or for want of memory: the node goes on. */
+    void failed(Throwable e) {
+        thread.survived(e);
+    }
+
+    /** Closes those that have not sent a whole header in time, and ends waits for code and constructors. */
+    private void sweep() {
+        streams.missing().sweep();
+        streams.maker().sweep();
+        UpcallPath up = context.levels().path();
+        if (up != null) {
+            up.refresh();
+        }
+        long oldest = context.platform().nanoTime()
+                - context.config().firstPacketTimeout().toNanos();
+        Iterator<PendingConnection> each = newcomers.iterator();
+        while (each.hasNext()) {
+            PendingConnection newcomer = each.next();
+            if (newcomer.isYoungerThan(oldest)) {
+                break; // They stand in the order in which they came.
+            }
+            each.remove();
+            newcomer.leave();
+        }
+    }
+
+    IoLoop loop() {
+        return loop;
+    }
+
+    /** Its first header is there, or will never be. */
+    void hasSpoken(PendingConnection newcomer) {
+        newcomers.remove(newcomer);
+    }
+
+    /** Its service is being fetched, or its instance made. */
+    void hold(PendingConnection newcomer) {
+        held.add(newcomer);
+    }
+
+    boolean isHolding(PendingConnection newcomer) {
+        return held.contains(newcomer);
+    }
+
+    /** Forgets a connection that has ended, or is a stream's. */
+    void forget(PendingConnection newcomer) {
+        newcomers.remove(newcomer);
+        held.remove(newcomer);
+    }
+
+    /** Reads a port from now on. Any thread. */
+    void adopt(UdpPort port) {
+        ports.adopt(port);
+    }
+
+    /** Accepts and reads no more. Any thread; returns, in bounded time, when it is so. */
+    void closeListeners() {
+        Reply<Boolean> done = new Reply<>(context.platform());
+        boolean running = loop.execute(() -> done.make(() -> {
+            listeners.forEach(TcpListener::close);
+            listeners.clear();
+            List.copyOf(newcomers).forEach(PendingConnection::leave);
+            List.copyOf(held).forEach(newcomer -> newcomer.abandon(DropReason.SHUTDOWN));
+            ports.close();
+            return true;
+        }));
+        if (running) {
+            // A reception that was lost does not do it; its sockets go with the process.
+            done.await(PATIENCE_MS);
+            Throwable failure = done.failure();
+            if (failure != null) {
+                LOG.error(
+                        "reception: its sockets were not all closed, by a fault of the node: {}",
+                        failure.getClass().getName(),
+                        failure);
+            }
+        }
+    }
+
+    /** Ends the thread. Any other thread; returns, in bounded time, when it is so. */
+    void stop() {
+        thread.stop();
+        loop.wakeup();
+        thread.join(PATIENCE_MS);
+    }
+}

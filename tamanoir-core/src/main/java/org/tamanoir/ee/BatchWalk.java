@@ -1,0 +1,92 @@
+package org.tamanoir.ee;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Framing;
+import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.TcpConnection;
+
+/**
+ * The walk along the packets that a stream's sender has brought, one after another where they lie, as far as next hops
+ * take them. A packet that has to wait interrupts the walk, which goes on when the packet has left.
+ *
+ * <p>Thread contract: the stream's thread.
+ */
+final class BatchWalk {
+    private final StreamInstance instance;
+    private final TcpConnection inbound;
+    private final TcpWayBack back;
+    /** The buffer that is being walked; null between batches. */
+    private @Nullable Buffer walked;
+
+    BatchWalk(StreamInstance instance, TcpConnection inbound, TcpWayBack back) {
+        this.instance = instance;
+        this.inbound = inbound;
+        this.back = back;
+    }
+
+    /** Returns whether a packet interrupted the walk. */
+    boolean isInterrupted() {
+        return walked != null;
+    }
+
+    /**
+     * Walks what is here, or goes on with that.
+     *
+     * @return the buffer that ends in a malformed header; null as long as all are packets
+     */
+    @Nullable
+    Buffer walk() {
+        Buffer input = walked == null ? inbound.input() : walked;
+        while (input != null) {
+            if (walked == null) {
+                walked = input;
+                input.pin();
+                instance.memory.arrivals(input);
+            }
+            int length = walk(input);
+            if (instance.waits.isParked()) {
+                return null; // The packet in hand may lie there.
+            }
+            end();
+            if (inbound.input() == input) {
+                return length == Framing.BROKEN ? input : null;
+            }
+            // While a packet waited, the end of the stream was read, and what is left moved.
+            instance.nextHops.flush(); // What leaves from the old place keeps it once it is written.
+            back.flush();
+            input = inbound.input();
+        }
+        return null;
+    }
+
+    /** Walks the packets of one buffer; returns what it ended at. */
+    private int walk(Buffer input) {
+        PacketPath path = instance.path;
+        ByteBuffer bytes = input.nio();
+        int at = inbound.start();
+        int end = inbound.end();
+        int length = Framing.MORE;
+        while (inbound.input() == input
+                && !instance.thread.isPaused()
+                && !instance.memory.isFull()
+                && (length = path.parseNext(bytes, at, end)) > 0
+                && !instance.isOver()) {
+            at += length;
+            inbound.consumed(at);
+            path.handleParsed();
+            if (instance.waits.isParked()) {
+                break;
+            }
+        }
+        return length;
+    }
+
+    /** Ends the walk; the memory may be others' from now on. */
+    void end() {
+        if (walked != null) {
+            walked.unpin();
+            walked = null;
+        }
+    }
+}

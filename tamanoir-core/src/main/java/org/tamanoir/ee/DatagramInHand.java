@@ -1,0 +1,109 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.offload.UpcallCompletions;
+import org.tamanoir.offload.UpcallPath;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * The packet in a UDP service's hands: where it came from, a datagram or what a TCP next hop sent back, and what the
+ * level that sent it up learns of it.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class DatagramInHand implements PacketSource {
+    final FarSide farSide;
+    final Arrival arrival;
+    private final UdpService service;
+    /** Null while no levels are attached. */
+    private final @Nullable UpcallPath up;
+
+    private final UpcallCompletions completions = new UpcallCompletions();
+
+    DatagramInHand(UdpService service, UdpSocket first) {
+        this.service = service;
+        this.farSide = new FarSide(service);
+        this.arrival = new Arrival(first);
+        this.up = service.context.levels().path();
+    }
+
+    /** Takes note of the datagrams of a batch that a level has sent up. */
+    void expect(UdpBatch batch, int messages) {
+        if (up != null) {
+            up.expect(batch, messages, completions);
+        }
+    }
+
+    /** Has the packets of a message be in hand from now on. */
+    void take(UdpSocket socket, UdpBatch batch, int message) {
+        arrival.set(socket, batch, message, up);
+        service.path.dispatcher.inTransit(arrival.isInTransit());
+    }
+
+    /** Has a packet be in hand that comes out of a queue, and whose arrival has been set. */
+    void take() {
+        completions.add(arrival.slot());
+        service.path.dispatcher.inTransit(arrival.isInTransit());
+    }
+
+    /** Takes note that the packet goes into a queue, or to another thread. */
+    void setAside() {
+        completions.remove(arrival.slot());
+    }
+
+    /** Tells the levels that everything that was in hand has left or ended. */
+    void complete() {
+        completions.report(service.context.levels().os());
+    }
+
+    /** Tells the levels what a port has lost. */
+    void tellLost(UdpSocket socket) {
+        if (up != null) {
+            up.tellLost(socket);
+        }
+    }
+
+    /** Sends a packet back to where the one in hand came from. */
+    void reply(Packet packet) {
+        if (up != null && arrival.isInTransit()) {
+            service.nextHops.transit(up).answer(packet, arrival);
+        } else {
+            service.nextHops.through(arrival.socket()).add(packet, arrival.high(), arrival.low(), arrival.port());
+        }
+    }
+
+    /** Sends the packet on to where it was sent, as {@link Ingress#forwardInTransit}. */
+    @Nullable
+    DropReason forwardInTransit(Packet packet) {
+        return up == null
+                ? service.nextHops.depart(packet)
+                : service.nextHops.transit(up).forward(packet, arrival);
+    }
+
+    @Override
+    public @Nullable InetSocketAddress peer() {
+        InetSocketAddress far = farSide.address();
+        return far != null ? far : arrival.peer();
+    }
+
+    @Override
+    public InetSocketAddress local() {
+        InetSocketAddress local = farSide.local();
+        return local != null ? local : arrival.local();
+    }
+
+    @Override
+    public boolean isFrom(long high, long low, int port) {
+        return port == arrival.port() && low == arrival.low() && high == arrival.high();
+    }
+
+    /** Returns whether the packet came from this next hop. */
+    boolean cameFrom(RouteCacheEntry hop) {
+        InetSocketAddress far = farSide.address();
+        return far != null ? !hop.isUdp && far.equals(hop.address) : arrival.isFrom(hop);
+    }
+}

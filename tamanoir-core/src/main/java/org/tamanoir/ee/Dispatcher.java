@@ -1,0 +1,137 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.routing.Addresses;
+
+/**
+ * Sends the packets of one instance on: along their routes, to where the service said, or back, within what one
+ * datagram may cause. Drops and counts what cannot go.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class Dispatcher {
+    private final PacketSource source;
+    private final Ingress ingress;
+    private final PacketPath.Owner owner;
+    private final NextHops nextHops;
+    private final Drops drops;
+    /** Null over TCP, whose peers have shown that they get what is sent to them. */
+    private final @Nullable UdpReaction reaction;
+    /** The packet in hand is addressed to another host, where it goes on to without a route. */
+    private boolean inTransit;
+    /** Where the service said that the packet in hand shall go. */
+    private @Nullable InetSocketAddress elsewhere;
+
+    Dispatcher(
+            PacketSource source,
+            Ingress ingress,
+            PacketPath.Owner owner,
+            NextHops nextHops,
+            Drops drops,
+            @Nullable UdpReaction reaction) {
+        this.source = source;
+        this.ingress = ingress;
+        this.owner = owner;
+        this.nextHops = nextHops;
+        this.drops = drops;
+        this.reaction = reaction;
+    }
+
+    /** Says whether the packets that come into hand from now on are in transit. */
+    void inTransit(boolean on) {
+        inTransit = on;
+    }
+
+    /** Says where the packet in hand shall go in place of its destination; null for its destination. */
+    void elsewhere(@Nullable InetSocketAddress destination) {
+        elsewhere = destination;
+    }
+
+    /** Sends a packet on that no service has processed. */
+    void depart(Packet packet) {
+        settle(inTransit ? ingress.forwardInTransit(packet) : nextHops.depart(packet), packet);
+    }
+
+    /** Sends a packet on that the service has processed. */
+    void departProcessed(Packet packet) {
+        if (reaction == null || admits(reaction, packet)) {
+            depart(packet);
+        } else {
+            dropAmplified(reaction, packet);
+        }
+    }
+
+    /** Sends the packet in hand where {@link #elsewhere} said. */
+    void departElsewhere(Packet packet) {
+        InetSocketAddress destination = elsewhere;
+        elsewhere = null;
+        if (destination == null) {
+            drops.drop(DropReason.NO_ROUTE, packet);
+            return;
+        }
+        long high = Addresses.high(destination.getAddress());
+        long low = Addresses.low(destination.getAddress());
+        int port = destination.getPort();
+        if (reaction != null && !reaction.admits(source, high, low, port, packet.length())) {
+            dropAmplified(reaction, packet);
+        } else {
+            settle(nextHops.depart(packet, high, low, port), packet);
+        }
+    }
+
+    /** Sends the packet in hand back to where it came from. */
+    void answer(Packet packet) {
+        if (reaction != null && !reaction.admitsAnswer(packet.length())) {
+            dropAmplified(reaction, packet);
+            return;
+        }
+        packet.swapEnds();
+        packet.seal();
+        ingress.reply(packet);
+    }
+
+    /** Drops a packet that the service made where it exceeds what the datagram in hand may cause; else returns true. */
+    boolean admitMade(Packet made) {
+        if (reaction == null || !reaction.isOpen() || admits(reaction, made)) {
+            return true;
+        }
+        dropAmplified(reaction, made);
+        return false;
+    }
+
+    /** Sends a packet on that the service made; drops it where there is already a reason. */
+    void departMade(@Nullable DropReason before, Packet made) {
+        DropReason reason = before == null ? owner.ended() : before;
+        settle(reason == null ? nextHops.depart(made) : reason, made);
+    }
+
+    /** Takes note that a packet has gone, or waits; or, with a reason, that it cannot go. */
+    void settle(@Nullable DropReason reason, Packet packet) {
+        if (reason != null) {
+            refuse(reason, packet);
+        }
+    }
+
+    private void refuse(DropReason reason, Packet packet) {
+        DropReason ended = reason == DropReason.NEXT_HOP_UNREACHABLE ? owner.ended() : null;
+        drops.drop(ended == null ? reason : ended, packet); // A stream that is over connects to nobody.
+        if (ended == null && reason == DropReason.NEXT_HOP_UNREACHABLE) {
+            owner.abort(reason, "its next hop cannot be reached");
+        }
+    }
+
+    private boolean admits(UdpReaction reaction, Packet made) {
+        return made.hasInternetDestination()
+                ? reaction.admits(
+                        source, made.destinationHigh(), made.destinationLow(), made.destinationPort(), made.length())
+                : reaction.admitsOnward(made.length());
+    }
+
+    private void dropAmplified(UdpReaction reaction, Packet made) {
+        drops.drop(DropReason.AMPLIFICATION, made);
+        reaction.tellOnce();
+    }
+}

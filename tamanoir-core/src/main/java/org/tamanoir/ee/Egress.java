@@ -1,0 +1,81 @@
+package org.tamanoir.ee;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.sched.LinkPort;
+
+/**
+ * The way out of one service's thread to a next hop. Packets added are held until they are counted out or dropped.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+interface Egress {
+    /**
+     * Adds a packet behind those before.
+     *
+     * @param hop where it goes
+     * @return null, or why it cannot go
+     */
+    @Nullable
+    DropReason add(Packet packet, RouteCacheEntry hop);
+
+    /**
+     * Adds a packet that leaves over the link of its hop, at once or when that grants it.
+     *
+     * @return null, or why it cannot go
+     */
+    @Nullable
+    DropReason addOverLink(Packet packet, RouteCacheEntry hop, int trafficClass);
+
+    /**
+     * Has packets leave over this link from now on.
+     *
+     * @param link null = over none
+     * @return false while packets wait for another link, which leave before
+     */
+    default boolean over(@Nullable LinkPort link) {
+        return true;
+    }
+
+    /** Hands what was added to the operating system, as far as it takes it. */
+    void flush();
+
+    /** Returns how many packets were added that have not left. */
+    long held();
+
+    /** Returns whether it can take packets no more. */
+    boolean isClosed();
+
+    /** Resets its connection, if it has one of its own. Another thread, while the service's is known to be elsewhere. */
+    void resetFromOutside();
+
+    /** Frees what it holds; packets that have not left are dropped for {@code reason}. */
+    void close(DropReason reason);
+
+    /** The way of packets that may leave from memory of their own, when their link has granted it. */
+    interface Datagrams extends Egress {
+        /**
+         * Adds a packet that lies here until the next flush.
+         *
+         * @return null, or why it cannot go
+         */
+        @Nullable
+        DropReason add(ByteBuffer memory, int offset, int bytes, RouteCacheEntry hop);
+
+        /** Takes note that so many more packets, or fewer, wait for the link that leads here. */
+        default void expect(int packets) {}
+
+        @Override
+        default @Nullable DropReason addOverLink(Packet packet, RouteCacheEntry hop, int trafficClass) {
+            DatagramBacklog backlog = hop.backlog;
+            return backlog == null ? add(packet, hop) : backlog.add(packet, trafficClass, this, hop);
+        }
+
+        @Override
+        default @Nullable DropReason add(Packet packet, RouteCacheEntry hop) {
+            return add(packet.buffer(), packet.offset(), packet.length(), hop);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package org.tamanoir.ee;
+
+import java.nio.ByteBuffer;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ParseFault;
+import org.tamanoir.supervision.NodeFault;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.NoMemoryException;
+
+/**
+ * Sends the packets that a service has made, from a copy in the instance's own memory.
+ *
+ * <p>Thread contract: the service's thread; on others it refuses.
+ */
+final class Emitter {
+    private final PacketPath path;
+    private final PacketPath.Owner owner;
+    private final int typeId;
+    private final Traffic traffic;
+
+    Emitter(PacketPath path, PacketPath.Owner owner, int typeId) {
+        this.path = path;
+        this.owner = owner;
+        this.typeId = typeId;
+        this.traffic = path.thread.traffic;
+    }
+
+    /** Sends a packet, as {@link ServiceThread.Body#emit}. */
+    void emit(Packet made) {
+        if (path.thread.isClosing()) {
+            throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
+        }
+        if (!path.thread.isOwnThread()) {
+            throw new IllegalStateException(
+                    "emit() on thread " + Thread.currentThread().getName()
+                            + ": packets leave on the service's own thread alone; pass them to it, with every() for instance");
+        }
+        path.thread.comeBack();
+        if (!path.dispatcher.admitMade(made)) {
+            traffic.made();
+            return;
+        }
+        made.seal();
+        long before = path.inHand();
+        try {
+            send(made);
+        } catch (RuntimeException e) {
+            // Counted here: the service may go on as if nothing had been thrown.
+            boolean lacksMemory = e instanceof NoMemoryException;
+            DropReason reason = lacksMemory ? DropReason.NO_MEMORY : DropReason.SERVICE_FAILURE;
+            if (path.inHand() > before) {
+                traffic.drop(reason, path.inHand() - before);
+            }
+            owner.abort(reason, lacksMemory ? String.valueOf(e.getMessage()) : "a fault of the node");
+            throw lacksMemory ? e : new NodeFault(e);
+        }
+    }
+
+    private void send(Packet made) {
+        ByteBuffer room = path.memory.reserve(made.length());
+        int at = room.position();
+        made.copyTo(room, at);
+        path.memory.commit(made.length());
+        Packet own = new Packet(typeId, path.memory);
+        ParseFault fault = own.parse(room, at, made.length());
+        traffic.made();
+        path.dispatcher.departMade(fault == null ? null : DropReason.of(fault), own);
+        owner.settle();
+    }
+}

@@ -1,0 +1,123 @@
+package org.tamanoir.ee;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.PreviousNode;
+import org.tamanoir.routing.Addresses;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.StreamInfo;
+
+/** Turns destinations into next hops by the routing table. Any thread may call. */
+final class NextHopResolver {
+    private static final int MAX_DATAGRAM_BYTES_IPV6 = 65_487;
+
+    private final RoutingTable routes;
+    private final Set<InetSocketAddress> ownTcp = new CopyOnWriteArraySet<>();
+    private final Set<InetSocketAddress> ownUdp = new CopyOnWriteArraySet<>();
+
+    private volatile PreviousNode codeServer = PreviousNode.NONE;
+
+    NextHopResolver(RoutingTable routes) {
+        this.routes = routes;
+    }
+
+    /** Makes packets to this address end here instead of coming back in. */
+    void own(StreamInfo.Transport transport, InetSocketAddress address) {
+        (transport == StreamInfo.Transport.TCP ? ownTcp : ownUdp).add(address);
+    }
+
+    /** Names this node's code server to the next nodes; null = none. */
+    void advertise(@Nullable InetSocketAddress address) {
+        codeServer = address == null ? PreviousNode.NONE : PreviousNode.of(address);
+    }
+
+    /** Returns what the next nodes read in previous-active-node options. */
+    PreviousNode codeServer() {
+        return codeServer;
+    }
+
+    int generation() {
+        return routes.generation();
+    }
+
+    /** Looks a destination up; {@code arrival} is how packets came, for routes that do not change that. */
+    RouteCacheEntry resolve(long high, long low, int port, StreamInfo.Transport arrival) {
+        NextHop next = routes.lookup(high, low);
+        if (next == null) {
+            return refused(high, low, port, DropReason.NO_ROUTE);
+        }
+        InetAddress address = next.address() == null ? Addresses.of(high, low) : next.address();
+        int nextPort = next.port() != 0 ? next.port() : port != 0 ? port : Anep.DEFAULT_PORT;
+        boolean isUdp = next.transport() == NextHop.Transport.UDP
+                || (next.transport() == NextHop.Transport.SAME && arrival == StreamInfo.Transport.UDP);
+        InetSocketAddress target = new InetSocketAddress(address, nextPort);
+        if (isUdp ? isOwn(target, ownUdp, false) : isOwn(target, ownTcp, true)) {
+            return refused(high, low, port, DropReason.LOCAL);
+        }
+        boolean isIpv6 = address instanceof Inet6Address;
+        return new RouteCacheEntry(
+                high,
+                low,
+                port,
+                null,
+                target,
+                next.kind() == NextHop.Kind.ACTIVE_NODE,
+                isUdp,
+                next.transport() == NextHop.Transport.TLS,
+                Addresses.high(address),
+                Addresses.low(address),
+                !isUdp ? Anep.MAX_PACKET_OCTETS : isIpv6 ? MAX_DATAGRAM_BYTES_IPV6 : Anep.MAX_DATAGRAM_OCTETS);
+    }
+
+    /** Returns the hop of packets that go to {@code destination} over TCP, whatever routes say. */
+    static RouteCacheEntry straight(InetSocketAddress destination) {
+        long high = Addresses.high(destination.getAddress());
+        long low = Addresses.low(destination.getAddress());
+        int port = destination.getPort();
+        return new RouteCacheEntry(
+                high, low, port, null, destination, false, false, false, high, low, Anep.MAX_PACKET_OCTETS);
+    }
+
+    static RouteCacheEntry refused(long high, long low, int port, DropReason reason) {
+        return new RouteCacheEntry(high, low, port, reason, null, false, false, false, 0, 0, 0);
+    }
+
+    /**
+     * @param dualStack whether a socket on [::] takes IPv4 as well
+     */
+    private static boolean isOwn(InetSocketAddress target, Set<InetSocketAddress> own, boolean dualStack) {
+        if (own.contains(target)) {
+            return true;
+        }
+        InetAddress to = target.getAddress();
+        for (InetSocketAddress address : own) {
+            InetAddress at = address.getAddress();
+            boolean sameFamily = at.getClass() == to.getClass() || (dualStack && at instanceof Inet6Address);
+            if (address.getPort() != target.getPort() || !sameFamily) {
+                continue;
+            }
+            // To send to the unspecified address is to send to the loopback one.
+            if (to.isAnyLocalAddress() ? at.isLoopbackAddress() : at.isAnyLocalAddress() && isOfThisHost(to)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isOfThisHost(InetAddress address) {
+        try {
+            return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
+        } catch (SocketException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,372 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.NodeOptions;
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.offload.UpcallPath;
+import org.tamanoir.qdisc.Classifier;
+import org.tamanoir.sched.LinkContent;
+import org.tamanoir.sched.LinkPort;
+import org.tamanoir.sched.QosSnapshot;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.ScratchBuffers;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * All ways out of one service's thread. Finds a packet's next hop, spends a hop of its budget, and adds it to the
+ * way there. Where the way leads over a link that is scheduled, the packet's class is that which it has now, after its
+ * service; replies go back without crossing a link.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class NextHops {
+    /** Destinations whose next hop is remembered; a power of two. */
+    private static final int REMEMBERED = 64;
+
+    private static final RouteCacheEntry NOWHERE = NextHopResolver.refused(0, 0, -1, DropReason.NO_ROUTE);
+
+    private final NodeContext context;
+    private final StreamInfo.Transport transport;
+    private final Parking parking;
+    private final Predicate<RouteCacheEntry> cameFrom;
+    private final ScratchBuffers memory;
+    private final NextHopResolver forwarder;
+    private final int initialHopBudget;
+    private final Traffic traffic;
+    private final @Nullable RouteCacheEntry[] hops = new @Nullable RouteCacheEntry[REMEMBERED];
+    private final Connections<?> connections;
+    private final List<UdpEgress> datagrams = new ArrayList<>();
+    private final List<UdpSocket> datagramSockets = new ArrayList<>();
+    private final ThreadLinks links;
+    /** Null while nothing in transit has gone on. */
+    private @Nullable TransitEgress transit;
+
+    private QosSnapshot quality;
+    private RouteCacheEntry last = NOWHERE;
+    /** Of a stream in transit. */
+    private @Nullable RouteCacheEntry straight;
+
+    private int generation;
+    /** The way that could not be had when one was asked for last may still come. */
+    private boolean mayCome;
+
+    /** A departure that has to wait, to be tried again. */
+    interface Departure {
+        /** Sends the packet, or parks it again, with this while it waits for the same; returns why it cannot go, if so. */
+        @Nullable
+        DropReason again();
+    }
+
+    /** Where packets of a stream wait for their departure; others never do. */
+    interface Parking {
+        /** Has the packet, which has been processed, wait with its stream. */
+        void park(Packet packet, Departure departure);
+    }
+
+    /** @param cameFrom tells whether the packet in hand came from this next hop */
+    NextHops(
+            NodeContext context,
+            ServiceThread thread,
+            ScratchBuffers memory,
+            Connections<?> connections,
+            Parking parking,
+            Predicate<RouteCacheEntry> cameFrom) {
+        this.context = context;
+        this.transport = thread.stream().transport();
+        this.memory = memory;
+        this.connections = connections;
+        this.parking = parking;
+        this.cameFrom = cameFrom;
+        this.forwarder = context.forwarder();
+        this.initialHopBudget = context.config().hopBudget();
+        this.traffic = thread.traffic;
+        this.quality = context.qualityOfService().now();
+        this.links = new ThreadLinks(thread.loop, context, traffic);
+    }
+
+    /** Takes note of routes and links that have changed; after a batch has come in, before its first packet goes. */
+    void refresh() {
+        int now = forwarder.generation();
+        QosSnapshot qualityNow = context.qualityOfService().now();
+        if (now != generation || qualityNow != quality) {
+            generation = now;
+            Arrays.fill(hops, null);
+            last = NOWHERE;
+            straight = null;
+            if (qualityNow != quality) {
+                refresh(qualityNow);
+            }
+        }
+    }
+
+    private void refresh(QosSnapshot now) {
+        boolean moves = !now.hasLinksOf(quality);
+        quality = now;
+        links.refresh(now);
+        if (moves) {
+            // What comes now may go another way: nothing older must be left behind. Connections see to that themselves.
+            links.releaseDatagrams();
+            flush();
+            links.retain(now);
+        }
+    }
+
+    /**
+     * Sends a packet towards its destination.
+     *
+     * @return null when it has gone, or has to wait; or why it cannot go
+     */
+    @Nullable
+    DropReason depart(Packet packet) {
+        if (!packet.hasInternetDestination()) {
+            return DropReason.NO_ROUTE;
+        }
+        return depart(packet, packet.destinationHigh(), packet.destinationLow(), packet.destinationPort());
+    }
+
+    /** Sends a packet as if it were for this destination. */
+    @Nullable
+    DropReason depart(Packet packet, long high, long low, int port) {
+        return depart(packet, hop(high, low, port));
+    }
+
+    /** Sends a packet of a stream straight to {@code destination}, always the same, without asking routes. */
+    @Nullable
+    DropReason departStraight(Packet packet, InetSocketAddress destination) {
+        RouteCacheEntry hop = straight;
+        if (hop == null) {
+            hop = overItsLink(NextHopResolver.straight(destination));
+            straight = hop;
+        }
+        return depart(packet, hop);
+    }
+
+    private @Nullable DropReason depart(Packet packet, RouteCacheEntry hop) {
+        if (hop.refusal != null) {
+            return hop.refusal;
+        }
+        if (packet.isTamanoir()) {
+            if (hop.isActiveNode) {
+                if (!spendHop(packet)) {
+                    return packet.has(Option.HOP_BUDGET) ? DropReason.HOP_BUDGET : DropReason.PACKET_TOO_LONG;
+                }
+                if (packet.has(Option.PREVIOUS_NODE)) {
+                    NodeOptions.setPreviousNode(packet, forwarder.codeServer());
+                }
+            }
+        } else if (cameFrom.test(hop)) {
+            return DropReason.LOOP;
+        }
+        if (packet.length() > hop.maxBytes) {
+            return DropReason.PACKET_TOO_LONG;
+        }
+        return leave(packet, hop, null);
+    }
+
+    /** A packet whose next hop is not reached yet. */
+    private final class Leaving implements Departure {
+        private final Packet packet;
+        private final RouteCacheEntry hop;
+
+        Leaving(Packet packet, RouteCacheEntry hop) {
+            this.packet = packet;
+            this.hop = hop;
+        }
+
+        @Override
+        public @Nullable DropReason again() {
+            return leave(packet, hop, this);
+        }
+    }
+
+    private @Nullable DropReason leave(Packet packet, RouteCacheEntry hop, @Nullable Departure again) {
+        Egress departure = hop.departure;
+        if (departure == null || departure.isClosed()) {
+            departure = open(hop);
+            if (departure == null) {
+                return leaveLater(packet, hop, again);
+            }
+        }
+        packet.seal();
+        if (hop.link != null) {
+            Classifier classifier = quality.classifier();
+            return departure.addOverLink(packet, hop, classifier == null ? 0 : classifier.classOf(packet));
+        }
+        return departure.add(packet, hop);
+    }
+
+    private @Nullable DropReason leaveLater(Packet packet, RouteCacheEntry hop, @Nullable Departure again) {
+        if (!mayCome) {
+            return DropReason.NEXT_HOP_UNREACHABLE;
+        }
+        parking.park(packet, again == null ? new Leaving(packet, hop) : again);
+        return null;
+    }
+
+    /** Spends a hop of the packet's budget; fills an empty one, and adds a missing one, so that no loop of routes is endless. */
+    private boolean spendHop(Packet packet) {
+        int left = packet.hopBudget();
+        if (left == 1) {
+            return false;
+        }
+        if (left == 0) {
+            if (!packet.has(Option.HOP_BUDGET) && !packet.addOption(Option.HOP_BUDGET)) {
+                return false;
+            }
+            NodeOptions.setHopBudget(packet, initialHopBudget);
+        } else {
+            NodeOptions.setHopBudget(packet, left - 1);
+        }
+        return true;
+    }
+
+    private RouteCacheEntry hop(long high, long low, int port) {
+        RouteCacheEntry hop = last;
+        if (hop.isFor(high, low, port)) {
+            return hop;
+        }
+        int slot = (int) ((low ^ high ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 58) & (REMEMBERED - 1);
+        RouteCacheEntry remembered = hops[slot];
+        if (remembered == null || !remembered.isFor(high, low, port)) {
+            remembered = overItsLink(forwarder.resolve(high, low, port, transport));
+            hops[slot] = remembered;
+        }
+        last = remembered;
+        return remembered;
+    }
+
+    private RouteCacheEntry overItsLink(RouteCacheEntry hop) {
+        LinkContent link = hop.refusal != null ? null : quality.linkTowards(hop.high, hop.low);
+        if (link != null) {
+            LinkPort access = links.port(link);
+            hop.over(access);
+            hop.backlog = hop.isUdp || isDatagramService() ? links.backlog(access) : null;
+        }
+        return hop;
+    }
+
+    private boolean isDatagramService() {
+        return transport == StreamInfo.Transport.UDP;
+    }
+
+    private @Nullable Egress open(RouteCacheEntry hop) {
+        InetSocketAddress address = hop.address;
+        if (address == null) {
+            mayCome = false;
+            return null;
+        }
+        Egress departure = hop.isUdp ? datagrams(address) : connections.towards(address, hop.isTls);
+        if (departure == null) {
+            mayCome = !hop.isUdp && connections.mayCome();
+            return null;
+        }
+        if (!departure.over(hop.link)) {
+            mayCome = true;
+            return null;
+        }
+        hop.departure = departure;
+        return departure;
+    }
+
+    private @Nullable Egress datagrams(InetSocketAddress address) {
+        UdpSocket socket = context.egress().towards(address.getAddress());
+        if (socket == null) {
+            return null;
+        }
+        return through(socket);
+    }
+
+    /** Returns the way out through this socket. */
+    UdpEgress through(UdpSocket socket) {
+        int known = datagramSockets.indexOf(socket);
+        if (known >= 0) {
+            return datagrams.get(known);
+        }
+        UdpEgress departure = new UdpEgress(socket.newSender(), memory, traffic);
+        datagramSockets.add(socket);
+        datagrams.add(departure);
+        return departure;
+    }
+
+    /** Returns the way of datagrams in transit. */
+    TransitEgress transit(UpcallPath up) {
+        TransitEgress known = transit;
+        if (known == null) {
+            known = new TransitEgress(up, memory, traffic);
+            transit = known;
+        }
+        return known;
+    }
+
+    void flush() {
+        // A service may leave its thread interrupted: the JDK's channels would close.
+        boolean ignored = Thread.interrupted();
+        links.beforeFlush();
+        connections.flush();
+        for (int i = 0; i < datagrams.size(); i++) {
+            datagrams.get(i).flush();
+        }
+        if (transit != null) {
+            transit.flush();
+        }
+        links.afterFlush();
+    }
+
+    /** Sends datagrams that their links have granted since the last flush. */
+    void flushGranted() {
+        if (links.hasReturned()) {
+            flush();
+        }
+    }
+
+    /** Has {@code starved} follow when datagrams wait for a link that grants nothing for this long. */
+    void watchLinks(Duration time, Consumer<LinkPort> starved) {
+        links.watch(time, starved);
+    }
+
+    /** Returns how many packets wait to leave. */
+    long held() {
+        long held = connections.held();
+        for (int i = 0; i < datagrams.size(); i++) {
+            held += datagrams.get(i).held();
+        }
+        return held + links.held() + (transit == null ? 0 : transit.held());
+    }
+
+    /** Breaks all connections, and takes what waits out of links. Another thread: {@link Egress#resetFromOutside}. */
+    void resetFromOutside() {
+        connections.resetFromOutside();
+        links.forsake();
+    }
+
+    /** Closes all connections. */
+    void close(DropReason reason) {
+        flush();
+        closeUnflushed(reason);
+    }
+
+    /** Closes all connections, and sends nothing more. */
+    void closeUnflushed(DropReason reason) {
+        connections.close(reason);
+        for (UdpEgress departure : datagrams) {
+            departure.close(reason);
+        }
+        if (transit != null) {
+            transit.discard(reason);
+        }
+        links.close(reason);
+        Arrays.fill(hops, null);
+        last = NOWHERE;
+        straight = null;
+    }
+}

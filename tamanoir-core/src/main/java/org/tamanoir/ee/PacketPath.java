@@ -1,0 +1,445 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketLoan;
+import org.tamanoir.anep.ParseFault;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceKeys;
+import org.tamanoir.catalog.Transit;
+import org.tamanoir.sched.QosSnapshot;
+import org.tamanoir.sched.TurnGate;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.Tap;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.NoMemoryException;
+import org.tamanoir.transport.ScratchBuffers;
+
+/**
+ * The way of a packet through one instance of a service: from the memory it arrived in through the service to its
+ * departure. How packets come is the matter of its {@link Ingress}.
+ *
+ * <p>Thread contract: the service's thread, but for what is said to be any thread's.
+ */
+final class PacketPath implements ServiceThread.Body {
+    final ServiceThread thread;
+    private final NodeContext context;
+    private final PacketSource source;
+    private final Ingress ingress;
+    private final Owner owner;
+    private final Traffic traffic;
+    final ScratchBuffers memory;
+    final NextHops nextHops;
+
+    /** Null over TCP, whose peers have shown that they get what is sent to them. */
+    private final @Nullable UdpReaction reaction;
+
+    private final Tap tap;
+    private final Drops drops;
+    /** Packets that the service fails to process go on as they came, so it works on copies. */
+    private final boolean isRestorable;
+
+    private final ServiceKeys keys;
+    final Dispatcher dispatcher;
+    final FailurePolicies policies;
+    private final Emitter emitter;
+    private final PacketLoan loan;
+    private final Packet packet;
+    private @Nullable ParseFault parseFault;
+    private @Nullable QosSnapshot scheduling;
+    /** What packets have to pass before they are processed; null while turns are not scheduled. */
+    private @Nullable TurnGate gate;
+
+    /** Whose packets these are: a stream's or a UDP service's. */
+    interface Owner {
+        /** Serves packets until the end. The service's thread. */
+        void run();
+
+        /** Ends the stream, where there is one, because it cannot go on whole. */
+        void abort(DropReason reason, String why);
+
+        /** Returns why packets that are made now cannot leave any more; null while they can. */
+        @Nullable
+        DropReason ended();
+
+        /**
+         * Returns what packets have to pass from now on; null when they are processed as they come.
+         *
+         * @param before what they had to until now
+         */
+        @Nullable
+        TurnGate gate(QosSnapshot now, @Nullable TurnGate before);
+
+        /** Waits, where there is a stream to wait, until a packet that the service has sent has gone. */
+        void settle();
+    }
+
+    PacketPath(
+            NodeContext context,
+            ServiceThread thread,
+            ScratchBuffers memory,
+            NextHops nextHops,
+            PacketSource source,
+            Ingress ingress,
+            Owner owner) {
+        this.context = context;
+        this.source = source;
+        this.thread = thread;
+        this.ingress = ingress;
+        this.owner = owner;
+        this.memory = memory;
+        this.nextHops = nextHops;
+        this.traffic = thread.traffic;
+        this.tap = context.tap();
+        this.drops = new Drops(traffic, context, source);
+        ServiceDefinition definition = thread.definition();
+        this.reaction = thread.stream().transport() == StreamInfo.Transport.UDP
+                ? new UdpReaction(context.config().udpBounds(), definition)
+                : null;
+        this.isRestorable = definition.failurePolicy() == FailurePolicy.PASS;
+        this.keys = new ServiceKeys(context.services(), definition);
+        this.loan = new PacketLoan(context.config().typeId(), memory);
+        this.packet = loan.packet();
+        this.dispatcher = new Dispatcher(source, ingress, owner, nextHops, drops, reaction);
+        this.policies = new FailurePolicies(
+                packet, thread, dispatcher, drops, owner, context.config().unknownService());
+        this.emitter = new Emitter(this, owner, context.config().typeId());
+        memory.inHand(loan);
+        thread.carry(this);
+    }
+
+    ServiceKeys keys() {
+        return keys;
+    }
+
+    /** Takes note of what has changed in the node; after a batch has come in, before its first packet goes. */
+    void refresh() {
+        nextHops.refresh();
+        QosSnapshot now = context.qualityOfService().now();
+        if (now != scheduling) {
+            scheduling = now;
+            gate = thread.definition() == Transit.DEFINITION ? null : owner.gate(now, gate);
+        }
+    }
+
+    /** Takes the turns back of a thread that does not return. Another thread. */
+    void forfeitTurns() {
+        if (gate != null) {
+            gate.forfeit();
+        }
+    }
+
+    /** Has packets pass without turns from now on. */
+    void openGate() {
+        if (gate != null) {
+            gate.end();
+            gate = null;
+        }
+    }
+
+    @Override
+    public boolean mayRest() {
+        return gate == null || gate.mayRest();
+    }
+
+    /**
+     * Points the packet view at what lies at {@code offset} of a stream.
+     *
+     * @return the packet's bytes, {@link Framing#MORE} while it is not whole, {@link Framing#BROKEN} when its basic
+     *     header is malformed
+     */
+    int parseNext(ByteBuffer bytes, int offset, int limit) {
+        ParseFault fault = packet.parse(bytes, offset, limit - offset);
+        if (parseFault != fault) {
+            parseFault = fault;
+        }
+        if (fault == null) {
+            return packet.length();
+        }
+        return switch (fault) {
+            case SHORT, TRUNCATED -> Framing.MORE;
+            case VERSION, HEADER_LENGTH -> Framing.BROKEN;
+            default -> packet.length();
+        };
+    }
+
+    /** Takes the packet that {@link #parseNext} found: demultiplex, process, depart. */
+    void handleParsed() {
+        if (tap.watchesArrivals()) {
+            tap.arrived(
+                    thread.stream().transport(),
+                    source.peer(),
+                    source.local(),
+                    packet.buffer(),
+                    packet.offset(),
+                    packet.length());
+        }
+        take();
+    }
+
+    private void take() {
+        traffic.in(packet.length());
+        if (parseFault != null) {
+            dropMalformed(parseFault);
+            return;
+        }
+        if (packet.hasRepeatedOption()) {
+            traffic.anomaly();
+        }
+        try {
+            demultiplex();
+        } catch (NoMemoryException e) {
+            lacksMemory(e);
+        }
+    }
+
+    /** Takes one datagram from where it lies: parse, demultiplex, process, depart. */
+    void handle(ByteBuffer bytes, int offset, int length) {
+        if (tap.watchesArrivals()) {
+            tap.arrived(thread.stream().transport(), source.peer(), source.local(), bytes, offset, length);
+        }
+        parseFault = packet.parse(bytes, offset, length);
+        if (parseFault == null && packet.hasTrailer()) {
+            traffic.anomaly();
+        }
+        take();
+    }
+
+    /** Takes one packet that another thread handed over, which has found that it is for this service. */
+    void handleTaken(ByteBuffer memory, int offset, int length) {
+        ParseFault fault = packet.parse(memory, offset, length);
+        traffic.taken();
+        if (fault != null) {
+            dropMalformed(fault);
+            return;
+        }
+        ServiceDefinition other = thread.definition() == Transit.DEFINITION && packet.serviceKey() != ServiceKey.NONE
+                ? context.services().find(packet.serviceKey())
+                : null;
+        try {
+            if (other == null) {
+                process();
+            } else {
+                ingress.handOver(other, packet); // It was, or is, in quarantine.
+            }
+        } catch (NoMemoryException e) {
+            lacksMemory(e);
+        }
+    }
+
+    /** Takes one packet that waited for its turn: it was counted and demultiplexed when it came. */
+    void handleAgain(ByteBuffer memory, int offset, int length) {
+        ParseFault fault = packet.parse(memory, offset, length);
+        if (fault != null) {
+            dropMalformed(fault);
+            return;
+        }
+        try {
+            process();
+        } catch (NoMemoryException e) {
+            lacksMemory(e);
+        }
+    }
+
+    /** Takes one packet that a next hop sent back and that belongs to no stream: it goes where it says. */
+    void handleFarPacket(ByteBuffer memory, int offset, int length) {
+        if (tap.watchesArrivals()) {
+            tap.arrived(StreamInfo.Transport.TCP, source.peer(), source.local(), memory, offset, length);
+        }
+        ParseFault fault = packet.parse(memory, offset, length);
+        traffic.in(packet.length());
+        if (fault != null) {
+            dropMalformed(fault);
+            return;
+        }
+        try {
+            dispatcher.depart(packet);
+        } catch (NoMemoryException e) {
+            lacksMemory(e);
+        }
+    }
+
+    private void demultiplex() {
+        if (!packet.isTamanoir()) {
+            if (packet.discardIfUnknownType()) {
+                drop(DropReason.TYPE_ID, packet);
+            } else {
+                dispatcher.depart(packet);
+            }
+            return;
+        }
+        long wanted = packet.serviceKey();
+        if (keys.isFirst(wanted)) {
+            process();
+        } else if (wanted == ServiceKey.NONE) {
+            dispatcher.depart(packet);
+        } else {
+            demultiplex(wanted);
+        }
+    }
+
+    /** Takes a packet whose key is not this instance's first one: another service's, or another name of this one. */
+    private void demultiplex(long wanted) {
+        if (keys.isAlias(wanted)) {
+            process();
+            return;
+        }
+        ServiceDefinition other = context.services().find(wanted);
+        if (other == thread.definition() && ingress.adopts(wanted)) {
+            keys.adopt(wanted);
+            process();
+        } else {
+            ingress.handOver(other, packet);
+        }
+    }
+
+    @Override
+    public void lacksMemory(NoMemoryException cause) {
+        dropWhatIsInHand(DropReason.NO_MEMORY);
+        abort(DropReason.NO_MEMORY, String.valueOf(cause.getMessage()));
+    }
+
+    private void process() {
+        if (thread.isQuarantined()) {
+            policies.handleQuarantined(thread.definition());
+            return;
+        }
+        if (gate == null || gate.take(packet)) {
+            invoke();
+        }
+    }
+
+    /** Processes the packet in hand, which has waited for its turn. */
+    void processGranted() {
+        if (thread.isQuarantined()) {
+            policies.handleQuarantined(thread.definition());
+        } else {
+            invoke();
+        }
+    }
+
+    private void invoke() {
+        if (isRestorable) {
+            loan.lendCopy();
+        } else {
+            loan.lend();
+        }
+        Verdict verdict;
+        ParseFault fault;
+        try {
+            verdict = reaction == null ? thread.call(packet) : callForDatagram(reaction);
+            fault = isRestorable && verdict == null ? loan.restore() : loan.takeBack();
+        } catch (Throwable e) {
+            loan.reclaim();
+            if (reaction != null) {
+                reaction.end(false);
+            }
+            throw e;
+        }
+        if (verdict == Verdict.FORWARD && fault == null) {
+            dispatcher.departProcessed(packet);
+            return;
+        }
+        if (verdict == null) {
+            policies.handleFailed(fault);
+            return;
+        }
+        if (fault != null && verdict != Verdict.DROP && verdict != Verdict.CONSUME) {
+            policies.handleMalformed(fault);
+            return;
+        }
+        switch (verdict) {
+            case FORWARD -> dispatcher.departProcessed(packet);
+            case FORWARD_ELSEWHERE -> dispatcher.departElsewhere(packet);
+            case REPLY -> dispatcher.answer(packet);
+            case DROP -> drop(DropReason.SERVICE, packet);
+            case CONSUME -> drop(DropReason.CONSUMED, packet);
+        }
+    }
+
+    private @Nullable Verdict callForDatagram(UdpReaction reaction) {
+        reaction.begin(packet.length());
+        Verdict verdict = thread.call(packet);
+        reaction.end(verdict == Verdict.CONSUME);
+        return verdict;
+    }
+
+    @Override
+    public void forgetPacket() {
+        loan.forget();
+    }
+
+    private void dropMalformed(ParseFault fault) {
+        drops.dropMalformed(DropReason.of(fault), packet);
+    }
+
+    /** Counts a drop of a packet that was found good. */
+    void drop(DropReason reason, Packet packet) {
+        drops.drop(reason, packet);
+    }
+
+    /** Counts a drop of the packet in hand. */
+    void dropInHand(DropReason reason) {
+        drops.drop(reason, packet);
+    }
+
+    /** Returns who counts what ends. */
+    Drops drops() {
+        return drops;
+    }
+
+    /**
+     * Counts a drop of what has neither left, nor waits, nor has ended, because something was thrown past it. Its bytes
+     * are not looked at: they may be gone.
+     */
+    void dropWhatIsInHand(DropReason reason) {
+        long packets = inHand();
+        if (packets > 0) {
+            traffic.drop(reason, packets);
+        }
+    }
+
+    /** Returns how many packets have neither left, nor wait, nor have ended. */
+    long inHand() {
+        return traffic.inHand() - nextHops.held() - ingress.heldBack();
+    }
+
+    /** Returns whether it serves a TCP stream, alone or with others. */
+    boolean isStream() {
+        return reaction == null;
+    }
+
+    /** Makes the counts visible, while so many packets are neither on their way in nor out; once a batch. */
+    void publish(long inHand) {
+        traffic.hold(nextHops.held() + ingress.heldBack() + inHand);
+        traffic.publish();
+        thread.account();
+    }
+
+    @Override
+    public void elsewhere(InetSocketAddress destination) {
+        dispatcher.elsewhere(destination);
+    }
+
+    @Override
+    public void emit(Packet made) {
+        emitter.emit(made);
+    }
+
+    @Override
+    public void run() {
+        owner.run();
+    }
+
+    @Override
+    public void abort(DropReason reason, String why) {
+        owner.abort(reason, why);
+    }
+}

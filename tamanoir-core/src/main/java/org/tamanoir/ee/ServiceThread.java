@@ -1,0 +1,445 @@
+package org.tamanoir.ee;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+import org.tamanoir.offload.ServiceOffload;
+import org.tamanoir.service.Counter;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceHost;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.supervision.Abandoned;
+import org.tamanoir.supervision.NodeFault;
+import org.tamanoir.supervision.ServiceCall;
+import org.tamanoir.supervision.Supervision;
+import org.tamanoir.traffic.NamedCounters;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.DueTasks;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.NoMemoryException;
+
+/**
+ * A service's thread and the calls into the service's code: its life from {@code init} to {@code close}, its timers and
+ * counters, what its exceptions lead to, and whether it returns. What packets do is the matter of its {@link Body}.
+ *
+ * <p>Thread contract: the service's thread, but for what is said to be any thread's.
+ */
+class ServiceThread implements ServiceHost, ServiceOffload.Host {
+    /** What runs on the thread. */
+    interface Body {
+        /** Serves packets until the end. */
+        void run();
+
+        /** Sends a packet that the service made. */
+        void emit(Packet made);
+
+        /** Has the packet in hand go to this destination. */
+        void elsewhere(InetSocketAddress destination);
+
+        /** Counts a packet for which there is no memory, and ends the stream, where there is one. */
+        void lacksMemory(NoMemoryException cause);
+
+        /** Makes the view that packets are given to the service by lead nowhere; before calls that have no packet. */
+        void forgetPacket();
+
+        /** Ends the stream, where there is one, because it cannot go on whole. */
+        void abort(DropReason reason, String why);
+
+        /** Returns whether the thread may wait, before it does; else it has to look for packets first. */
+        boolean mayRest();
+    }
+
+    final IoLoop loop;
+    final Traffic traffic;
+
+    private final NodeContext context;
+    private final ServiceDefinition definition;
+    private final Supervision supervision;
+    private final ServiceHealth health;
+    private final StreamInfo stream;
+    private final Instant startedAt;
+    private final Service service;
+    private final NamedCounters counters = new NamedCounters();
+    private final NamedCounters dropReasons = new NamedCounters();
+    private final DueTasks dueTasks;
+    private final ServiceOffload levels;
+    private final Runnable wait;
+    private @Nullable Body body;
+    private Runnable atEnd = () -> {};
+    private volatile boolean cut;
+    private boolean initialised;
+    private boolean closing;
+    /** Initialised, and its gate was open when it was read last, which was in this batch and after the last call. */
+    private boolean unhindered;
+    /** The thread is in the service's code, which called for what it does. */
+    private boolean inService;
+    /** Processed without an exception, and not yet told to the service's health. */
+    private long successes;
+
+    ServiceThread(NodeContext context, ServiceDefinition definition, Service service, StreamInfo stream, String name) {
+        this.context = context;
+        this.startedAt = context.platform().now();
+        this.definition = definition;
+        this.stream = stream;
+        this.health = definition.health();
+        this.service = service;
+        this.levels = new ServiceOffload(
+                this, service, definition, context.services(), context.levels().os(), stream.transport());
+        this.supervision = new Supervision(context.platform(), definition, service, name);
+        this.traffic = new Traffic(context.tap(), definition.label());
+        this.loop = context.newLoop();
+        this.dueTasks = new DueTasks(loop);
+        this.wait = loop::run;
+    }
+
+    /** Has this run on it. Before its start. */
+    final void carry(Body serving) {
+        body = serving;
+    }
+
+    private Body body() {
+        Body there = body;
+        if (there == null) {
+            throw new IllegalStateException("thread " + supervision.name() + " has nothing to run: carry() first");
+        }
+        return there;
+    }
+
+    /** Gives the thread what it serves; as {@link Supervision#start}. */
+    final void start() {
+        supervision.start(this);
+    }
+
+    /** Returns whether this is the service's own thread; on another one none of the service's code may run. */
+    boolean isOwnThread() {
+        return supervision.isOwnThread();
+    }
+
+    /** Initialises the service; when it fails, every packet follows the failure policy. */
+    final void initialise() {
+        if (!isOwnThread()) {
+            return;
+        }
+        supervision.enter();
+        initialised = guard("init", () -> service.init(definition.config()));
+        levels.begin(initialised);
+    }
+
+    /**
+     * Returns whether the service is in quarantine, so that {@link #call} must not be. Costs one plain read while nothing is
+     * known to be wrong: the service's life is asked after each call, and anew once a batch.
+     */
+    final boolean isQuarantined() {
+        return !unhindered && lookForQuarantine();
+    }
+
+    private boolean lookForQuarantine() {
+        if (!health.isOpen() && health.isQuarantined()) {
+            return true;
+        }
+        unhindered = initialised && health.isOpen();
+        return false;
+    }
+
+    /** Gives the service a packet; null when it failed, or has not been initialised. */
+    final @Nullable Verdict call(Packet packet) {
+        Verdict verdict = null;
+        if (unhindered || initialised) {
+            inService = true;
+            try {
+                verdict = service.process(packet);
+                if (verdict == null) {
+                    failed("process", new IllegalStateException("it returned null instead of a verdict"));
+                } else {
+                    successes++;
+                }
+            } catch (Abandoned | NodeFault | NoMemoryException e) {
+                throw e;
+            } catch (Throwable e) {
+                failed("process", e);
+            } finally {
+                inService = false;
+            }
+            comeBack();
+        }
+        return verdict;
+    }
+
+    final void endOfStream() {
+        if (initialised) {
+            body().forgetPacket();
+            guardStream("endOfStream", service::endOfStream);
+        }
+    }
+
+    final void closeService() {
+        closing = true;
+        if (isOwnThread()) {
+            if (!isAbandoned()) {
+                levels.finish();
+                body().forgetPacket();
+                guard("close", service::close);
+            }
+            supervision.meter().readOwn();
+        }
+    }
+
+    /** Returns whether the thread is in the service's code: then alone it may wait in place, with a packet in hand. */
+    final boolean isInService() {
+        return inService;
+    }
+
+    /** Returns whether the service may no longer send packets. */
+    final boolean isClosing() {
+        return closing;
+    }
+
+    final boolean isTaskDue() {
+        return !dueTasks.isEmpty();
+    }
+
+    /** Runs the tasks that timers have made due; false when there were none. */
+    final boolean runDueTasks() {
+        if (dueTasks.isEmpty()) {
+            return false;
+        }
+        body().forgetPacket();
+        Runnable task;
+        while ((task = dueTasks.poll()) != null) {
+            guardStream("timer", task::run);
+        }
+        return true;
+    }
+
+    /** Calls the service's code; false when it has thrown. */
+    @Override
+    public final boolean guard(String where, ServiceCall step) {
+        boolean done = false;
+        boolean before = inService;
+        inService = true;
+        try {
+            step.run();
+            done = true;
+        } catch (Abandoned | NodeFault e) {
+            throw e;
+        } catch (NoMemoryException e) {
+            body().lacksMemory(e);
+        } catch (Throwable e) {
+            failed(where, e);
+        } finally {
+            inService = before;
+        }
+        comeBack();
+        return done;
+    }
+
+    /** Calls the service where no packet is at fault, but the stream may no longer be what it should. */
+    private void guardStream(String where, ServiceCall step) {
+        if (!guard(where, step) && definition.failurePolicy() == FailurePolicy.CLOSE) {
+            body().abort(DropReason.SERVICE_FAILURE, "service " + definition.name() + " failed");
+        }
+    }
+
+    /** Counts a failure of the service, and logs the first of its kind. */
+    final void failed(String where, Throwable failure) {
+        counter("failures").add(1);
+        tellSuccesses();
+        context.incidents().failed(definition, where, failure, "failure policy " + definition.failurePolicy());
+    }
+
+    private void tellSuccesses() {
+        if (successes > 0 && health.hasFailed()) {
+            health.succeeded(successes);
+        }
+        successes = 0;
+    }
+
+    /** Tells of what the service did, and has its life asked anew before the next packet; once a batch. */
+    final void account() {
+        tellSuccesses();
+        unhindered = false;
+    }
+
+    /** Sees to it that the service is handled where its operator wants it. Any thread. */
+    final void placeAgain() {
+        loop.execute(() -> dueTasks.add(levels::keepPlaced));
+    }
+
+    /** Runs a task of the node between packets, beside those of the service's timers. */
+    @Override
+    public final void due(Duration delay, Runnable task) {
+        dueTasks.add(delay, task);
+    }
+
+    /** Returns whether the service is over its limits: then nothing of it runs until the watchdog wakes the loop. */
+    final boolean isPaused() {
+        return health.isPaused();
+    }
+
+    /** Waits in the loop, where no code of the service runs. */
+    final void rest() {
+        try {
+            if (body().mayRest()) {
+                supervision.rest(wait);
+            } else {
+                loop.poll();
+            }
+        } finally {
+            unhindered = false;
+        }
+    }
+
+    /** Takes note that the thread is back, for a while, from the service's code. */
+    final void comeBack() {
+        if (!health.isOpen()) {
+            returned();
+        }
+    }
+
+    /** Takes note of that while an instance of the service is suspected not to return. */
+    private void returned() {
+        unhindered = false;
+        if (supervision.back() && !closing) {
+            throw new Abandoned();
+        }
+    }
+
+    final Supervision supervision() {
+        return supervision;
+    }
+
+    /** Returns whether the instance was given up. Any thread. */
+    final boolean isAbandoned() {
+        return supervision.isGivenUp();
+    }
+
+    /** Has this called when the instance has ended. Before its start. */
+    final void atEnd(Runnable told) {
+        atEnd = told;
+    }
+
+    /** Tells that the instance has ended; the last that it does. */
+    final void reportEnd() {
+        atEnd.run();
+    }
+
+    /** Ends the instance as soon as it looks, whatever still waits. Any thread. */
+    final void cut() {
+        cut = true;
+        loop.wakeup();
+    }
+
+    /** Does the same when the thread is known not to look; levels below do nothing for it any more. Any thread. */
+    final void cutUnseen() {
+        cut = true;
+        levels.end();
+    }
+
+    final boolean isCut() {
+        return cut;
+    }
+
+    /** Returns the name of its thread, as the node gave it. */
+    final String name() {
+        return supervision.name();
+    }
+
+    final Service service() {
+        return service;
+    }
+
+    final NodeContext context() {
+        return context;
+    }
+
+    final ServiceDefinition definition() {
+        return definition;
+    }
+
+    final void wake() {
+        loop.wakeup();
+    }
+
+    final InstanceStatus status() {
+        Traffic.Sum sum = new Traffic.Sum();
+        traffic.addTo(sum);
+        return new InstanceStatus(
+                definition,
+                startedAt,
+                supervision.name(),
+                stream,
+                supervision.meter().processorNs(),
+                sum.ofInstance(),
+                counters.values(),
+                dropReasons.values(),
+                levels.counters());
+    }
+
+    @Override
+    public final long packets() {
+        return isPaused() ? -1 : status().traffic().packetsIn();
+    }
+
+    @Override
+    public final void run(Service service) {
+        body().run();
+    }
+
+    @Override
+    public final void emit(Packet made) {
+        body().emit(made);
+    }
+
+    @Override
+    public final void elsewhere(InetSocketAddress destination) {
+        body().elsewhere(destination);
+    }
+
+    @Override
+    public final StreamInfo stream() {
+        return stream;
+    }
+
+    @Override
+    public final Counter counter(String name) {
+        return counters.get(name);
+    }
+
+    @Override
+    public final void dropping(String reason) {
+        dropReasons.get(reason).add(1);
+    }
+
+    @Override
+    public final Offload offload(Flow flow, Policy policy) throws LevelException {
+        comeBack();
+        return levels.ask(flow, policy);
+    }
+
+    @Override
+    public final boolean isOffloaded() {
+        return levels.isActive();
+    }
+
+    @Override
+    public final void droppedBelow(String reason, long packets) {
+        dropReasons.get(reason).add(packets);
+    }
+
+    @Override
+    public final void schedule(Duration delay, Runnable task) {
+        dueTasks.addBounded(delay, task);
+    }
+}

@@ -1,0 +1,133 @@
+package org.tamanoir.ee;
+
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.tls.TlsContext;
+import org.tamanoir.transport.TcpConnection;
+
+/**
+ * Makes a stream's connections to its next hops, one at a time. Who asks for one is to ask again until it is there, or
+ * cannot be had in the time for it: the loop comes round when there is news.
+ *
+ * <p>Thread contract: the stream's thread.
+ */
+final class TcpConnector implements Connections.Connector<TcpEgress> {
+    private static final Logger LOG = LoggerFactory.getLogger(TcpConnector.class);
+    /** Between attempts to reach a next hop that refuses. */
+    private static final Duration RETRY = Duration.ofMillis(200);
+
+    private final StreamInstance instance;
+    private final NodeContext context;
+    private @Nullable Attempt attempt;
+
+    TcpConnector(StreamInstance instance) {
+        this.instance = instance;
+        this.context = instance.context;
+    }
+
+    /** The connection that is being made. */
+    private final class Attempt {
+        final InetSocketAddress address;
+        final @Nullable TlsContext tls;
+        final Duration timeout = context.config().connectTimeout();
+        final long deadlineNs = nowNs() + timeout.toNanos();
+        /** Null between attempts. */
+        @Nullable
+        TcpConnection connection;
+
+        /** Of this attempt, or else until the next one. */
+        long endNs = nowNs();
+
+        Attempt(InetSocketAddress address, @Nullable TlsContext tls) {
+            this.address = address;
+            this.tls = tls;
+        }
+
+        /** Goes on; returns the connection when it is there. */
+        @Nullable
+        TcpConnection advance() {
+            if (connection == null && nowNs() - endNs >= 0) {
+                begin();
+            }
+            TcpConnection made = connection;
+            if (made == null) {
+                return null;
+            }
+            if (made.isConnected() && made.failure() == null) {
+                attempt = null;
+                return made;
+            }
+            if (made.failure() != null || nowNs() - endNs >= 0) {
+                connection = null;
+                made.close();
+                failed(String.valueOf(made.failure()), made.isRefused());
+            }
+            return null;
+        }
+
+        private void begin() {
+            try {
+                connection = instance.loop.connect(address, timeout, tls);
+                comeBackAfter(timeout);
+            } catch (UncheckedIOException e) {
+                failed(String.valueOf(e.getMessage()), false); // Descriptors may come free.
+            }
+        }
+
+        private void failed(String failure, boolean isRefused) {
+            if (isRefused || nowNs() - deadlineNs >= 0) {
+                LOG.info("{}: next hop {} not reached: {}", instance.thread.name(), address, failure);
+                attempt = null;
+            } else {
+                comeBackAfter(RETRY);
+            }
+        }
+
+        private void comeBackAfter(Duration time) {
+            endNs = nowNs() + time.toNanos();
+            instance.loop.schedule(time, () -> {});
+        }
+    }
+
+    private long nowNs() {
+        return context.platform().nanoTime();
+    }
+
+    @Override
+    public @Nullable TcpEgress connect(InetSocketAddress address, boolean isTls) {
+        Attempt going = attempt;
+        if (going == null) {
+            TlsContext tls = isTls ? context.tls().context() : null;
+            if (instance.isOver() || (isTls && tls == null)) {
+                return null;
+            }
+            going = new Attempt(address, tls);
+            attempt = going;
+        }
+        TcpConnection connection = going.advance();
+        return connection == null ? null : instance.departureTo(connection);
+    }
+
+    @Override
+    public boolean isConnecting() {
+        return attempt != null;
+    }
+
+    @Override
+    public boolean waitsForRoom() {
+        return true;
+    }
+
+    /** Gives up what is being made. */
+    void close() {
+        Attempt going = attempt;
+        attempt = null;
+        if (going != null && going.connection != null) {
+            going.connection.close();
+        }
+    }
+}

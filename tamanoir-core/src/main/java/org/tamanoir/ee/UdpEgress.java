@@ -1,0 +1,85 @@
+package org.tamanoir.ee;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.ScratchBuffers;
+import org.tamanoir.transport.UdpSender;
+
+/**
+ * Packets to any UDP next hop, from where they lie. The socket is shared by all destinations, so nothing is kept
+ * for each of them.
+ */
+final class UdpEgress implements Egress.Datagrams {
+    private final UdpSender sender;
+    private final ScratchBuffers memory;
+    private final Traffic traffic;
+    private long heldPackets;
+    private long sentPackets;
+    private long sentBytes;
+    private long failedPackets;
+
+    UdpEgress(UdpSender sender, ScratchBuffers memory, Traffic traffic) {
+        this.sender = sender;
+        this.memory = memory;
+        this.traffic = traffic;
+    }
+
+    @Override
+    public @Nullable DropReason add(ByteBuffer memory, int offset, int bytes, RouteCacheEntry hop) {
+        add(memory, offset, bytes, hop.high, hop.low, hop.port());
+        return null;
+    }
+
+    /** Adds a packet to this address. */
+    void add(Packet packet, long high, long low, int port) {
+        add(packet.buffer(), packet.offset(), packet.length(), high, low, port);
+    }
+
+    private void add(ByteBuffer memory, int offset, int bytes, long high, long low, int port) {
+        sender.add(memory, offset, bytes, high, low, port);
+        if (heldPackets++ == 0) {
+            this.memory.hold();
+        }
+    }
+
+    @Override
+    public void flush() {
+        if (heldPackets > 0) {
+            sender.flush();
+            heldPackets = 0;
+            memory.release();
+            traffic.out(sender.sentPackets() - sentPackets, sender.sentBytes() - sentBytes);
+            traffic.drop(DropReason.SEND_ERROR, sender.failedPackets() - failedPackets);
+            sentPackets = sender.sentPackets();
+            sentBytes = sender.sentBytes();
+            failedPackets = sender.failedPackets();
+        }
+    }
+
+    @Override
+    public long held() {
+        return heldPackets;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return false;
+    }
+
+    @Override
+    public void resetFromOutside() {
+        // The socket is the node's.
+    }
+
+    @Override
+    public void close(DropReason reason) {
+        if (heldPackets > 0) {
+            traffic.drop(reason, heldPackets);
+            heldPackets = 0;
+            memory.release();
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package org.tamanoir.ee;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.UdpBounds;
+
+/**
+ * What may still leave in reaction to the datagram that a service has in hand, as {@link UdpBounds} say. Each packet,
+ * in and out, counts with {@value #HEADER_BYTES} bytes more, so that many small ones are no way around the bound.
+ * Once a packet was refused nothing more of the reaction leaves: a part of it would be of no use.
+ *
+ * <p>A service may collect datagrams and send one packet for many: what it consumes counts for later reactions, up to
+ * the bound of one. So the node sends no more than {@code growth} times what it got, over any time. What a service
+ * sends from a timer is no reaction.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class UdpReaction {
+    /** Of IPv4 (RFC 791, without options) and UDP (RFC 768). */
+    private static final int HEADER_BYTES = 20 + 8;
+
+    private static final Logger LOG = LoggerFactory.getLogger(UdpReaction.class);
+
+    private final ServiceDefinition definition;
+    private final long growth;
+    private final long bytes;
+    private final long answerGrowth;
+    private boolean told;
+    private boolean isOpen;
+    private long onwardLeft;
+    private long answersLeft;
+    /** Of datagrams that were consumed. */
+    private long kept;
+
+    private boolean wasConsumed;
+
+    UdpReaction(UdpBounds bounds, ServiceDefinition definition) {
+        this.definition = definition;
+        growth = bounds.growthOf(definition);
+        bytes = bounds.bytes();
+        answerGrowth = bounds.answerGrowth();
+    }
+
+    /** Begins with a datagram of this length, which the service gets next. */
+    void begin(int length) {
+        long had = length + HEADER_BYTES;
+        long left = Math.max(0, onwardLeft);
+        kept = wasConsumed ? left : Math.min(kept, left);
+        onwardLeft = Math.min(bytes, kept + had * growth);
+        answersLeft = Math.min(UdpBounds.ANSWER_BYTES + HEADER_BYTES, had * answerGrowth);
+        isOpen = true;
+    }
+
+    /** Returns whether a service has a datagram in hand. */
+    boolean isOpen() {
+        return isOpen;
+    }
+
+    /** Ends the service's part; what it made of the packet itself may still be asked for. */
+    void end(boolean consumed) {
+        isOpen = false;
+        wasConsumed = consumed;
+    }
+
+    /** Returns whether a packet of this length may go onward, and counts it. */
+    boolean admitsOnward(int length) {
+        onwardLeft = take(onwardLeft, length);
+        return onwardLeft >= 0;
+    }
+
+    /** Returns whether a packet of this length may go back to the datagram's source, and counts it. */
+    boolean admitsAnswer(int length) {
+        answersLeft = take(answersLeft, length);
+        return answersLeft >= 0;
+    }
+
+    /** Returns whether a packet may go to this address, onward or back to the datagram's source, and counts it. */
+    boolean admits(PacketSource source, long high, long low, int port, int length) {
+        return source.isFrom(high, low, port) ? admitsAnswer(length) : admitsOnward(length);
+    }
+
+    /** Tells in the log that something was refused; once an instance, since it may happen with each packet. */
+    void tellOnce() {
+        if (!told) {
+            told = true;
+            LOG.warn(
+                    "service {}: a datagram caused more than {} times its bytes, or {} bytes, or {} times in answers: "
+                            + "dropped as AMPLIFICATION; limits.udp-* bound it",
+                    definition.label(),
+                    growth,
+                    bytes,
+                    answerGrowth);
+        }
+    }
+
+    private static long take(long left, int length) {
+        long rest = left - length - HEADER_BYTES;
+        return left < 0 || rest < 0 ? -1 : rest;
+    }
+}

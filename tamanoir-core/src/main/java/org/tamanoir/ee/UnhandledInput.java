@@ -1,0 +1,34 @@
+package org.tamanoir.ee;
+
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Framing;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.TcpConnection;
+
+/** What came over a connection and was not handled. */
+final class UnhandledInput {
+    private UnhandledInput() {}
+
+    /** Counts packets that came and cannot go on. The connection's thread. */
+    static void drop(TcpConnection connection, Traffic traffic, DropReason reason, int typeId) {
+        Buffer input = connection.input();
+        if (input == null) {
+            return;
+        }
+        int at = connection.start();
+        int length;
+        while ((length = Framing.next(input.nio(), at, connection.end())) > 0) {
+            traffic.in(length);
+            long key = Framing.serviceKey(input.nio(), at, typeId);
+            traffic.drop(reason, connection.remoteAddress(), key, length);
+            at += length;
+        }
+        if (at < connection.end()) {
+            traffic.in(connection.end() - at);
+            traffic.drop(DropReason.TRUNCATED, connection.remoteAddress(), ServiceKey.NONE, connection.end() - at);
+        }
+        connection.consumed(connection.end());
+    }
+}

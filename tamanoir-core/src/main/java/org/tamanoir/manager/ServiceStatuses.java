@@ -1,0 +1,154 @@
+package org.tamanoir.manager;
+
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.Multimaps;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.manager.ServiceStatus.State;
+import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.service.StreamInfo;
+
+/**
+ * The state of the versions of services on a node, those of the class path and those that were deployed.
+ *
+ * <p>Thread contract: any thread.
+ */
+final class ServiceStatuses {
+    private final ExecutionEnvironment environment;
+    private final ServiceCatalog catalog;
+    private final @Nullable Deployer deployer;
+
+    /** Reads the state of services. @param deployer null = only services of the class path */
+    ServiceStatuses(ExecutionEnvironment environment, ServiceCatalog catalog, @Nullable Deployer deployer) {
+        this.environment = environment;
+        this.catalog = catalog;
+        this.deployer = deployer;
+    }
+
+    /** Returns all versions of all services, by name and version. */
+    List<ServiceStatus> all() {
+        ListMultimap<ServiceDefinition, InstanceStatus> running =
+                Multimaps.index(environment.instances(), InstanceStatus::service);
+        List<ServiceStatus> all = new ArrayList<>();
+        for (ServiceDefinition definition : catalog.all()) {
+            List<InstanceStatus> instances = running.get(definition);
+            DeployedVersion service = deployer == null ? null : deployer.with(definition);
+            all.add(service == null ? ofClassPath(definition, instances) : of(service, instances));
+        }
+        if (deployer != null) {
+            deployer.leaving().forEach(service -> all.add(of(service)));
+        }
+        all.sort(Comparator.comparing(ServiceStatus::name)
+                .thenComparing(
+                        ServiceStatus::version,
+                        (a, b) -> a.isEmpty() || b.isEmpty() ? a.compareTo(b) : ServiceId.VERSION_ORDER.compare(a, b)));
+        return all;
+    }
+
+    private ServiceStatus ofClassPath(ServiceDefinition definition, List<InstanceStatus> instances) {
+        return new ServiceStatus(
+                definition.name(),
+                "",
+                definition.health().quarantinedUntil() == null ? State.RUNNING : State.QUARANTINED,
+                isCurrent(definition),
+                "class path",
+                null,
+                null,
+                null,
+                tcpStreams(instances),
+                servesUdp(instances),
+                environment.traffic(definition),
+                summed(instances, InstanceStatus::counters),
+                summed(instances, InstanceStatus::dropReasons),
+                definition.health(),
+                definition.placement().status(),
+                below(instances),
+                List.of());
+    }
+
+    /** Returns the status of a version, deployed or on its way out. */
+    ServiceStatus of(DeployedVersion service) {
+        ServiceDefinition definition = service.definition();
+        return of(
+                service,
+                environment.instances().stream()
+                        .filter(instance -> instance.service() == definition)
+                        .toList());
+    }
+
+    private ServiceStatus of(DeployedVersion service, List<InstanceStatus> instances) {
+        ServiceDefinition definition = service.definition();
+        return new ServiceStatus(
+                service.id.name(),
+                service.id.version(),
+                state(service),
+                isCurrent(definition),
+                service.source(),
+                service.publisherId(),
+                service.jarSha256(),
+                service.since,
+                tcpStreams(instances),
+                servesUdp(instances),
+                definition == null ? null : environment.traffic(definition),
+                summed(instances, InstanceStatus::counters),
+                summed(instances, InstanceStatus::dropReasons),
+                service.life,
+                service.placement.status(),
+                below(instances),
+                service.holders());
+    }
+
+    private static State state(DeployedVersion service) {
+        if (service.closed()) {
+            return State.UNLOADING;
+        }
+        if (service.leaving) {
+            return State.DRAINING;
+        }
+        return service.life.quarantinedUntil() == null ? State.RUNNING : State.QUARANTINED;
+    }
+
+    private boolean isCurrent(@Nullable ServiceDefinition definition) {
+        return definition != null && catalog.find(ServiceKey.of(definition.name())) == definition;
+    }
+
+    private static int tcpStreams(List<InstanceStatus> instances) {
+        return (int) instances.stream()
+                .filter(instance -> instance.stream().transport() == StreamInfo.Transport.TCP)
+                .count();
+    }
+
+    private static boolean servesUdp(List<InstanceStatus> instances) {
+        return tcpStreams(instances) < instances.size();
+    }
+
+    private static Map<String, Long> summed(
+            List<InstanceStatus> instances, Function<InstanceStatus, Map<String, Long>> of) {
+        Map<String, Long> sums = new TreeMap<>();
+        instances.forEach(instance -> of.apply(instance).forEach((name, value) -> sums.merge(name, value, Long::sum)));
+        return sums;
+    }
+
+    private static LevelCounters below(List<InstanceStatus> instances) {
+        return instances.stream().map(InstanceStatus::below).reduce(LevelCounters.ZERO, LevelCounters::plus);
+    }
+
+    /** Returns the versions that {@code name:version} or a bare name means. */
+    List<ServiceStatus> named(String service) {
+        return all().stream()
+                .filter(status ->
+                        status.name().equals(service) || (status.name() + ":" + status.version()).equals(service))
+                .toList();
+    }
+}

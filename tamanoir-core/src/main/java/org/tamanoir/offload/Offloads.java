@@ -1,0 +1,162 @@
+package org.tamanoir.offload;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+
+/**
+ * The policies that one instance has at work on levels below the JVM.
+ *
+ * <p>Thread contract: the service's thread, but for {@link #close} and {@link #counters}, which any thread may call.
+ */
+final class Offloads {
+    /** As {@code Service.offload} says. */
+    static final int MAX_OFFLOADS = 64;
+
+    private final ServiceCatalog services;
+    private final NodeOs levels;
+    private final ServiceDefinition definition;
+    /** Guarded by this. */
+    private final List<KeyedOffload> all = new ArrayList<>();
+    /** What those have done that are no more. Guarded by this. */
+    private LevelCounters ended = LevelCounters.ZERO;
+
+    private LevelCounters told = LevelCounters.ZERO;
+    private boolean hasBegun;
+    private boolean closed;
+    private int catalogGeneration;
+
+    Offloads(ServiceCatalog services, NodeOs levels, ServiceDefinition definition) {
+        this.services = services;
+        this.levels = levels;
+        this.definition = definition;
+    }
+
+    /** Returns whether a policy is at work; cheap. */
+    boolean isActive() {
+        for (int i = 0; i < all.size(); i++) { // Only this thread changes the list.
+            if (all.get(i).isAtWork()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether there was ever one. */
+    boolean hasBegun() {
+        return hasBegun;
+    }
+
+    /** Returns whether there is nothing left to look after. */
+    synchronized boolean isEmpty() {
+        return all.isEmpty();
+    }
+
+    /** Puts a policy to work on one of these levels, for every key that packets name the service by. */
+    Offload begin(Flow flow, Policy policy, Set<Level> levels, boolean isOrdered) throws LevelException {
+        sweep();
+        synchronized (this) {
+            if (all.size() == MAX_OFFLOADS) {
+                throw new LevelException("offload " + (MAX_OFFLOADS + 1) + " of one instance: at most " + MAX_OFFLOADS
+                        + " at once; close one that is no longer needed");
+            }
+        }
+        if (all.isEmpty()) {
+            catalogGeneration = services.generation();
+        }
+        KeyedOffload offload = new KeyedOffload(this.levels, flow, policy);
+        offload.begin(keys(flow), levels, isOrdered);
+        synchronized (this) {
+            if (!closed) {
+                all.add(offload);
+                hasBegun = true;
+                return offload;
+            }
+        }
+        offload.close();
+        throw new LevelException(definition.label() + ": its instance has ended");
+    }
+
+    private List<Long> keys(Flow flow) throws LevelException {
+        if (flow.protocol() == Flow.Protocol.TCP) {
+            return List.of(definition.key()); // Connections are steered by their ends.
+        }
+        List<Long> keys = services.keys(definition);
+        if (keys.isEmpty()) {
+            throw new LevelException(definition.label() + ": it is being taken away");
+        }
+        return keys;
+    }
+
+    /** Takes note of keys that have come to mean this service, or another. */
+    void follow() {
+        int generation = services.generation();
+        if (generation == catalogGeneration) {
+            return;
+        }
+        catalogGeneration = generation;
+        List<Long> keys = services.keys(definition);
+        for (KeyedOffload offload : copy()) {
+            if (offload.flow().protocol() == Flow.Protocol.UDP) {
+                offload.follow(keys, definition.label());
+            }
+        }
+    }
+
+    private synchronized List<KeyedOffload> copy() {
+        return List.copyOf(all);
+    }
+
+    /** Returns what was done with UDP packets since the last call. */
+    LevelCounters since() {
+        LevelCounters now = counters();
+        LevelCounters since = now.since(told);
+        told = now;
+        sweep();
+        return since;
+    }
+
+    /** Returns all that was done with UDP packets. Any thread. */
+    LevelCounters counters() {
+        List<KeyedOffload> there;
+        LevelCounters sum;
+        synchronized (this) {
+            sum = ended;
+            there = List.copyOf(all);
+        }
+        for (KeyedOffload offload : there) {
+            if (offload.flow().protocol() == Flow.Protocol.UDP) {
+                sum = sum.plus(offload.counters());
+            }
+        }
+        return sum;
+    }
+
+    /** Forgets those that are closed, but not what they did. */
+    private synchronized void sweep() {
+        all.removeIf(offload -> {
+            boolean over = offload.isClosed();
+            if (over && offload.flow().protocol() == Flow.Protocol.UDP) {
+                ended = ended.plus(offload.counters());
+            }
+            return over;
+        });
+    }
+
+    /** Ends all; later ones are refused. Any thread; idempotent. */
+    void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        copy().forEach(KeyedOffload::close);
+    }
+}

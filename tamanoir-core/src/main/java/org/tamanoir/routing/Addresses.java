@@ -1,0 +1,48 @@
+package org.tamanoir.routing;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** Addresses as 128 bits in two words; IPv4 stands as ::ffff:a.b.c.d. */
+public final class Addresses {
+    private Addresses() {}
+
+    /** Returns the upper 64 bits of an address; 0 for IPv4. */
+    public static long high(@Nullable InetAddress address) {
+        byte[] bytes = address == null ? new byte[4] : address.getAddress();
+        return bytes.length == 16 ? ByteBuffer.wrap(bytes).getLong(0) : 0;
+    }
+
+    /** Returns the lower 64 bits of an address. */
+    public static long low(@Nullable InetAddress address) {
+        byte[] bytes = address == null ? new byte[4] : address.getAddress();
+        return bytes.length == 16
+                ? ByteBuffer.wrap(bytes).getLong(8)
+                : 0xFFFF_0000_0000L | (ByteBuffer.wrap(bytes).getInt(0) & 0xFFFF_FFFFL);
+    }
+
+    /** Returns the address that these bits stand for. Allocates. */
+    public static InetAddress of(long high, long low) {
+        try {
+            if (high == 0 && low >>> 32 == 0xFFFF) {
+                return InetAddress.getByAddress(
+                        ByteBuffer.allocate(4).putInt((int) low).array());
+            }
+            return Inet6Address.getByAddress(
+                    null, ByteBuffer.allocate(16).putLong(high).putLong(low).array(), -1);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("4 or 16 bytes are an address", e);
+        }
+    }
+
+    /** Returns {@code 127.0.0.1:3322} or {@code [::1]:3322}; a name that was not resolved stands as it is. */
+    public static String text(InetSocketAddress address) {
+        InetAddress ip = address.getAddress();
+        String host = ip == null ? address.getHostString() : ip.getHostAddress();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+    }
+}

@@ -1,0 +1,108 @@
+package org.tamanoir.sched;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.tamanoir.accounting.DropReason;
+
+/**
+ * What one class of traffic did at one scheduling point, and what of it waits there.
+ *
+ * <p>Thread contract: inside the point's lock.
+ */
+final class ClassCounts {
+    private static final DropReason[] REASONS = DropReason.values();
+
+    private final long[] droppedPackets = new long[REASONS.length];
+    private final long[] droppedBytes = new long[REASONS.length];
+    private final long[] waiting = new long[QosStatus.Waiting.BUCKETS];
+    private long waitingTotalNs;
+    private long servedPackets;
+    private long servedBytes;
+    private long processorNs;
+    /** Bytes or processor time at the last change of the configuration. */
+    private long shareBase;
+
+    // What waits now.
+    private long waitingPackets;
+    private long waitingBytes;
+    private long waitingTurns;
+
+    /** Counts packets that come to wait, or go; then both are negative. */
+    void waits(long packets, long bytes) {
+        waitingPackets += packets;
+        waitingBytes += bytes;
+    }
+
+    /** Counts turns that come to wait, or go. */
+    void waits(long turns) {
+        waitingTurns += turns;
+    }
+
+    boolean isIdle() {
+        return waitingPackets == 0 && waitingBytes == 0 && waitingTurns == 0;
+    }
+
+    void served(long packets, long bytes) {
+        servedPackets += packets;
+        servedBytes += bytes;
+    }
+
+    void used(long processorNs) {
+        this.processorNs += processorNs;
+    }
+
+    void dropped(DropReason reason, long packets, long bytes) {
+        droppedPackets[reason.ordinal()] += packets;
+        droppedBytes[reason.ordinal()] += bytes;
+    }
+
+    void waited(long ns) {
+        waited(ns, 1);
+    }
+
+    /** The same of several at once. */
+    void waited(long ns, long times) {
+        long us = Math.max(0, ns) / 1000;
+        waiting[Math.min(QosStatus.Waiting.BUCKETS - 1, Long.SIZE - Long.numberOfLeadingZeros(us))] += times;
+        waitingTotalNs += Math.max(0, ns) * times;
+    }
+
+    /** Shares count from here. */
+    void configurationChanged(boolean sharesProcessors) {
+        shareBase = sharesProcessors ? processorNs : servedBytes;
+    }
+
+    /** What counts for its share. */
+    long sinceChange(boolean sharesProcessors) {
+        return (sharesProcessors ? processorNs : servedBytes) - shareBase;
+    }
+
+    QosStatus.ClassStatus status(String name, double share) {
+        Map<DropReason, QosStatus.Dropped> dropped = new EnumMap<>(DropReason.class);
+        for (DropReason reason : REASONS) {
+            int i = reason.ordinal();
+            if (droppedPackets[i] > 0) {
+                dropped.put(reason, new QosStatus.Dropped(droppedPackets[i], droppedBytes[i]));
+            }
+        }
+        List<Long> counts = new ArrayList<>();
+        for (long count : waiting) {
+            counts.add(count);
+        }
+        return new QosStatus.ClassStatus(
+                name,
+                waitingPackets,
+                waitingBytes,
+                waitingTurns,
+                servedPackets,
+                servedBytes,
+                Duration.of(processorNs, TimeUnit.NANOSECONDS.toChronoUnit()),
+                share,
+                dropped,
+                new QosStatus.Waiting(counts, waitingTotalNs));
+    }
+}

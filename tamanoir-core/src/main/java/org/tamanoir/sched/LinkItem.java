@@ -1,0 +1,76 @@
+package org.tamanoir.sched;
+
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.qdisc.Item;
+
+/**
+ * A packet that waits for a link, in its owner's memory.
+ *
+ * <p>Thread contract: what the scheduler writes is inside the link's lock; the rest is the owner's thread's.
+ */
+public final class LinkItem<P> extends Item {
+    final LinkQueue<P> queue;
+    private final P stored;
+    /** The next one in the list that it stands in: its queue's, what has come back, or the spare ones. */
+    @Nullable
+    LinkItem<P> behind;
+
+    // Of the scheduler.
+    @Nullable
+    LinkClass trafficClass;
+
+    int bytes;
+    long sinceNs;
+    /** Stands in the discipline. */
+    boolean submitted;
+    /** May leave, once those before it in an ordered queue have. */
+    boolean granted;
+    /** Why it may not leave; null = it may. */
+    @Nullable
+    DropReason reason;
+
+    LinkItem(LinkQueue<P> queue, P stored) {
+        this.queue = queue;
+        this.stored = stored;
+    }
+
+    /** Returns where its owner keeps the packet. */
+    public P stored() {
+        return stored;
+    }
+
+    /** Returns the next one in the list that it stands in. */
+    public @Nullable LinkItem<P> behind() {
+        return behind;
+    }
+
+    /** Puts a list behind it, once it has come back to its owner. */
+    public void putBehind(@Nullable LinkItem<P> list) {
+        behind = list;
+    }
+
+    /** Returns the bytes of the packet. */
+    public int bytes() {
+        return bytes;
+    }
+
+    /** Returns why it may not leave; null = it may. */
+    public @Nullable DropReason reason() {
+        return reason;
+    }
+
+    /** Makes it its owner's again. */
+    void giveBack() {
+        queue.giveBack(this);
+    }
+
+    /** Its class while it waits. */
+    LinkClass currentClass() {
+        LinkClass known = trafficClass;
+        if (known == null) {
+            throw new IllegalStateException("an item that waits has a class");
+        }
+        return known;
+    }
+}

@@ -1,0 +1,74 @@
+package org.tamanoir.sched;
+
+/**
+ * One thread's access to one link. Tokens are taken ahead for some packets of a batch at once, while nothing waits for
+ * the link; those left over are given back, and what has passed is counted, when the batch is flushed. So no packet
+ * costs a lock of its own, and the link sends no more than its burst and rate allow, but for what one batch of each
+ * thread delays.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+public final class LinkPort {
+    private final LinkScheduler link;
+    private LinkContent content;
+    private long leftBytes;
+    /** By class; bit i = the counts of class i are not zero. */
+    private long used;
+
+    private final long[] packets = new long[Long.SIZE];
+    private final long[] bytes = new long[Long.SIZE];
+
+    /** Access to a link under the configuration that holds. */
+    public LinkPort(LinkContent content) {
+        this.link = content.link();
+        this.content = content;
+    }
+
+    public LinkScheduler link() {
+        return link;
+    }
+
+    /** Returns what waits for the link, by whose classes packets are counted. */
+    public LinkContent content() {
+        return content;
+    }
+
+    /** Has packets wait here from now on, for the same link. */
+    public void refresh(LinkContent next) {
+        returnTokens();
+        content = next;
+    }
+
+    /** Whether a packet may leave at once; it is counted then. */
+    public boolean passes(int trafficClass, int length) {
+        if (length > leftBytes && !takeAhead(length)) {
+            return false;
+        }
+        leftBytes -= length;
+        used |= 1L << trafficClass;
+        packets[trafficClass]++;
+        bytes[trafficClass] += length;
+        return true;
+    }
+
+    private boolean takeAhead(int length) {
+        returnTokens();
+        leftBytes = link.pass(length);
+        return leftBytes > 0;
+    }
+
+    /** Counts what has passed, and gives back what is left over. */
+    public void returnTokens() {
+        if (leftBytes > 0 || used != 0) {
+            long rest = leftBytes;
+            leftBytes = 0;
+            link.passed(content, used, packets, bytes, rest);
+            for (long left = used; left != 0; left &= left - 1) {
+                int trafficClass = Long.numberOfTrailingZeros(left);
+                packets[trafficClass] = 0;
+                bytes[trafficClass] = 0;
+            }
+            used = 0;
+        }
+    }
+}

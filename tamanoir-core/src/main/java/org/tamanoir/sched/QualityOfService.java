@@ -1,0 +1,143 @@
+package org.tamanoir.sched;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.qdisc.Classifier;
+import org.tamanoir.qdisc.Link;
+import org.tamanoir.qdisc.QosConfig;
+
+/**
+ * The scheduling points of one environment, and their changes while it runs.
+ *
+ * <p>Thread contract: any thread.
+ */
+public final class QualityOfService {
+    private final Map<String, LinkScheduler> linksByName = new HashMap<>();
+    private final Supplier<QosTimer> timers;
+    private final LongSupplier clock;
+    private final LongSupplier processorClock;
+    private final int chunkBytes;
+    private final long patienceNs;
+    private @Nullable QosTimer timer;
+    private volatile QosSnapshot now = new QosSnapshot(QosConfig.OFF, null, null, List.of());
+    private boolean closed;
+
+    /**
+     * @param timers makes a timer, which runs by {@code clock}
+     * @param clock in ns
+     * @param processorClock what the calling thread has used of a processor, in ns
+     * @param chunkBytes in which packets that wait for links lie in memory
+     * @param patience for which the discipline of a link may give nothing while another one follows
+     */
+    public QualityOfService(
+            Supplier<QosTimer> timers,
+            LongSupplier clock,
+            LongSupplier processorClock,
+            int chunkBytes,
+            Duration patience) {
+        this.timers = timers;
+        this.clock = clock;
+        this.processorClock = processorClock;
+        this.chunkBytes = chunkBytes;
+        this.patienceNs = patience.toNanos();
+    }
+
+    /** What holds now. */
+    public QosSnapshot now() {
+        return now;
+    }
+
+    /**
+     * Schedules so from now on.
+     *
+     * @throws IllegalArgumentException with all problems, each in a line; nothing is changed then
+     */
+    public synchronized void change(QosConfig config) {
+        List<String> problems = config.problems();
+        if (!problems.isEmpty()) {
+            throw new IllegalArgumentException(String.join("\n", problems));
+        }
+        if (closed) {
+            return;
+        }
+        QosTimer running = config.isOff() ? null : timer();
+        TurnScheduler before = now.turns() == null ? null : now.turns().scheduler();
+        WaitingGrants turns = null;
+        if (config.pre() != null && running != null) {
+            TurnScheduler scheduler =
+                    before == null ? new TurnScheduler(running, this::isFull, clock, processorClock) : before;
+            turns = scheduler.change(config);
+        }
+        Map<String, LinkScheduler> leftOver = new HashMap<>(linksByName);
+        List<LinkContent> links = new ArrayList<>();
+        for (Link link : config.links()) {
+            LinkScheduler scheduler = leftOver.remove(link.name());
+            if (scheduler == null && running != null) {
+                scheduler = new LinkScheduler(link, running, this::roomAgain, clock, chunkBytes, patienceNs);
+                linksByName.put(link.name(), scheduler);
+            }
+            if (scheduler != null) {
+                links.add(scheduler.change(config, link));
+            }
+        }
+        now = new QosSnapshot(config, config.isOff() ? null : new Classifier(config), turns, List.copyOf(links));
+        leftOver.forEach((name, scheduler) -> {
+            linksByName.remove(name);
+            scheduler.close();
+        });
+        if (turns == null && before != null) {
+            before.close();
+        } else if (turns != null) {
+            turns.scheduler().recheck();
+        }
+        if (config.isOff() && timer != null) {
+            timer.close();
+            timer = null;
+        }
+    }
+
+    private QosTimer timer() {
+        if (timer == null) {
+            timer = timers.get();
+        }
+        return timer;
+    }
+
+    private boolean isFull(String className) {
+        for (LinkContent each : now.links()) {
+            if (each.isFull(className)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void roomAgain() {
+        WaitingGrants turns = now.turns();
+        if (turns != null) {
+            turns.scheduler().recheck();
+        }
+    }
+
+    public QosStatus status() {
+        QosSnapshot current = now;
+        List<QosStatus.Point> points = new ArrayList<>();
+        if (current.turns() != null) {
+            points.add(current.turns().scheduler().status());
+        }
+        current.links().forEach(each -> points.add(each.link().status()));
+        return new QosStatus(points);
+    }
+
+    /** Lets everything go; nothing is scheduled any more. */
+    public synchronized void close() {
+        change(QosConfig.OFF);
+        closed = true;
+    }
+}

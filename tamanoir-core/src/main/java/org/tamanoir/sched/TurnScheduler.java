@@ -1,0 +1,378 @@
+package org.tamanoir.sched;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.qdisc.PreProcessing;
+import org.tamanoir.qdisc.QosConfig;
+
+/**
+ * The scheduling point before processing: grants turns on the processors to service threads, in the order of a queueing
+ * discipline, and charges each class with what its turns have cost.
+ *
+ * <p>What stands in the discipline is a {@link CpuGrant} that is asked for; its size is the quantum. What it cost more or
+ * less is charged when it ends. A thread whose quantum is over ends its turn and asks for the next in one step, so that
+ * its class counts as backlogged all the time.
+ *
+ * <p>A turn that lasts {@link #overdueNs} while others wait loses its processor to them: a service that does not
+ * return stops nobody else.
+ *
+ * <p>Thread contract: any thread; a turn's own methods its owner's.
+ */
+public final class TurnScheduler {
+    private static final Logger LOG = LoggerFactory.getLogger(TurnScheduler.class);
+    /** A turn that lasts longer than so many quanta, while others wait, is overdue. */
+    private static final long OVERDUE_QUANTA = 10;
+    /** And longer than this, since a thread may stand still for a moment without a fault of its service. */
+    private static final long OVERDUE_NS = 20_000_000;
+
+    /** Between looks of the timer, whatever a discipline says. */
+    private static final long LEAST_SLEEP_NS = 10_000;
+
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private final QosTimer timer;
+    private final Predicate<String> heldBack;
+    private final LongSupplier clock;
+    private final LongSupplier processorClock;
+    private final QosTimer.Task watch = new QosTimer.Task() {
+        @Override
+        public void due() {
+            look();
+        }
+    };
+
+    private final PointCounts counts = new PointCounts(true);
+    /** By configuration, the oldest first; the last is that which holds, the others have something waiting. */
+    private final List<WaitingGrants> succession = new ArrayList<>();
+
+    private String discipline = "";
+    private final Processors processors = new Processors();
+    /** When the timer looks next. */
+    private long armedNs = NEVER;
+
+    private volatile long quantumNs = PreProcessing.DEFAULT_QUANTUM.toNanos();
+    /** Whether turns that run should look at the clock: others wait. */
+    private volatile boolean contended;
+
+    private volatile boolean closed;
+
+    /**
+     * @param heldBack whether a class, by its name, gets no turns now because a link's queue of it is full
+     * @param clock in ns
+     * @param processorClock what the calling thread has used of a processor, in ns
+     */
+    TurnScheduler(QosTimer timer, Predicate<String> heldBack, LongSupplier clock, LongSupplier processorClock) {
+        this.timer = timer;
+        this.heldBack = heldBack;
+        this.clock = clock;
+        this.processorClock = processorClock;
+        timer.add(watch);
+    }
+
+    // ---- configuration ---------------------------------------------------------------------------------------------
+
+    /**
+     * Schedules so from now on. What waits is granted first, in the order of the configuration under which it was asked
+     * for; what is asked for under the new one waits until then, or until what is left there may not run.
+     */
+    WaitingGrants change(QosConfig next) {
+        PreProcessing pre = next.pre();
+        if (pre == null) {
+            throw new IllegalArgumentException("no scheduling before processing: close() the point");
+        }
+        WaitingGrants made;
+        List<TurnOwner> woken;
+        synchronized (this) {
+            made = new WaitingGrants(this, next, pre, heldBack, counts);
+            succession.add(made);
+            discipline = pre.discipline();
+            quantumNs = pre.quantum().toNanos();
+            processors.change(pre.processors());
+            woken = grant(clock.getAsLong(), null);
+        }
+        wake(woken);
+        return made;
+    }
+
+    /** A class that was held back may be so no more. */
+    void recheck() {
+        List<TurnOwner> woken;
+        synchronized (this) {
+            long now = clock.getAsLong();
+            succession.forEach(each -> each.unpark(now));
+            woken = grant(now, null);
+        }
+        wake(woken);
+    }
+
+    /** Grants everything that waits, and all that will be asked for. */
+    void close() {
+        List<TurnOwner> woken = new ArrayList<>();
+        synchronized (this) {
+            closed = true;
+            contended = false;
+            for (WaitingGrants each : succession) {
+                for (CpuGrant turn : each.takeAll(clock.getAsLong())) {
+                    grantFreely(turn);
+                    woken.add(turn.owner);
+                }
+            }
+        }
+        timer.remove(watch);
+        wake(woken);
+    }
+
+    private static void grantFreely(CpuGrant turn) {
+        turn.become(CpuGrant.State.RUNNING);
+        turn.owner.runs(turn);
+    }
+
+    // ---- turns; the owner's thread ---------------------------------------------------------------------------------
+
+    /**
+     * Asks for a turn that is idle.
+     *
+     * @param wanted its class, of a configuration that may have been replaced since
+     * @return whether it was granted at once
+     * @throws IllegalStateException if it is not idle; nothing is changed then
+     */
+    boolean request(CpuGrant turn, TurnClass wanted) {
+        List<TurnOwner> woken;
+        synchronized (this) {
+            if (!turn.isIdle()) {
+                throw new IllegalStateException("a turn that is " + turn.state()
+                        + " is asked for: only one that is idle may be; release it before");
+            }
+            if (!turn.known) {
+                turn.known = true;
+                turn.owner.turns.add(turn);
+            }
+            turn.belongsTo(wanted);
+            if (closed) {
+                grantFreely(turn);
+                return true;
+            }
+            long now = clock.getAsLong();
+            turn.requestedNs = now;
+            put(turn, now);
+            woken = grant(now, turn.owner);
+        }
+        wake(woken);
+        return turn.isGranted();
+    }
+
+    /**
+     * Ends a turn and asks for the next, in one step.
+     *
+     * @param costNs what it has cost
+     * @return whether the next was granted at once
+     */
+    boolean yield(CpuGrant turn, long costNs) {
+        List<TurnOwner> woken;
+        synchronized (this) {
+            if (closed) {
+                return true;
+            }
+            long now = clock.getAsLong();
+            end(turn, costNs, now);
+            turn.requestedNs = now;
+            put(turn, now);
+            woken = grant(now, turn.owner);
+        }
+        wake(woken);
+        return turn.isGranted();
+    }
+
+    /** Ends a turn, or withdraws it when it was not granted yet. */
+    void release(CpuGrant turn, long costNs) {
+        List<TurnOwner> woken;
+        synchronized (this) {
+            long now = clock.getAsLong();
+            leave(turn, costNs, now);
+            woken = closed ? null : grant(now, turn.owner);
+        }
+        wake(woken);
+    }
+
+    /** A thread ends, or is given up: it asks for no turn any more, and what it has is granted to others. Any thread. */
+    public void forfeit(TurnOwner owner) {
+        List<TurnOwner> woken;
+        synchronized (this) {
+            owner.leaveForGood();
+            long now = clock.getAsLong();
+            for (CpuGrant turn : owner.turns) {
+                // The processor time of one that runs is not to be had here.
+                leave(turn, turn.isGranted() ? Math.max(0, now - turn.grantedNs()) : 0, now);
+            }
+            woken = closed ? null : grant(now, owner);
+        }
+        wake(woken);
+    }
+
+    /** Whether turns that run have to look at the clock. */
+    boolean isContended() {
+        return contended;
+    }
+
+    long quantumNs() {
+        return quantumNs;
+    }
+
+    long nowNs() {
+        return clock.getAsLong();
+    }
+
+    long processorNs() {
+        return processorClock.getAsLong();
+    }
+
+    /** Whether the turn's class gets no turns now. */
+    boolean isHeldBack(CpuGrant turn) {
+        return heldBack.test(turn.ofClass().name);
+    }
+
+    // ---- inside the lock -------------------------------------------------------------------------------------------
+
+    private void put(CpuGrant turn, long nowNs) {
+        if (closed && !turn.owner.isGone()) {
+            grantFreely(turn);
+        } else {
+            WaitingGrants waiting = turn.ofClass().waiting;
+            if (!succession.contains(waiting)) {
+                succession.add(0, waiting); // Its thread has not seen the change.
+            }
+            waiting.put(turn, nowNs);
+        }
+    }
+
+    /** Takes a turn from its owner, wherever it stands: nothing of an owner that waits no more is left behind. */
+    private void leave(CpuGrant turn, long costNs, long nowNs) {
+        switch (turn.state()) {
+            case WAITING, PARKED, DEFERRED -> turn.ofClass().waiting.withdraw(turn, nowNs);
+            case RUNNING, OVERDUE -> end(turn, costNs, nowNs);
+            case IDLE -> {}
+        }
+    }
+
+    /**
+     * Grants turns while there are processors.
+     *
+     * @param caller is not woken
+     * @return who is to be woken, outside the lock; null = nobody
+     */
+    private @Nullable List<TurnOwner> grant(long nowNs, @Nullable TurnOwner caller) {
+        List<TurnOwner> woken = null;
+        boolean othersWait = false;
+        for (WaitingGrants waiting : succession) {
+            CpuGrant turn;
+            while (processors.isFree() && (turn = waiting.next(nowNs)) != null) {
+                turn.ofClass().counts.waited(nowNs - turn.requestedNs);
+                turn.grantedAt(nowNs);
+                processors.add(turn);
+                if (turn.owner != caller) {
+                    woken = woken == null ? new ArrayList<>() : woken;
+                    woken.add(turn.owner);
+                }
+            }
+            othersWait |= waiting.isContended();
+        }
+        while (succession.size() > 1 && succession.get(0).isEmpty()) {
+            succession.remove(0);
+        }
+        if (contended != othersWait) {
+            contended = othersWait;
+        }
+        arm(nowNs);
+        return woken;
+    }
+
+    /** Takes a turn from its owner and charges it. */
+    private void end(CpuGrant turn, long costNs, long nowNs) {
+        if (turn.owner.running() != turn) {
+            return; // It was forfeited.
+        }
+        if (turn.state() == CpuGrant.State.RUNNING && !closed) {
+            processors.remove(turn);
+        }
+        turn.become(CpuGrant.State.IDLE);
+        turn.owner.runs(null);
+        TurnClass of = turn.ofClass();
+        of.counts.used(costNs);
+        of.counts.served(turn.servedPackets(), turn.servedBytes());
+        turn.counted();
+        of.waiting.charge(turn, costNs);
+        CpuGrant next;
+        while ((next = turn.owner.deferred.peek()) != null) {
+            next.ofClass().waiting.withdraw(next, nowNs);
+            put(next, nowNs);
+        }
+    }
+
+    // ---- turns that last too long ----------------------------------------------------------------------------------
+
+    private long overdueNs() {
+        return Math.max(OVERDUE_QUANTA * quantumNs, OVERDUE_NS);
+    }
+
+    private void arm(long nowNs) {
+        long due = NEVER;
+        if (contended) {
+            due = processors.isFree()
+                    ? Math.max(nowNs + LEAST_SLEEP_NS, readyNs(nowNs))
+                    : armedNs == NEVER ? nowNs + overdueNs() : armedNs;
+        }
+        if (due < armedNs) {
+            armedNs = due;
+            timer.at(watch, due);
+        }
+    }
+
+    private long readyNs(long nowNs) {
+        long readyNs = NEVER;
+        for (WaitingGrants each : succession) {
+            readyNs = Math.min(readyNs, each.readyNs(nowNs));
+        }
+        return readyNs;
+    }
+
+    /** The timer's thread: takes processors from turns that are overdue, and grants what could not go before. */
+    void look() {
+        List<TurnOwner> woken;
+        synchronized (this) {
+            armedNs = NEVER;
+            if (closed) {
+                return;
+            }
+            long now = clock.getAsLong();
+            if (contended) {
+                processors.expel(now, overdueNs());
+            }
+            woken = grant(now, null);
+        }
+        wake(woken);
+    }
+
+    private static void wake(@Nullable List<TurnOwner> owners) {
+        if (owners == null) {
+            return;
+        }
+        for (TurnOwner owner : owners) {
+            try {
+                owner.wake.run();
+            } catch (RuntimeException e) { // The others have a turn too, and would not know of it.
+                LOG.error("scheduling before processing: a thread was not woken for its turn", e);
+            }
+        }
+    }
+
+    // ---- counts ----------------------------------------------------------------------------------------------------
+
+    synchronized QosStatus.Point status() {
+        return counts.status("pre", discipline);
+    }
+}

@@ -1,0 +1,319 @@
+package org.tamanoir.supervision;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.Transit;
+import org.tamanoir.platform.Platform;
+import org.tamanoir.service.Service;
+
+/**
+ * Makes instances of services, and starts their threads, away from those that carry packets: a constructor or a static
+ * initialiser is foreign code, and may not return; nor does a start while somebody holds the instance's monitor. For
+ * each service one thread makes one instance after another, for as long as some are wanted, so that a constructor that
+ * hangs costs one thread and no other service anything.
+ *
+ * <p>Thread contract: any thread; outcomes come on the maker's thread or on that of {@link #sweep}, or on the
+ * caller's, and must not block.
+ */
+public final class InstanceFactory implements AutoCloseable {
+    /** Services whose instances are made at the same time. */
+    private static final int MAX_THREADS = 64;
+    /** How long a service whose constructor does not return is left alone. */
+    private static final Duration QUARANTINE = Duration.ofMinutes(1);
+    /** To tell somebody of an instance, when that fails for want of memory: for 5 s. */
+    private static final int ATTEMPTS = 100;
+
+    private static final long AGAIN_NS = 50_000_000;
+
+    private final long timeoutNs;
+    private final CoreThreads core;
+    private final Platform platform;
+    private final Map<ServiceDefinition, Line> lines = new HashMap<>();
+    private final Executor threads;
+    private boolean closed;
+
+    /**
+     * @param timeout of one constructor
+     */
+    public InstanceFactory(Duration timeout, CoreThreads core) {
+        this.core = core;
+        this.timeoutNs = timeout.toNanos();
+        this.platform = core.platform();
+        this.threads = platform.newPool("maker", MAX_THREADS);
+    }
+
+    /** Starts a thread, which waits from then on for what it serves. */
+    private static void startThread(@Nullable Service service, String name) {
+        if (service == null) {
+            throw new NullPointerException("its factory gave null");
+        }
+        service.setDaemon(true);
+        service.setName("service " + name);
+        try {
+            service.start();
+        } catch (OutOfMemoryError e) {
+            // No thread is to be had, which is not the service's fault: who attaches it finds it not started.
+            service.setName("service " + name + ", not started");
+        }
+    }
+
+    /**
+     * What came of it: one of the two is null, and nothing of the failure is foreign code. Who does not attach the
+     * service {@linkplain Service#dismiss dismisses} it, or its thread would wait.
+     */
+    public interface Outcome {
+        void made(@Nullable Service service, @Nullable Throwable failure);
+    }
+
+    /** Makes an instance and gives it to {@code then}, in bounded time. */
+    public void make(ServiceDefinition definition, Outcome then) {
+        if (definition == Transit.DEFINITION) {
+            then.made(new Transit(), null);
+            return;
+        }
+        Throwable failure = null;
+        synchronized (this) {
+            Line line = lines.get(definition);
+            if (line == null) {
+                line = new Line(definition);
+                try {
+                    if (closed) {
+                        throw new RejectedExecutionException("the node stops");
+                    }
+                    threads.execute(line);
+                    lines.put(definition, line);
+                } catch (RejectedExecutionException | OutOfMemoryError e) {
+                    failure = e;
+                }
+            } else if (line.stuck) {
+                failure = line.late();
+            }
+            if (failure == null) {
+                line.wanted.add(then);
+            }
+        }
+        if (failure != null) {
+            then.made(null, failure);
+        }
+    }
+
+    /** Takes an order back that nobody waits for any more. Its outcome may come all the same, if it is in the making. */
+    public synchronized void cancel(ServiceDefinition definition, Outcome then) {
+        Line line = lines.get(definition);
+        if (line != null) {
+            line.wanted.remove(then);
+        }
+    }
+
+    /** The instances of one service that are wanted. Guarded by the maker. */
+    private final class Line implements Runnable {
+        final ServiceDefinition definition;
+        /** In the order of their coming. */
+        final Set<Outcome> wanted = new LinkedHashSet<>();
+
+        @Nullable
+        Outcome current;
+
+        @Nullable
+        Thread thread;
+
+        long sinceNs;
+        boolean stuck;
+        boolean interrupting;
+
+        Line(ServiceDefinition definition) {
+            this.definition = definition;
+        }
+
+        @Override
+        public void run() {
+            try {
+                make();
+            } finally {
+                forsake();
+            }
+        }
+
+        /** Whatever ended the thread, the next order begins another; those that wait are told. */
+        private void forsake() {
+            List<Outcome> waiting;
+            synchronized (InstanceFactory.this) {
+                if (!lines.remove(definition, this)) {
+                    return;
+                }
+                waiting = new ArrayList<>(wanted);
+                wanted.clear();
+                if (current != null) {
+                    waiting.add(0, current);
+                }
+            }
+            waiting.forEach(then -> tellOf(new IllegalStateException("its maker's thread has ended"), then));
+        }
+
+        private void make() {
+            Outcome then;
+            while ((then = next()) != null) {
+                Service service = null;
+                Throwable failure = null;
+                try {
+                    service = definition.factory().get();
+                    startThread(service, definition.name());
+                } catch (Throwable e) {
+                    service = null;
+                    failure = ForeignFailure.of(e);
+                }
+                if (!finished()) {
+                    if (service != null) {
+                        service.dismiss();
+                    }
+                    return;
+                }
+                tell(then, service, failure);
+            }
+        }
+
+        /**
+         * Whoever waits for an instance waits until it is told: what fails for want of memory is tried again. Another
+         * failure is a fault of the node, which would come again, and hold up those that wait behind.
+         */
+        private void tell(Outcome then, @Nullable Service service, @Nullable Throwable failure) {
+            for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+                try {
+                    then.made(service, failure);
+                    return;
+                } catch (Throwable e) {
+                    core.survived("maker of " + definition.name(), attempt, e);
+                    if (!(e instanceof OutOfMemoryError)) {
+                        return;
+                    }
+                    platform.park(this, AGAIN_NS);
+                }
+            }
+        }
+
+        private @Nullable Outcome next() {
+            synchronized (InstanceFactory.this) {
+                Iterator<Outcome> first = wanted.iterator();
+                current = first.hasNext() ? first.next() : null;
+                sinceNs = platform.nanoTime();
+                thread = Thread.currentThread();
+                if (current == null) {
+                    lines.remove(definition, this);
+                } else {
+                    first.remove();
+                }
+                return current;
+            }
+        }
+
+        /** Ends the making of one; returns false when nobody waits for the instance any more. */
+        private boolean finished() {
+            boolean late;
+            synchronized (InstanceFactory.this) {
+                late = stuck;
+                current = null;
+                if (late) {
+                    lines.remove(definition, this);
+                }
+            }
+            if (late) {
+                awaitInterruption();
+            }
+            return !late;
+        }
+
+        void interrupt(Thread maker) {
+            interrupting = Interruption.begin(platform, maker, () -> {
+                synchronized (InstanceFactory.this) {
+                    interrupting = false;
+                }
+                platform.unpark(maker);
+            });
+        }
+
+        /** Waits for the interrupt: what this thread makes next is not to be hit in its place. */
+        private void awaitInterruption() {
+            boolean ignored = false;
+            while (isInterrupting()) {
+                platform.park(this, AGAIN_NS);
+                ignored = Thread.interrupted(); // That is what it waits for.
+            }
+            ignored = Thread.interrupted();
+        }
+
+        private boolean isInterrupting() {
+            synchronized (InstanceFactory.this) {
+                return interrupting;
+            }
+        }
+
+        /** Tells one of them; what that one fails with is no matter of the next. */
+        void tellOf(Throwable failure, Outcome then) {
+            try {
+                then.made(null, failure);
+            } catch (Throwable e) {
+                core.survived("maker of " + definition.name(), 1, e);
+            }
+        }
+
+        Throwable late() {
+            return new TimeoutException("neither it nor a static initialiser it needs has returned in "
+                    + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms");
+        }
+    }
+
+    /** Gives constructors up that have not returned in time. To be called regularly. */
+    public void sweep() {
+        Map<Line, List<Outcome>> late = new HashMap<>();
+        synchronized (this) {
+            long now = platform.nanoTime();
+            for (Line line : lines.values()) {
+                Outcome current = line.current;
+                if (current != null && !line.stuck && now - line.sinceNs >= timeoutNs) {
+                    late.put(line, giveUp(line, current));
+                }
+            }
+        }
+        late.forEach((line, waiting) -> {
+            line.definition.health().quarantine(QUARANTINE, "its constructor did not return in time");
+            waiting.forEach(then -> line.tellOf(line.late(), then));
+        });
+    }
+
+    private static List<Outcome> giveUp(Line line, Outcome current) {
+        line.stuck = true;
+        List<Outcome> waiting = new ArrayList<>();
+        waiting.add(current);
+        waiting.addAll(line.wanted);
+        line.wanted.clear();
+        if (line.thread != null) {
+            line.interrupt(line.thread);
+        }
+        return waiting;
+    }
+
+    /** Makes no more. A constructor that does not return keeps its thread. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            for (Line line : lines.values()) {
+                if (line.thread != null && !line.interrupting) {
+                    line.interrupt(line.thread);
+                }
+            }
+        }
+    }
+}

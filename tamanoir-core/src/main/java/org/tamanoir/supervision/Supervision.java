@@ -1,0 +1,217 @@
+package org.tamanoir.supervision;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.catalog.Transit;
+import org.tamanoir.platform.Platform;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceHost;
+
+/**
+ * The thread of one instance, and whether it comes back from its service's code. The watchdog suspects it, interrupts
+ * it, and gives the instance up at last; a thread that comes back meanwhile ends the suspicion.
+ *
+ * <p>The interrupt is an {@link Interruption}: a thread that comes back while it lasts waits for its end.
+ *
+ * <p>While the suspicion lasts every instance of the service asks {@link #back} when it leaves the service's code. So
+ * an interrupt cannot hit the node's own system calls, which would close the JDK's channels; and whoever gives the
+ * instance up may touch what is the thread's, which waits in {@link #back} until that is done.
+ *
+ * <p>Thread contract: {@link #enter}, {@link #rest} and {@link #back} the instance's thread, all else any other.
+ */
+public final class Supervision {
+    private static final VarHandle RESTING;
+
+    static {
+        try {
+            RESTING = MethodHandles.lookup().findVarHandle(Supervision.class, "resting", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Between two looks whether an interrupt is over, whose end wakes the thread. */
+    private static final long LOOK_NS = 1_000_000_000;
+
+    private final Platform platform;
+    private final ServiceDefinition definition;
+    private final ServiceHealth health;
+    private final Service service;
+    private final String name;
+    private final Meter meter;
+    /** The thread has what it serves. */
+    private volatile boolean started;
+    /** The thread is past what the service could hold it up with before its own code runs. */
+    private volatile boolean entered;
+    /** Inside the loop, where no code of the service runs. Written by the service's thread alone, read by any. */
+    private boolean resting;
+
+    private boolean suspected;
+    private boolean interrupting;
+    private volatile boolean givenUp;
+
+    /**
+     * @param service is the thread
+     * @param name of the thread, from {@link #enter} on
+     */
+    public Supervision(Platform platform, ServiceDefinition definition, Service service, String name) {
+        this.platform = platform;
+        this.definition = definition;
+        this.health = definition.health();
+        this.service = service;
+        this.name = name;
+        this.meter = new Meter(health);
+    }
+
+    /**
+     * Gives the thread what it serves: nothing of the service's runs on it, and no monitor is taken that the service
+     * could hold.
+     *
+     * @throws IllegalStateException if the thread could not be started, or does not wait any more
+     */
+    public void start(ServiceHost host) {
+        if (service.getState() == Thread.State.NEW) {
+            if (definition != Transit.DEFINITION) {
+                throw new IllegalStateException("no thread was to be had for it");
+            }
+            service.setDaemon(true);
+            service.start();
+        }
+        service.attach(host);
+        started = true;
+        platform.unpark(service);
+    }
+
+    /** Returns whether this is the instance's own thread; on another one none of the service's code may run. */
+    public boolean isOwnThread() {
+        return Thread.currentThread() == service;
+    }
+
+    /** Names the thread, for which it takes the instance's monitor. */
+    public void enter() {
+        service.setName(name);
+        entered = true;
+    }
+
+    /** Runs a wait of the thread, in which no code of the service runs. */
+    public void rest(Runnable wait) {
+        RESTING.setOpaque(this, true);
+        try {
+            wait.run();
+        } finally {
+            RESTING.setOpaque(this, false);
+        }
+    }
+
+    /** Returns whether the thread waits in its loop: a guess. */
+    public boolean isResting() {
+        return (boolean) RESTING.getOpaque(this);
+    }
+
+    public boolean isAlive() {
+        return service.isAlive();
+    }
+
+    /** Returns whether the thread has ended, in order or not. */
+    public boolean isDead() {
+        return started && !service.isAlive();
+    }
+
+    /** Returns whether the thread cannot begin, since the service holds the monitor of its instance. */
+    boolean isLockedOut() {
+        return started && !entered && service.getState() == Thread.State.BLOCKED;
+    }
+
+    /** Returns the name of the thread, as the node gave it. */
+    public String name() {
+        return name;
+    }
+
+    public Service service() {
+        return service;
+    }
+
+    public Thread thread() {
+        return service;
+    }
+
+    public ServiceDefinition definition() {
+        return definition;
+    }
+
+    public Meter meter() {
+        return meter;
+    }
+
+    /** Notes that the thread has come back; returns true when the instance was given up. */
+    public boolean back() {
+        while (!endSuspicion()) {
+            platform.park(this, LOOK_NS);
+            boolean ignored = Thread.interrupted(); // That is what it waits for.
+        }
+        return givenUp;
+    }
+
+    /** Ends the suspicion; returns false while the thread is being interrupted. */
+    private synchronized boolean endSuspicion() {
+        if (interrupting && !givenUp) {
+            return false;
+        }
+        if (suspected) {
+            suspected = false;
+            health.cleared();
+            boolean ignored = Thread.interrupted();
+        }
+        return true;
+    }
+
+    /** Has the thread report from now on when it comes back. */
+    synchronized void suspect() {
+        if (!suspected) {
+            suspected = true;
+            health.suspected();
+        }
+    }
+
+    /** Ends a suspicion that was wrong. */
+    synchronized void clear() {
+        if (suspected && !givenUp) {
+            suspected = false;
+            health.cleared();
+        }
+    }
+
+    /** Interrupts the thread, unless it has come back. */
+    synchronized void interrupt() {
+        if (suspected && !interrupting) {
+            interrupting = Interruption.begin(platform, service, this::interrupted);
+        }
+    }
+
+    private synchronized void interrupted() {
+        interrupting = false;
+        platform.unpark(service);
+    }
+
+    /** Returns whether an interrupt has not returned: the service has a channel that does not close. */
+    synchronized boolean isInterrupting() {
+        return interrupting;
+    }
+
+    /** Gives the instance up, unless its thread has come back; {@code leave} takes from it what is to be taken. */
+    public synchronized boolean giveUp(Runnable leave) {
+        if (!suspected || givenUp) {
+            return false;
+        }
+        givenUp = true;
+        platform.unpark(service);
+        leave.run();
+        return true;
+    }
+
+    public boolean isGivenUp() {
+        return givenUp;
+    }
+}

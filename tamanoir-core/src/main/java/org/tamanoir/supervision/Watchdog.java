@@ -1,0 +1,344 @@
+package org.tamanoir.supervision;
+
+import com.sun.management.ThreadMXBean;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.catalog.Throttle;
+import org.tamanoir.platform.Platform;
+import org.tamanoir.service.Service;
+
+/**
+ * Watches services from outside: reads what their threads use and holds them to their limits; finds instances that do
+ * not return from the service's code, interrupts them, and gives them up if that does not help.
+ *
+ * <p>It looks ten times a second while instances run, less often when there are so many that it would take more than a
+ * fiftieth of a processor, and sleeps while there are none.
+ *
+ * <p>Thread contract: its own thread, but for what is said to be any thread's.
+ */
+public final class Watchdog<I extends Watchdog.Watched> {
+    private static final Logger LOG = LoggerFactory.getLogger(Watchdog.class);
+    private static final long TICK_NS = 100_000_000;
+    /** It sleeps at least this many times as long as it worked. */
+    private static final long REST_FACTOR = 50;
+    /** Between two signs of life. */
+    private static final long LONGEST_PARK_NS = 500_000_000;
+    /** For the thread to end its round. */
+    private static final long STOP_PATIENCE_MS = 10_000;
+    /** From the interrupt to giving up. */
+    private static final Duration GRACE = Duration.ofSeconds(2);
+    /** Between two reports that the same service is throttled. */
+    private static final Duration THROTTLE_REPORT = Duration.ofMinutes(1);
+
+    private final Fleet<I> fleet;
+    private final Incidents incidents;
+    private final Platform platform;
+    private final CoreThread thread;
+    private final long stuckNs;
+    private final long graceNs;
+    private final Map<I, Watch> watches = new IdentityHashMap<>();
+    private final Map<ServiceHealth, Long> throttleReportsNs = new WeakHashMap<>();
+    private volatile boolean stopped;
+    private long workedBeforeNs;
+
+    /** What is known of one instance. */
+    private static final class Watch {
+        long progress = -1;
+        long sinceNs;
+        boolean interrupted;
+        long interruptedNs;
+        /** Nothing happened since it was last read. */
+        boolean unchanged;
+    }
+
+    /** An instance of a service. */
+    public interface Watched {
+        /** Returns what is known of its thread. */
+        Supervision supervision();
+
+        /** Returns how far it has come: the same while it does nothing. */
+        long progress();
+
+        /** Has it look whether it may go on. */
+        void wake();
+    }
+
+    /**
+     * The instances that are watched.
+     *
+     * <p>Thread contract: any thread.
+     */
+    public interface Fleet<I> {
+        /** Returns those that run, and those given up whose threads still do. */
+        List<I> watched();
+
+        /** Returns whether an instance has not ended, as far as is known. */
+        boolean isRunning(I instance);
+
+        /** Gives an instance up that does not return; returns false when it has. */
+        boolean abandon(I instance, DropReason reason);
+    }
+
+    public Watchdog(Fleet<I> fleet, Incidents incidents, CoreThreads threads, Duration stuckTimeout) {
+        this.fleet = fleet;
+        this.incidents = incidents;
+        this.platform = threads.platform();
+        this.stuckNs = stuckTimeout.toNanos();
+        this.graceNs = Math.min(GRACE.toNanos(), stuckNs);
+        this.thread = new CoreThread("watchdog", threads, this::round, this::end);
+    }
+
+    /** Starts the thread that watches; any thread may call. */
+    public void start() {
+        if (Meter.THREADS == null) {
+            LOG.warn("this JVM does not count the processor time and allocation of threads: limits are not held");
+        }
+        thread.start();
+    }
+
+    /** Looks at an instance that has come. Any thread. */
+    public void wake() {
+        thread.unpark();
+    }
+
+    /** Ends the thread. Any other thread; returns, in bounded time, when it is so. */
+    public void stop() {
+        stopped = true;
+        thread.stop();
+        thread.join(STOP_PATIENCE_MS);
+    }
+
+    private void round() {
+        long startNs = platform.nanoTime();
+        List<I> instances = fleet.watched();
+        tick(instances, startNs);
+        long workedNs = platform.nanoTime() - startNs;
+        if (instances.isEmpty()) {
+            thread.park(LONGEST_PARK_NS);
+        } else {
+            // One slow look, the first one for instance, says little.
+            sleep(Math.max(TICK_NS, Math.min(workedNs, workedBeforeNs) * REST_FACTOR));
+        }
+        workedBeforeNs = workedNs;
+    }
+
+    private void end() {
+        fleet.watched()
+                .forEach(instance -> goOn(instance.supervision().definition().health()));
+    }
+
+    /** New instances wake the thread when it need not be: it sleeps on. */
+    private void sleep(long ns) {
+        long endNs = platform.nanoTime() + ns;
+        long leftNs;
+        while (!stopped && (leftNs = endNs - platform.nanoTime()) > 0) {
+            thread.park(Math.min(leftNs, LONGEST_PARK_NS));
+        }
+    }
+
+    private void tick(List<I> instances, long nowNs) {
+        watches.keySet().retainAll(identitySet(instances));
+        List<I> changed = new ArrayList<>();
+        for (I instance : instances) {
+            Watch watch = watches.computeIfAbsent(instance, i -> new Watch());
+            if (look(instance, watch, nowNs) || !watch.unchanged) {
+                changed.add(instance);
+            }
+        }
+        read(changed);
+        limit(instances, nowNs);
+    }
+
+    private Set<I> identitySet(List<I> instances) {
+        Set<I> set = Collections.newSetFromMap(new IdentityHashMap<>());
+        set.addAll(instances);
+        return set;
+    }
+
+    private void read(List<I> instances) {
+        ThreadMXBean bean = Meter.THREADS;
+        if (bean == null || instances.isEmpty()) {
+            return;
+        }
+        long[] ids = instances.stream()
+                .mapToLong(instance -> instance.supervision().thread().getId())
+                .toArray();
+        long[] processorNs = bean.getThreadCpuTime(ids);
+        long[] bytes = bean.getThreadAllocatedBytes(ids);
+        for (int i = 0; i < ids.length; i++) {
+            instances.get(i).supervision().meter().read(processorNs[i], bytes[i]); // -1 for a thread that has ended
+        }
+    }
+
+    private void limit(List<I> instances, long nowNs) {
+        Map<ServiceHealth, ServiceDefinition> limited = new IdentityHashMap<>();
+        for (I instance : instances) {
+            ServiceDefinition definition = instance.supervision().definition();
+            if (definition.health().throttle() != null) {
+                limited.put(definition.health(), definition);
+            }
+        }
+        limited.forEach((life, definition) -> {
+            Throttle throttle = life.throttle();
+            if (throttle == null || Meter.THREADS == null) {
+                return;
+            }
+            switch (throttle.measure(nowNs, life.processorNs(), life.allocatedBytes())) {
+                case PAUSES -> {
+                    life.pause(true);
+                    reportThrottled(definition, nowNs);
+                }
+                case GOES_ON -> {
+                    life.pause(false);
+                    for (I instance : instances) {
+                        if (instance.supervision().definition().health() == life) {
+                            instance.wake();
+                        }
+                    }
+                }
+                case OVERRUN -> {
+                    if (!life.isQuarantined()) {
+                        incidents.quarantined(
+                                definition, life.quarantineAnew("over its limits, and does not pause between packets"));
+                    }
+                }
+                case NONE -> {}
+            }
+        });
+    }
+
+    private void reportThrottled(ServiceDefinition definition, long nowNs) {
+        Long before = throttleReportsNs.get(definition.health());
+        if (before == null || nowNs - before >= THROTTLE_REPORT.toNanos()) {
+            throttleReportsNs.put(definition.health(), nowNs);
+            incidents.tell(
+                    Incident.Kind.THROTTLED,
+                    definition,
+                    "service " + definition.label() + " is over its limits: its instances pause");
+        }
+    }
+
+    private static void goOn(ServiceHealth life) {
+        if (life.isPaused()) {
+            life.pause(false);
+        }
+    }
+
+    /** Returns whether the instance has done something since the last look. */
+    private boolean look(I instance, Watch watch, long nowNs) {
+        long progress = instance.progress();
+        boolean resting = instance.supervision().isResting();
+        if (resting || progress != watch.progress) {
+            watch.unchanged = resting && progress == watch.progress;
+            watch.progress = progress;
+            watch.sinceNs = nowNs;
+            watch.interrupted = false;
+            return !watch.unchanged;
+        }
+        watch.unchanged = false;
+        if (instance.supervision().isGivenUp()) {
+            return true;
+        }
+        if (instance.supervision().isDead() && fleet.isRunning(instance)) {
+            // Not even the end of its thread's body was possible, for want of memory for instance.
+            instance.supervision().suspect();
+            fleet.abandon(instance, DropReason.SERVICE_FAILURE);
+            return true;
+        }
+        if (!watch.interrupted && nowNs - watch.sinceNs >= stuckNs) {
+            suspect(instance, watch, nowNs);
+        } else if (watch.interrupted && nowNs - watch.interruptedNs >= graceNs) {
+            if (frameOfService(instance) == null || !fleet.abandon(instance, DropReason.SERVICE_FAILURE)) {
+                watch.interrupted = false;
+                watch.sinceNs = nowNs;
+            }
+        }
+        return true;
+    }
+
+    private void suspect(I instance, Watch watch, long nowNs) {
+        instance.supervision().suspect();
+        StackTraceElement frame = frameOfService(instance);
+        if (frame == null) {
+            instance.supervision().clear();
+            watch.sinceNs = nowNs;
+            return;
+        }
+        watch.interrupted = true;
+        watch.interruptedNs = nowNs;
+        incidents.tell(
+                Incident.Kind.STUCK,
+                instance.supervision().definition(),
+                instance.supervision().name() + ": service "
+                        + instance.supervision().definition().label() + " has not returned for "
+                        + Duration.ofNanos(nowNs - watch.sinceNs).toMillis() + " ms, at " + frame
+                        + "; interrupted");
+        instance.supervision().interrupt();
+    }
+
+    /** Gives up an instance whose thread is in the service's code, at the end of the environment. Any thread. */
+    public void giveUp(I instance) {
+        instance.supervision().suspect();
+        if (frameOfService(instance) == null || !fleet.abandon(instance, DropReason.SHUTDOWN)) {
+            instance.supervision().clear();
+        }
+    }
+
+    /**
+     * Where the thread stands, if it is in the service's code: the topmost frame. The node's own waiting, called from
+     * there, does not count.
+     */
+    private @Nullable StackTraceElement frameOfService(I instance) {
+        if (instance.supervision().isResting()) {
+            return null;
+        }
+        StackTraceElement[] stack = instance.supervision().thread().getStackTrace();
+        if (stack.length > 0
+                && (instance.supervision().isLockedOut()
+                        || instance.supervision().isInterrupting())) {
+            return stack[0]; // It waits for a monitor that the service holds, or for the service's channel to close.
+        }
+        for (StackTraceElement frame : stack) {
+            if (isOfService(instance.supervision().service().getClass(), frame)) {
+                return stack[0];
+            }
+        }
+        return null;
+    }
+
+    private static boolean isOfService(Class<?> service, StackTraceElement frame) {
+        if (frame.getClassName().equals(ForeignFailure.class.getName())) {
+            return true; // It reads what the service threw.
+        }
+        String loader = service.getClassLoader() == null
+                ? null
+                : service.getClassLoader().getName();
+        if (loader != null && !loader.equals("app") && loader.equals(frame.getClassLoaderName())) {
+            return true;
+        }
+        for (Class<?> type = service; type != null && type != Service.class; type = type.getSuperclass()) {
+            if (isInNestOf(type.getName(), frame.getClassName())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isInNestOf(String service, String frame) {
+        int nest = service.indexOf('$');
+        String outermost = nest < 0 ? service : service.substring(0, nest);
+        return frame.equals(outermost) || frame.startsWith(outermost + "$");
+    }
+}

@@ -1,0 +1,41 @@
+package org.tamanoir.transport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.tls.TlsContext;
+
+/**
+ * The sockets of one thread's {@link IoLoop}.
+ *
+ * <p>Thread contract: the owning thread of the loop.
+ */
+public interface IoSockets {
+    /**
+     * Begins to connect; {@link TcpConnection#isConnected} or {@link TcpConnection#failure} tells the outcome.
+     *
+     * @param timeout for the connection, and again for the handshake
+     * @param tls null = without
+     * @throws UncheckedIOException if the system gives no socket, as when the process has no descriptors left
+     */
+    TcpConnection connect(InetSocketAddress address, Duration timeout, @Nullable TlsContext tls);
+
+    /** Takes over a connection that its former loop {@linkplain TcpConnection#leave left}. */
+    void adopt(TcpConnection connection);
+
+    /**
+     * Listens at once.
+     *
+     * @param tls null = without; else connections become {@linkplain TcpConnection#isConnected connected} by and by
+     * @param accepted gets each connection, inside {@link IoLoop#run}; it has not read anything yet
+     * @throws IOException in one line, with the address, if it cannot be had
+     */
+    TcpListener listen(InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
+            throws IOException;
+
+    /** Runs {@code readable} inside {@link IoLoop#run} while datagrams wait in {@code socket}. */
+    UdpReadiness watch(UdpSocket socket, Runnable readable) throws IOException;
+}

@@ -1,0 +1,110 @@
+package org.tamanoir.transport;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.tls.TlsContext;
+
+/** A {@link TcpListener} of Netty's. */
+final class NettyListener implements TcpListener {
+    private static final int BACKLOG = 1024;
+
+    private final Channel channel;
+    private final boolean tls;
+
+    private NettyListener(Channel channel, boolean tls) {
+        this.channel = channel;
+        this.tls = tls;
+    }
+
+    /** Listens as {@link IoSockets#listen} says. */
+    static TcpListener bind(
+            NettyLoop loop, InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
+            throws IOException {
+        Channel channel = loop.newServerChannel();
+        channel.config().setOption(ChannelOption.SO_BACKLOG, BACKLOG);
+        channel.config().setOption(ChannelOption.SO_REUSEADDR, true);
+        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                SocketChannel child = (SocketChannel) message;
+                try {
+                    NettyConnection connection = new NettyConnection(
+                            child, loop.pool(), child.remoteAddress(), tls == null ? null : tls.server());
+                    // Before its user may close it; it reads in a later step of the loop.
+                    loop.register(child);
+                    accepted.accept(connection);
+                } catch (Throwable e) {
+                    // Nobody else knows of it.
+                    if (child.isRegistered()) {
+                        child.close();
+                    } else {
+                        child.unsafe().closeForcibly();
+                    }
+                    throw e;
+                }
+            }
+
+            @Override
+            public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                // accept(2) failed, for want of descriptors for instance: the connection stays in the backlog.
+                // Who cannot arrange to listen again, for want of memory for instance, does not stop to listen.
+                context.channel()
+                        .eventLoop()
+                        .schedule(
+                                () -> context.channel().config().setAutoRead(true),
+                                1,
+                                java.util.concurrent.TimeUnit.SECONDS);
+                context.channel().config().setAutoRead(false);
+            }
+        });
+        loop.register(channel);
+        // On the loop's own thread both are done when they return.
+        Throwable cause = channel.bind(address).cause();
+        if (cause != null || channel.localAddress() == null) {
+            channel.close();
+            throw new IOException("cannot listen on TCP " + address.getHostString() + ":" + address.getPort() + ": "
+                    + (cause == null ? "not bound" : cause.getMessage())
+                    + "; is the port taken? choose another, or 0 for a free one");
+        }
+        return new NettyListener(channel, tls != null);
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) channel.localAddress();
+    }
+
+    @Override
+    public boolean isTls() {
+        return tls;
+    }
+
+    @Override
+    public String acceptInTransit() {
+        String address = localAddress().getHostString() + ":" + localAddress().getPort();
+        if (!(channel instanceof EpollServerSocketChannel)) {
+            return "TCP " + address + ": java.nio cannot accept connections in transit; use the native transport";
+        }
+        try {
+            channel.config().setOption(EpollChannelOption.IP_TRANSPARENT, true);
+            return "";
+        } catch (ChannelException e) {
+            return "TCP " + address + ": no IP_TRANSPARENT: " + e.getMessage() + " (needs CAP_NET_RAW)";
+        }
+    }
+
+    @Override
+    public void close() {
+        channel.close();
+    }
+}

@@ -1,0 +1,50 @@
+package org.tamanoir.transport;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/**
+ * The network as the node sees it: makes loops and sockets.
+ *
+ * <p>Thread contract: any thread.
+ */
+public interface Transport {
+    /** Returns the sockets of this host, of the kind wanted. */
+    static Transport of(TransportKind wanted) {
+        TransportKind kind = UdpSockets.resolve(wanted);
+        return new Transport() {
+            @Override
+            public IoLoop newLoop(BufferPool pool) {
+                return new NettyLoop(kind, pool);
+            }
+
+            @Override
+            public UdpSocket bind(InetSocketAddress local) throws IOException {
+                return UdpSockets.bind(kind, local);
+            }
+
+            @Override
+            public String explain() {
+                return UdpSockets.explain(wanted);
+            }
+        };
+    }
+
+    /**
+     * Makes a loop that no thread owns yet.
+     *
+     * @param pool lends the memory that connections are read into
+     */
+    IoLoop newLoop(BufferPool pool);
+
+    /**
+     * Binds a UDP socket, which loops of this transport can watch.
+     *
+     * @param local port 0 stands for any free one
+     * @throws IOException in one line, with the address, if it cannot be had
+     */
+    UdpSocket bind(InetSocketAddress local) throws IOException;
+
+    /** Returns in one line which kind of sockets is used, and why it is not the native one. */
+    String explain();
+}

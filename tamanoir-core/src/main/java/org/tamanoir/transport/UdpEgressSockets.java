@@ -1,0 +1,78 @@
+package org.tamanoir.transport;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The UDP sockets of a node: those that it receives on, and those of its own for where these cannot send.
+ *
+ * <p>Thread contract: any thread.
+ */
+public final class UdpEgressSockets {
+    private static final Logger LOG = LoggerFactory.getLogger(UdpEgressSockets.class);
+    private final Transport transport;
+    private final List<UdpSocket> receiving = new ArrayList<>();
+    private final Map<Class<?>, UdpSocket> sending = new HashMap<>();
+    private boolean stopping;
+
+    public UdpEgressSockets(Transport transport) {
+        this.transport = transport;
+    }
+
+    /** Binds a socket to receive on. */
+    public UdpSocket bind(InetSocketAddress address) throws IOException {
+        UdpSocket socket = transport.bind(address);
+        synchronized (this) {
+            receiving.add(socket);
+        }
+        return socket;
+    }
+
+    /** Returns the sockets that the node receives on. */
+    public synchronized List<UdpSocket> receiving() {
+        return List.copyOf(receiving);
+    }
+
+    /**
+     * Returns the socket that datagrams to {@code address} leave through: one that the node receives on, so that answers
+     * find it, where it can reach that address; else one of its own. Null when none is to be had.
+     */
+    public synchronized @Nullable UdpSocket towards(InetAddress address) {
+        for (UdpSocket socket : receiving) {
+            InetAddress local = socket.localAddress().getAddress();
+            if (local.getClass() == address.getClass()
+                    && (local.isAnyLocalAddress() || local.isLoopbackAddress() == address.isLoopbackAddress())) {
+                return socket;
+            }
+        }
+        UdpSocket known = sending.get(address.getClass());
+        if (known == null && !stopping) {
+            try {
+                byte[] any = new byte[address.getAddress().length];
+                known = transport.bind(new InetSocketAddress(InetAddress.getByAddress(any), 0));
+                sending.put(address.getClass(), known);
+            } catch (IOException e) {
+                LOG.warn("no UDP socket towards {}: {}", address, e.getMessage());
+            }
+        }
+        return known;
+    }
+
+    /** Makes no more sockets. */
+    public synchronized void stop() {
+        stopping = true;
+    }
+
+    public synchronized void close() {
+        receiving.forEach(UdpSocket::close);
+        sending.values().forEach(UdpSocket::close);
+    }
+}

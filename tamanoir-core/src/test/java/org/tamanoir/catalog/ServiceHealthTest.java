@@ -1,0 +1,111 @@
+package org.tamanoir.catalog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** When a service is put into quarantine, and for how long, in simulated time. */
+class ServiceHealthTest {
+    private final AtomicLong nowNs = new AtomicLong(Long.MAX_VALUE - 5); // System.nanoTime may wrap around.
+    private final ServiceHealth life = new ServiceHealth(0, 0, nowNs::get);
+
+    private void pass(Duration time) {
+        nowNs.addAndGet(time.toNanos());
+    }
+
+    private Duration failUntilQuarantine() {
+        for (int i = 1; i < ServiceHealth.FAILURES_TOLERATED; i++) {
+            assertThat(life.failed(1, "it throws")).isNull();
+            assertThat(life.isQuarantined()).isFalse();
+        }
+        Duration time = life.failed(1, "it throws");
+        assertThat(time).isNotNull();
+        assertThat(life.isQuarantined()).isTrue();
+        return time == null ? Duration.ZERO : time;
+    }
+
+    @Test
+    void aHundredFailuresAreEnough() {
+        assertThat(life.quarantinedUntil()).isNull();
+        assertThat(failUntilQuarantine()).isEqualTo(ServiceHealth.FIRST_QUARANTINE);
+        assertThat(life.failures()).isEqualTo(100);
+        assertThat(life.quarantines()).isEqualTo(1);
+        assertThat(life.quarantinedUntil()).isNotNull();
+        assertThat(life.quarantineReason()).isEqualTo("it throws");
+        pass(Duration.ofNanos(999_999_999));
+        assertThat(life.isQuarantined()).isTrue();
+        pass(Duration.ofNanos(1));
+        assertThat(life.isQuarantined()).isFalse();
+        assertThat(life.isOpen()).isTrue();
+        assertThat(life.quarantinedUntil()).isNull();
+    }
+
+    @Test
+    void tenSuccessesMakeUpForAFailure() {
+        for (int i = 0; i < 1000; i++) {
+            assertThat(life.failed(1, "now and then")).isNull();
+            life.succeeded(3);
+            life.succeeded(7);
+        }
+        assertThat(life.failures()).isEqualTo(1000);
+        assertThat(life.hasFailed()).isFalse();
+        for (int i = 0; i < 197; i++) {
+            assertThat(life.failed(1, "often")).as("failure %s", i).isNull();
+            life.succeeded(5);
+        }
+        assertThat(life.failed(1, "often")).isNotNull();
+    }
+
+    @Test
+    void eachQuarantineIsTwiceAsLongUpToABound() {
+        for (long seconds : new long[] {1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300}) {
+            assertThat(failUntilQuarantine()).isEqualTo(Duration.ofSeconds(seconds));
+            pass(Duration.ofSeconds(seconds));
+        }
+        pass(ServiceHealth.GOOD_PERIOD.minusSeconds(1));
+        assertThat(failUntilQuarantine()).isEqualTo(ServiceHealth.LONGEST_QUARANTINE);
+        pass(ServiceHealth.LONGEST_QUARANTINE.plus(ServiceHealth.GOOD_PERIOD));
+        assertThat(failUntilQuarantine()).isEqualTo(ServiceHealth.FIRST_QUARANTINE);
+    }
+
+    @Test
+    void anOperatorQuarantinesAndReleases() {
+        life.quarantine(Duration.ofHours(1), "on request");
+        assertThat(life.isQuarantined()).isTrue();
+        assertThat(life.quarantines()).isEqualTo(1);
+        pass(Duration.ofMinutes(59));
+        assertThat(life.isQuarantined()).isTrue();
+        life.release();
+        assertThat(life.isQuarantined()).isFalse();
+        failUntilQuarantine();
+        life.release();
+        assertThat(failUntilQuarantine()).as("failures are forgotten").isEqualTo(ServiceHealth.FIRST_QUARANTINE);
+    }
+
+    @Test
+    void instancesThatDoNotReturnWeighMore() {
+        for (int i = 1; i < ServiceHealth.FAILURES_TOLERATED / ServiceHealth.STUCK_WEIGHT; i++) {
+            assertThat(life.failed(ServiceHealth.STUCK_WEIGHT, "stuck")).isNull();
+        }
+        assertThat(life.failed(ServiceHealth.STUCK_WEIGHT, "stuck")).isEqualTo(ServiceHealth.FIRST_QUARANTINE);
+    }
+
+    @Test
+    void pauseQuarantineAndSuspicionEndEachForItself() {
+        life.pause(true);
+        life.suspected();
+        life.suspected();
+        life.quarantine(Duration.ofSeconds(1), "on request");
+        assertThat(life.isPaused()).isTrue();
+        life.pause(false);
+        assertThat(life.isPaused()).isFalse();
+        life.cleared();
+        life.release();
+        assertThat(life.isOpen()).isFalse();
+        life.cleared();
+        assertThat(life.isOpen()).isTrue();
+        assertThat(life.throttles()).isEqualTo(1);
+    }
+}

@@ -1,0 +1,75 @@
+package org.tamanoir.ee;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A process of its own that can have few descriptors, and in it, all that are left. */
+final class FewDescriptors implements AutoCloseable {
+    private final List<FileInputStream> taken = new ArrayList<>();
+
+    /**
+     * Runs a main class under such a limit until it ends, which takes 60 s at most.
+     *
+     * @return the lines that it printed; it has ended with 0
+     */
+    static List<String> run(Class<?> main, int descriptors, Path folder, String... arguments) throws Exception {
+        Path said = folder.resolve("said");
+        List<String> command = new ArrayList<>(List.of(
+                "/bin/sh",
+                "-c",
+                "ulimit -n " + descriptors + " && exec \"$@\"",
+                "sh",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                main.getName()));
+        Stream.of(arguments).forEach(command::add);
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(said.toFile())
+                .start();
+        boolean ended = process.waitFor(60, SECONDS);
+        process.destroyForcibly();
+        List<String> lines = Files.readAllLines(said);
+        assertThat(ended).as("it ends; it said: %s", lines).isTrue();
+        assertThat(process.exitValue()).as("its status; it said: %s", lines).isZero();
+        return lines;
+    }
+
+    /** Opens files until there is no descriptor left, and says so. */
+    void take() {
+        try {
+            while (true) {
+                taken.add(new FileInputStream(new File("/dev/null")));
+            }
+        } catch (FileNotFoundException e) {
+            System.out.println(e.getMessage());
+        }
+    }
+
+    /** Closes some of them. */
+    void giveBack(int descriptors) throws IOException {
+        for (int i = 0; i < descriptors; i++) {
+            taken.remove(taken.size() - 1).close();
+        }
+    }
+
+    /** Closes all that are left. */
+    @Override
+    public void close() throws IOException {
+        for (FileInputStream each : taken) {
+            each.close();
+        }
+        taken.clear();
+    }
+}

@@ -1,0 +1,481 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.ee.UdpTestNode.at;
+import static org.tamanoir.ee.UdpTestNode.builder;
+import static org.tamanoir.ee.UdpTestNode.packet;
+import static org.tamanoir.support.Waiting.eventually;
+
+import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+import org.tamanoir.nodeos.Share;
+import org.tamanoir.offload.KeyedOffload;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.TransportKind;
+
+/** Services that have levels below work for them, and operators that place services; the levels are the test's. */
+class ServiceOffloadTest {
+    private static final String NAME = "org.example.Light";
+    private static final long KEY = ServiceKey.of(NAME);
+
+    @RegisterExtension
+    final UdpTestNode.NoLeaks noLeaks = new UdpTestNode.NoLeaks();
+
+    private final TestLevels levels = new TestLevels();
+    private final List<LevelCounters> counted = new CopyOnWriteArrayList<>();
+    private final List<String> calls = new CopyOnWriteArrayList<>();
+    private final AtomicBoolean released = new AtomicBoolean();
+    private final UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO));
+
+    @AfterEach
+    void stop() {
+        released.set(true);
+        node.close();
+        assertThat(levels.open()).as("policies after the end").isEmpty();
+    }
+
+    /** Forwards; what it asks for, and what it says of its policy, is the test's. */
+    private class Light extends Service {
+        private final @Nullable Policy policy;
+
+        Light(@Nullable Policy policy) {
+            this.policy = policy;
+        }
+
+        @Override
+        public @Nullable Policy policy() throws LevelException {
+            return policy;
+        }
+
+        @Override
+        public Verdict process(Packet packet) throws Exception {
+            return Verdict.FORWARD;
+        }
+
+        @Override
+        public void counted(LevelCounters since) {
+            assertThat(Thread.currentThread()).isSameAs(this);
+            calls.add("counted");
+            counted.add(since);
+        }
+
+        @Override
+        public void close() {
+            calls.add("close");
+        }
+    }
+
+    /** Asks for this policy in init. */
+    private final class Asking extends Light {
+        private final Policy asked;
+
+        Asking(Policy asked) {
+            super(null);
+            this.asked = asked;
+        }
+
+        @Override
+        public void init(ServiceConfig config) throws Exception {
+            try {
+                counter("offloads").add(offload(Flow.ANY, asked) == null ? 0 : 1);
+            } catch (LevelException e) {
+                counter("refused").add(1);
+            }
+        }
+    }
+
+    private static ServiceDefinition definition(
+            String version, Supplier<? extends Service> factory, Placement placement) {
+        return new ServiceDefinition(
+                NAME, version, factory, ServiceConfig.EMPTY, FailurePolicy.DROP, new ServiceHealth(), placement);
+    }
+
+    private ServiceDefinition start(Supplier<? extends Service> factory, Placement placement) throws IOException {
+        ServiceDefinition definition = definition("", factory, placement);
+        node.services.add(definition);
+        start();
+        return definition;
+    }
+
+    private void start() throws IOException {
+        node.environment.levels(levels);
+        node.environment.stuckAfter(Duration.ofMillis(500));
+        node.environment.start();
+    }
+
+    private void send() throws IOException {
+        byte[] bytes = packet(builder(at("127.0.0.1", 9), NAME, 1), 100);
+        try (DatagramSocket socket = new DatagramSocket()) {
+            socket.send(new DatagramPacket(bytes, bytes.length, node.udp()));
+        }
+    }
+
+    private static Placement wanting(String level) {
+        return new Placement(EnumSet.allOf(Level.class), Placement.Wanted.of(level));
+    }
+
+    private void awaitOpen(int policies) {
+        eventually().untilAsserted(() -> assertThat(levels.open()).hasSize(policies));
+    }
+
+    private void awaitStatus(ServiceDefinition definition, Level actual, @Nullable String reason) {
+        eventually().untilAsserted(() -> {
+            Placement.Status status = definition.placement().status();
+            assertThat(status.actual()).as("%s", status).isEqualTo(actual);
+            if (reason == null) {
+                assertThat(status.reason()).isNull();
+            } else {
+                assertThat(status.reason()).contains(reason);
+            }
+        });
+    }
+
+    // ---- what a service asks for -----------------------------------------------------------------------------------
+
+    @Test
+    void aPolicyWorksForEveryKeyOfItsServiceAndFollowsTheCatalog() throws IOException {
+        ServiceDefinition definition = definition("1.0", () -> new Asking(Policy.forward()), new Placement());
+        long versioned = ServiceKey.of(NAME + ":1.0");
+        node.services.add(definition);
+        node.services.add(versioned, definition);
+        start();
+        send();
+
+        awaitOpen(2);
+        assertThat(levels.open()).allMatch(placed -> placed.isOrdered && placed.level == Level.XDP);
+        assertThat(levels.openKeys()).containsExactlyInAnyOrder(KEY, versioned);
+
+        node.services.add(definition("2.0", () -> new Light(null), new Placement()));
+        eventually().until(() -> levels.openKeys().equals(List.of(versioned)));
+        node.services.add(77, definition);
+        eventually()
+                .until(() -> levels.openKeys().contains(77L) && levels.open().size() == 2);
+    }
+
+    @Test
+    void aServiceIsToldWhatWasDoneBetweenPacketsAndOnceMoreBeforeItCloses() throws IOException {
+        start(() -> new Asking(Policy.forward()), new Placement());
+        send();
+        awaitOpen(1);
+        TestLevels.Placed placed = levels.open().get(0);
+
+        placed.passOn(3);
+        eventually().until(() -> counted.size() == 1);
+        placed.passOn(4);
+        eventually().until(() -> counted.size() == 2);
+        assertThat(node.instance(NAME).below().on()).isEqualTo(7);
+        placed.passOn(5);
+        node.close();
+
+        assertThat(counted.stream().mapToLong(LevelCounters::on).sum()).isEqualTo(12);
+        assertThat(counted.get(1).on()).isEqualTo(4);
+        assertThat(calls).endsWith("counted", "close").containsOnlyOnce("close");
+    }
+
+    @Test
+    void aServiceThatIsRefusedGoesOnInTheJvmAndTheOperatorSeesWhy() throws IOException {
+        levels.there.clear();
+        ServiceDefinition definition = start(() -> new Asking(Policy.forward()), new Placement());
+        send();
+        send();
+
+        node.balanced(2);
+        assertThat(node.instance(NAME).counters()).containsEntry("refused", 1L);
+        assertThat(definition.placement().status().refusal()).contains("is there");
+        assertThat(definition.placement().status().reason()).isNull();
+    }
+
+    @Test
+    void anInstanceHasSixtyFourPoliciesAtMost() throws IOException {
+        List<Offload> mine = new CopyOnWriteArrayList<>();
+        List<String> refusals = new CopyOnWriteArrayList<>();
+        start(
+                () -> new Light(null) {
+                    @Override
+                    public void init(ServiceConfig config) throws LevelException {
+                        for (long stream = 0; stream < 64; stream++) {
+                            mine.add(offload(new Flow(Flow.Protocol.UDP, null, null, stream), Policy.drop()));
+                        }
+                        try {
+                            offload(Flow.ANY, Policy.drop());
+                        } catch (LevelException e) {
+                            refusals.add(String.valueOf(e.getMessage()));
+                        }
+                        mine.get(0).close();
+                        mine.add(offload(Flow.ANY, Policy.drop()));
+                    }
+                },
+                new Placement());
+        send();
+
+        eventually().until(() -> mine.size() == 65);
+        assertThat(refusals)
+                .containsExactly("offload 65 of one instance: at most 64 at once; close one that is no longer needed");
+    }
+
+    @Test
+    void aChangeThatOneKeyRefusesIsNoChange() throws Exception {
+        KeyedOffload offload = new KeyedOffload(levels, Flow.ANY, Policy.up());
+        offload.begin(List.of(1L, 2L), Set.of(Level.TC), false);
+
+        offload.change(Policy.forward().share(Share.first(5)));
+        assertThat(levels.open()).allMatch(placed -> placed.policy().share().equals(Share.first(5)));
+        try {
+            offload.change(Policy.forward().share(Share.first(13)));
+        } catch (LevelException e) {
+            calls.add(String.valueOf(e.getMessage()));
+        }
+        assertThat(calls).containsExactly("share 13: unlucky; take another number");
+        assertThat(offload.policy().share()).isEqualTo(Share.first(5));
+        offload.close();
+        start();
+    }
+
+    @Test
+    void policiesEndWithAnInstanceThatDoesNotReturn() throws IOException {
+        start(
+                () -> new Light(null) {
+                    @Override
+                    public void init(ServiceConfig config) throws LevelException {
+                        offload(Flow.ANY, Policy.up());
+                    }
+
+                    @Override
+                    public Verdict process(Packet packet) {
+                        while (!released.get()) {
+                            Thread.onSpinWait();
+                        }
+                        return Verdict.FORWARD;
+                    }
+                },
+                new Placement());
+        send();
+
+        eventually().until(() -> levels.all.size() == 1);
+        awaitOpen(0);
+        assertThat(calls).isEmpty();
+    }
+
+    @Test
+    void policiesEndWhenInitFails() throws IOException {
+        start(
+                () -> new Light(null) {
+                    @Override
+                    public void init(ServiceConfig config) throws Exception {
+                        offload(Flow.ANY, Policy.up());
+                        throw new IOException("no disk");
+                    }
+                },
+                new Placement());
+        send();
+
+        eventually().until(() -> levels.all.size() == 1);
+        awaitOpen(0);
+    }
+
+    @Test
+    void policiesEndWithAServiceThatIsTakenAway() throws IOException {
+        ServiceDefinition definition = start(() -> new Asking(Policy.forward()), new Placement());
+        send();
+        awaitOpen(1);
+        levels.open().get(0).passOn(2);
+
+        node.services.remove(definition);
+        node.environment.retire(definition, UdpTestNode.PATIENCE);
+
+        assertThat(levels.open()).isEmpty();
+        assertThat(counted.stream().mapToLong(LevelCounters::on).sum()).isEqualTo(2);
+    }
+
+    // ---- where an operator wants it --------------------------------------------------------------------------------
+
+    @Test
+    void aServiceIsPlacedBeforeItsFirstPacket() throws IOException {
+        Policy policy = Policy.forward().markClass(9);
+        ServiceDefinition definition = start(() -> new Light(policy), wanting("tc"));
+        definition.placement().calm();
+        node.environment.place(definition);
+
+        awaitStatus(definition, Level.TC, null);
+        assertThat(levels.open()).hasSize(1);
+        TestLevels.Placed placed = levels.open().get(0);
+        assertThat(placed.policy()).isEqualTo(policy);
+        assertThat(placed.flow).isEqualTo(Flow.ANY);
+        assertThat(placed.isOrdered).isFalse();
+    }
+
+    @Test
+    void autoTakesTheNearestToTheWire() throws IOException {
+        ServiceDefinition definition = start(() -> new Light(Policy.forward()), wanting("auto"));
+        node.environment.place(definition);
+
+        awaitStatus(definition, Level.XDP, null);
+        assertThat(definition.placement().status().wanted()).isEqualTo("auto");
+    }
+
+    @Test
+    void aPlacementChangesUnderTrafficInOrder() throws Exception {
+        ServiceDefinition definition = start(() -> new Light(Policy.forward()), new Placement());
+        send();
+        node.balanced(1);
+
+        for (Level level : List.of(Level.TC, Level.XDP, Level.JVM)) {
+            definition.placement().want(Placement.Wanted.of(level.label()));
+            node.environment.place(definition);
+            definition.placement().awaitTried(UdpTestNode.PATIENCE);
+            assertThat(definition.placement().status())
+                    .isEqualTo(new Placement.Status(level.label(), level, null, null));
+            assertThat(levels.open()).hasSize(level == Level.JVM ? 0 : 1);
+        }
+        assertThat(levels.all).hasSize(2).allMatch(placed -> placed.isOrdered);
+    }
+
+    @Test
+    void whyAServiceStaysInTheJvmIsSaid() throws IOException {
+        ServiceDefinition none = start(() -> new Light(null), wanting("tc"));
+        node.environment.place(none);
+        awaitStatus(none, Level.JVM, "only the JVM can do what it does");
+
+        ServiceDefinition refusing = definition(
+                "2",
+                () -> new Light(null) {
+                    @Override
+                    public Policy policy() throws LevelException {
+                        throw new LevelException("17 rules: at most 16");
+                    }
+                },
+                wanting("tc"));
+        node.services.add(2, refusing);
+        node.environment.place(refusing);
+        awaitStatus(refusing, Level.JVM, "17 rules: at most 16");
+
+        ServiceDefinition throwing = definition(
+                "3",
+                () -> new Light(null) {
+                    @Override
+                    public Policy policy() {
+                        throw new IllegalStateException("oops");
+                    }
+                },
+                wanting("tc"));
+        node.services.add(3, throwing);
+        node.environment.place(throwing);
+        awaitStatus(throwing, Level.JVM, "its policy() failed");
+
+        ServiceDefinition bound = definition(
+                "4", () -> new Light(Policy.forward()), new Placement(Set.of(Level.JVM), Placement.Wanted.of("tc")));
+        node.services.add(4, bound);
+        node.environment.place(bound);
+        awaitStatus(bound, Level.JVM, "its manifest allows jvm and not tc");
+
+        ServiceDefinition broken = definition(
+                "5",
+                () -> {
+                    throw new IllegalStateException("no constructor today");
+                },
+                wanting("tc"));
+        node.services.add(5, broken);
+        node.environment.place(broken);
+        awaitStatus(broken, Level.JVM, "no constructor today");
+    }
+
+    @Test
+    void whatHindersAPlacementMayPass() throws IOException {
+        levels.there.clear();
+        ServiceDefinition definition = start(() -> new Light(Policy.forward()), wanting("tc"));
+        node.environment.place(definition);
+        awaitStatus(definition, Level.JVM, "is there");
+
+        levels.there.add(Level.TC);
+        awaitStatus(definition, Level.TC, null);
+        levels.open().get(0).close(); // Its level went.
+        eventually().until(() -> levels.all.size() == 2);
+        awaitStatus(definition, Level.TC, null);
+    }
+
+    @Test
+    void aFaultOfALevelIsNoEndOfTrying() throws IOException {
+        levels.faulty = true;
+        ServiceDefinition definition = start(() -> new Light(Policy.forward()), wanting("tc"));
+        node.environment.place(definition);
+        awaitStatus(definition, Level.JVM, "a fault of the test's");
+        levels.faulty = false;
+        awaitStatus(definition, Level.TC, null);
+    }
+
+    @Test
+    void aPlacedServiceThatIsReplacedLeavesItsFlowToTheNewOne() throws IOException {
+        ServiceDefinition first = definition("1", () -> new Light(Policy.forward()), wanting("tc"));
+        node.services.add(first);
+        start();
+        node.environment.place(first);
+        awaitStatus(first, Level.TC, null);
+
+        ServiceDefinition second = definition("2", () -> new Light(Policy.drop()), wanting("tc"));
+        node.services.add(second);
+        node.environment.place(second);
+        node.environment.retire(first, UdpTestNode.PATIENCE);
+
+        awaitStatus(second, Level.TC, null);
+        assertThat(levels.open()).hasSize(1).allMatch(placed -> placed.policy().equals(Policy.drop()));
+        assertThat(first.placement().status().actual()).isEqualTo(Level.JVM);
+    }
+
+    @Test
+    void aPlacementStaysWhenItsInstanceIsReplacedByAnother() throws IOException {
+        AtomicInteger made = new AtomicInteger();
+        ServiceDefinition definition = start(
+                () -> new Light(Policy.forward()) {
+                    private final boolean hangs = made.getAndIncrement() == 0;
+
+                    @Override
+                    public Verdict process(Packet packet) {
+                        while (hangs && !released.get()) {
+                            Thread.onSpinWait();
+                        }
+                        return Verdict.FORWARD;
+                    }
+                },
+                wanting("tc"));
+        node.environment.place(definition);
+        awaitStatus(definition, Level.TC, null);
+        send();
+
+        awaitStatus(definition, Level.JVM, "its instance has ended");
+        released.set(true);
+        definition.health().release();
+        eventually().untilAsserted(() -> {
+            send(); // One may still find the instance that has ended.
+            assertThat(definition.placement().status().actual())
+                    .as("%s, %s, %s", definition.placement().status(), node.environment.traffic(), made)
+                    .isEqualTo(Level.TC);
+        });
+    }
+}

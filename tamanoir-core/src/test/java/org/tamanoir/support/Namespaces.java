@@ -1,0 +1,251 @@
+package org.tamanoir.support;
+
+import com.sun.jna.Native;
+import com.sun.jna.Platform;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Network namespaces of a test, with pairs of virtual interfaces between them. They are named {@code
+ * tmn-PART-PID-NUMBER-NAME}, so that those which a killed test left are found by the next and removed.
+ *
+ * <p>{@link #in} runs code inside one. The namespace belongs to the thread and to all that it starts, so a whole node can
+ * run in it. What does not follow: threads that were there before, such as the common pool's, {@code /sys/class/net} and
+ * {@code /proc/net}, and with it the IPv6 addresses that {@link java.net.NetworkInterface} lists.
+ *
+ * <p>Thread contract: one thread at a time, but {@link #in}, which any may call.
+ */
+public final class Namespaces implements AutoCloseable {
+    private static final Path MOUNTS = Path.of("/run/netns");
+    private static final Pattern NAME = Pattern.compile("tmn-[a-z0-9]+-(\\d+)-\\d+-[a-z0-9]+");
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+    private static final int CLONE_NEWNET = 0x4000_0000;
+    private static final int O_CLOEXEC = 0x8_0000;
+    private static final long PATIENCE_S = 60;
+
+    private static @Nullable String fault;
+
+    private final String prefix;
+    private final List<String> names = new ArrayList<>();
+
+    /** @param part of the test, a few letters */
+    public Namespaces(String part) {
+        removeLeftBehind();
+        prefix = "tmn-" + part + "-" + ProcessHandle.current().pid() + "-" + NUMBER.getAndIncrement() + "-";
+    }
+
+    /**
+     * Skips the test, or fails it where the tier is required, unless namespaces with IPv4 and IPv6 can be made, linked
+     * and entered here, and these programs run.
+     */
+    public static void require(String tier, String... programs) {
+        Tiers.require(tier, fault().isEmpty(), "needs root, and namespaces with IPv6: " + fault());
+        for (String program : programs) {
+            boolean found = succeeds("command -v " + program);
+            Tiers.require(tier, found, "needs " + program + ", which is not among the programs of PATH");
+        }
+    }
+
+    /** Tries once in each JVM what the tests do; empty = it can be done. */
+    private static synchronized String fault() {
+        String known = fault;
+        if (known == null) {
+            known = tryAll();
+            fault = known;
+        }
+        return known;
+    }
+
+    private static String tryAll() {
+        if (!succeeds("true")) {
+            return "no sh, or no timeout";
+        }
+        try (Namespaces namespaces = new Namespaces("probe")) {
+            String one = namespaces.add("one");
+            String other = namespaces.add("other");
+            namespaces.link(one, "d0", other, "d1");
+            namespaces.address(one, "d0", "10.71.0.1/24");
+            namespaces.address(one, "d0", "fd71::1/64");
+            return namespaces.in(one, () -> "");
+        } catch (Exception | LinkageError e) {
+            return String.valueOf(e.getMessage()).strip();
+        }
+    }
+
+    private static boolean succeeds(String command) {
+        try {
+            shell(command);
+            return true;
+        } catch (IllegalStateException | UncheckedIOException e) {
+            return false;
+        }
+    }
+
+    /** Makes a namespace with its loopback interface up, routing IPv4 and IPv6, without filters of reverse paths. */
+    public String add(String name) {
+        String whole = prefix + name;
+        shell("ip netns add " + whole);
+        names.add(whole);
+        shell("ip -n " + whole + " link set lo up && ip netns exec " + whole
+                + " sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
+                + " net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0"
+                + " net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.accept_ra=0");
+        return whole;
+    }
+
+    /** Links two namespaces by a pair of interfaces that compute checksums and join no packets, and sets both up. */
+    public void link(String namespace, String device, String peerNamespace, String peerDevice) {
+        shell("ip -n " + namespace + " link add " + device + " type veth peer name " + peerDevice + " netns "
+                + peerNamespace);
+        plain(namespace, device);
+        plain(peerNamespace, peerDevice);
+    }
+
+    private void plain(String namespace, String device) {
+        shell("ip netns exec " + namespace + " ethtool -K " + device
+                + " tx off gro off gso off tso off tx-udp-segmentation off >/dev/null && ip -n " + namespace
+                + " link set " + device + " up");
+    }
+
+    /** Gives an interface an address, as in {@code 10.0.0.1/24} or {@code fd00::1/64}, which can be used at once. */
+    public void address(String namespace, String device, String address) {
+        shell("ip -n " + namespace + " addr add " + address + " dev " + device
+                + (address.contains(":") ? " nodad" : ""));
+    }
+
+    /** Adds a route. */
+    public void route(String namespace, String prefix, String gateway) {
+        shell("ip -n " + namespace + " route add " + prefix + " via " + gateway);
+    }
+
+    /** Runs a shell command in a namespace and returns what it printed; fails if it does. */
+    public String run(String namespace, String command) {
+        return shell("ip netns exec " + namespace + " sh -ec '" + command + "'");
+    }
+
+    /** Runs code in a namespace, on a new thread, at most a minute. */
+    public <T> T in(String namespace, Callable<T> code) throws Exception {
+        FutureTask<T> task = new FutureTask<>(() -> {
+            enter(namespace);
+            return code.call();
+        });
+        Thread thread = new Thread(task, "in " + namespace);
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return task.get(PATIENCE_S, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Exception cause) {
+                cause.addSuppressed(new IllegalStateException("thrown in " + namespace));
+                throw cause;
+            }
+            if (e.getCause() instanceof Error cause) {
+                throw cause;
+            }
+            throw e;
+        } catch (TimeoutException e) {
+            IllegalStateException late =
+                    new IllegalStateException("code in " + namespace + " took more than " + PATIENCE_S + " s", e);
+            late.setStackTrace(thread.getStackTrace());
+            thread.interrupt();
+            throw late;
+        }
+    }
+
+    private static void enter(String namespace) {
+        int fd = Calls.open(MOUNTS.resolve(namespace).toString(), O_CLOEXEC);
+        if (fd < 0) {
+            throw new IllegalStateException("open " + namespace + ": errno " + Native.getLastError());
+        }
+        int result = Calls.setns(fd, CLONE_NEWNET);
+        int errno = Native.getLastError();
+        Calls.close(fd);
+        if (result < 0) {
+            throw new IllegalStateException("setns " + namespace + ": errno " + errno);
+        }
+    }
+
+    /** The inode by which the kernel tells namespaces apart. */
+    public static long inode(String namespace) {
+        try {
+            return (Long) Files.getAttribute(MOUNTS.resolve(namespace), "unix:ino");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Removes them all, with the interfaces in them. */
+    @Override
+    public void close() {
+        names.forEach(name -> shell("ip netns del " + name));
+        names.clear();
+    }
+
+    private static void removeLeftBehind() {
+        for (String line : shell("ip netns list").lines().toList()) {
+            Matcher name = NAME.matcher(line.strip().split(" ", 2)[0]);
+            if (name.matches()
+                    && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty()) {
+                shell("ip netns del " + name.group() + " || true");
+            }
+        }
+    }
+
+    /**
+     * Runs a shell command and returns its standard output; fails if it does, or takes longer than a minute. What it
+     * says beside is read only of one that fails: {@code ip} and {@code tc} complain of namespaces that others remove.
+     */
+    public static String shell(String command) {
+        try {
+            Path errors = Files.createTempFile("tamanoir-shell", ".err");
+            try {
+                Process process = new ProcessBuilder("timeout", Long.toString(PATIENCE_S), "sh", "-ec", command)
+                        .redirectError(errors.toFile())
+                        .start();
+                process.getOutputStream().close();
+                String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                int status = process.waitFor();
+                if (status != 0) {
+                    throw new IllegalStateException(
+                            command + ": status " + status + ": " + output + Files.readString(errors));
+                }
+                return output;
+            } finally {
+                Files.delete(errors);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(command, e);
+        }
+    }
+
+    private static final class Calls {
+        static {
+            Native.register(Calls.class, Platform.C_LIBRARY_NAME);
+        }
+
+        private Calls() {}
+
+        static native int open(String path, int flags);
+
+        static native int setns(int fd, int kind);
+
+        static native int close(int fd);
+    }
+}

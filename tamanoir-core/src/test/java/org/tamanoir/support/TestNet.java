@@ -1,0 +1,73 @@
+package org.tamanoir.support;
+
+/**
+ * A client, a router and a server in network namespaces of their own:
+ *
+ * <pre>
+ *   client c0 ---- rc router rs ---- s0 server
+ *     10.71.1.2  10.71.1.1   10.71.2.1  10.71.2.2
+ *     fd71:1::2  fd71:1::1   fd71:2::1  fd71:2::2
+ * </pre>
+ *
+ * <p>Thread contract: as {@link Namespaces}.
+ */
+public final class TestNet implements AutoCloseable {
+    public static final String CLIENT_DEVICE = "c0";
+    public static final String ROUTER_CLIENT_DEVICE = "rc";
+    public static final String ROUTER_SERVER_DEVICE = "rs";
+    public static final String SERVER_DEVICE = "s0";
+    public static final String CLIENT4 = "10.71.1.2";
+    public static final String CLIENT6 = "fd71:1::2";
+    public static final String ROUTER4 = "10.71.1.1";
+    public static final String ROUTER6 = "fd71:1::1";
+    public static final String SERVER4 = "10.71.2.2";
+    public static final String SERVER6 = "fd71:2::2";
+
+    private final Namespaces namespaces;
+    private final String client;
+    private final String router;
+    private final String server;
+
+    /** @param part of the test, a few letters */
+    public TestNet(String part) {
+        namespaces = new Namespaces(part);
+        client = namespaces.add("client");
+        router = namespaces.add("router");
+        server = namespaces.add("server");
+        namespaces.link(client, CLIENT_DEVICE, router, ROUTER_CLIENT_DEVICE);
+        namespaces.link(router, ROUTER_SERVER_DEVICE, server, SERVER_DEVICE);
+        namespaces.address(client, CLIENT_DEVICE, CLIENT4 + "/24");
+        namespaces.address(client, CLIENT_DEVICE, CLIENT6 + "/64");
+        namespaces.address(router, ROUTER_CLIENT_DEVICE, ROUTER4 + "/24");
+        namespaces.address(router, ROUTER_CLIENT_DEVICE, ROUTER6 + "/64");
+        namespaces.address(router, ROUTER_SERVER_DEVICE, "10.71.2.1/24");
+        namespaces.address(router, ROUTER_SERVER_DEVICE, "fd71:2::1/64");
+        namespaces.address(server, SERVER_DEVICE, SERVER4 + "/24");
+        namespaces.address(server, SERVER_DEVICE, SERVER6 + "/64");
+        namespaces.route(client, "default", ROUTER4);
+        namespaces.route(client, "default", ROUTER6);
+        namespaces.route(server, "default", "10.71.2.1");
+        namespaces.route(server, "default", "fd71:2::1");
+    }
+
+    public Namespaces namespaces() {
+        return namespaces;
+    }
+
+    public String client() {
+        return client;
+    }
+
+    public String router() {
+        return router;
+    }
+
+    public String server() {
+        return server;
+    }
+
+    @Override
+    public void close() {
+        namespaces.close();
+    }
+}

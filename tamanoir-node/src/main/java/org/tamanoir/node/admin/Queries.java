@@ -1,0 +1,241 @@
+package org.tamanoir.node.admin;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.admission.StreamCounts;
+import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.manager.DeploymentStatistics;
+import org.tamanoir.manager.Event;
+import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.repository.Token;
+import org.tamanoir.routing.Route;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.traffic.TrafficSnapshot;
+
+/** Answers to questions about the node's state; nothing here changes it. Any thread may call. */
+final class Queries {
+    /** Stands in a path for the version of a service of the class path, which has none. */
+    static final String NO_VERSION = "-";
+
+    private final ActiveNodeManager manager;
+    private final AdminSettings settings;
+    private final Supplier<String> config;
+    private final Instant startedAt =
+            Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
+
+    /** @param config the configuration in force, as text */
+    Queries(ActiveNodeManager manager, AdminSettings settings, Supplier<String> config) {
+        this.manager = manager;
+        this.settings = settings;
+        this.config = config;
+    }
+
+    Views.Node node(InetSocketAddress admin) {
+        ExecutionEnvironment environment = manager.environment();
+        String notReady = manager.notReady();
+        return new Views.Node(
+                version(),
+                String.valueOf(System.getProperty("java.version")),
+                startedAt.toString(),
+                Duration.between(startedAt, Instant.now()).toMillis() / 1000.0,
+                environment.tcpAddresses().stream().map(Endpoint::toString).toList(),
+                environment.udpAddresses().stream().map(Endpoint::toString).toList(),
+                environment.transport(),
+                Endpoint.toString(admin),
+                settings.token() != null && !settings.readOnly(),
+                notReady == null,
+                notReady);
+    }
+
+    /** As the jar's manifest says. */
+    static String version() {
+        @Nullable String version = AdminServer.class.getPackage().getImplementationVersion();
+        return version == null ? "(not from a jar)" : version;
+    }
+
+    Views.Services services(Call call) throws ApiException {
+        return limited(manager.services(), Views.Service::of, call.limit(), Views.Services::new);
+    }
+
+    Views.Services service(Call call) throws ApiException {
+        String name = call.serviceName();
+        return limited(versions(name), Views.Service::of, call.limit(), Views.Services::new);
+    }
+
+    Views.Service version(Call call) throws ApiException {
+        String name = call.serviceName();
+        String version = call.path("version").equals(NO_VERSION) ? "" : call.path("version");
+        // One version may be there twice for a while: deployed anew while the old classes unload.
+        return versions(name).stream()
+                .filter(status -> status.version().equals(version))
+                .min(Comparator.comparing(ServiceStatus::state))
+                .map(Views.Service::of)
+                .orElseThrow(() -> new ApiException(
+                        ApiException.NOT_FOUND,
+                        "service " + name + " is here, but not in that version; GET /v1/services/" + name
+                                + " lists those that are"));
+    }
+
+    private List<ServiceStatus> versions(String name) throws ApiException {
+        List<ServiceStatus> versions = manager.services().stream()
+                .filter(status -> status.name().equals(name))
+                .toList();
+        if (versions.isEmpty()) {
+            throw new ApiException(
+                    ApiException.NOT_FOUND,
+                    "service " + name + " is not on this node; GET /v1/services lists those that are");
+        }
+        return versions;
+    }
+
+    Views.Instances instances(Call call) throws ApiException {
+        return limited(manager.environment().instances(), Views.Instance::of, call.limit(), Views.Instances::new);
+    }
+
+    LevelViews.Levels levels(Call call) throws ApiException {
+        return LevelViews.Levels.of(manager.environment().levels(), call.limit());
+    }
+
+    Views.Streams streams(Call call) throws ApiException {
+        int limit = call.limit();
+        Map<StreamInfo, List<InstanceStatus>> byStream = new LinkedHashMap<>();
+        manager.environment().instances().stream()
+                .filter(instance -> instance.stream().transport() == StreamInfo.Transport.TCP)
+                .forEach(instance -> byStream.computeIfAbsent(instance.stream(), stream -> new ArrayList<>())
+                        .add(instance));
+        List<Views.Stream> streams = new ArrayList<>();
+        byStream.forEach((stream, instances) -> {
+            InetSocketAddress peer = stream.peer();
+            if (peer != null && streams.size() < limit) {
+                streams.add(stream(peer, stream.local(), instances));
+            }
+        });
+        StreamCounts counts = manager.environment().streams();
+        return new Views.Streams(
+                counts.open(),
+                counts.accepted(),
+                counts.refused(),
+                manager.environment().waitingForCode(),
+                streams,
+                byStream.size());
+    }
+
+    private static Views.Stream stream(
+            InetSocketAddress peer, InetSocketAddress local, List<InstanceStatus> instances) {
+        List<TrafficSnapshot> traffic =
+                instances.stream().map(InstanceStatus::traffic).toList();
+        return new Views.Stream(
+                Endpoint.toString(peer),
+                Endpoint.toString(local),
+                instances.stream().map(instance -> instance.service().label()).toList(),
+                instances.stream()
+                        .map(InstanceStatus::startedAt)
+                        .min(Comparator.naturalOrder())
+                        .orElse(Instant.EPOCH)
+                        .toString(),
+                traffic.stream().mapToLong(TrafficSnapshot::packetsIn).sum(),
+                traffic.stream().mapToLong(TrafficSnapshot::bytesIn).sum(),
+                traffic.stream().mapToLong(TrafficSnapshot::packetsOut).sum(),
+                traffic.stream().mapToLong(TrafficSnapshot::bytesOut).sum(),
+                traffic.stream().mapToLong(TrafficSnapshot::dropped).sum());
+    }
+
+    Views.JavaThreads threads(Call call) throws ApiException {
+        java.lang.management.ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long[] ids = threads.getAllThreadIds();
+        Arrays.sort(ids);
+        long[] shown = Arrays.copyOf(ids, Math.min(ids.length, call.limit()));
+        ThreadInfo[] infos = threads.getThreadInfo(shown);
+        long[] processorNs = new long[shown.length];
+        long[] bytes = new long[shown.length];
+        Arrays.fill(bytes, -1);
+        if (threads instanceof com.sun.management.ThreadMXBean detailed) {
+            processorNs = detailed.getThreadCpuTime(shown);
+            bytes = detailed.getThreadAllocatedBytes(shown);
+        }
+        List<Views.JavaThread> all = new ArrayList<>();
+        for (int i = 0; i < shown.length; i++) {
+            ThreadInfo info = infos[i];
+            if (info != null) {
+                all.add(new Views.JavaThread(
+                        info.getThreadId(),
+                        info.getThreadName(),
+                        info.isDaemon(),
+                        info.getThreadState().name().toLowerCase(Locale.ROOT),
+                        Math.max(0, processorNs[i]) / 1e9,
+                        bytes[i]));
+            }
+        }
+        return new Views.JavaThreads(all, ids.length);
+    }
+
+    Views.Routes routes(Call call) throws ApiException {
+        return routes(manager.routes(), call.limit());
+    }
+
+    static Views.Routes routes(List<Route> routes, int limit) {
+        return limited(routes, RouteJson::of, limit, Views.Routes::new);
+    }
+
+    Views.Traffic traffic() {
+        return Views.Traffic.of(manager.environment().traffic());
+    }
+
+    Views.Deployments deployments() {
+        DeploymentStatistics statistics = manager.deploymentStatistics();
+        return new Views.Deployments(
+                new TreeMap<>(statistics.outcomes()),
+                new TreeMap<>(statistics.seconds()),
+                statistics.running(),
+                statistics.streamsHeld());
+    }
+
+    Views.Configuration config() {
+        String text = config.get();
+        Token token = settings.token();
+        return new Views.Configuration(token == null ? text : token.hide(text));
+    }
+
+    Views.Events events(Call call) throws ApiException {
+        long after = call.number("after", 0, Long.MAX_VALUE, 0);
+        int limit = call.limit();
+        long lastId = manager.events().catchUp();
+        List<Event> events = manager.events().after(after);
+        return new Views.Events(
+                events.subList(0, Math.min(limit, events.size())).stream()
+                        .map(Views.NodeEvent::of)
+                        .toList(),
+                lastId);
+    }
+
+    Views.Readiness readiness() {
+        String notReady = manager.notReady();
+        return new Views.Readiness(notReady == null, notReady);
+    }
+
+    /** The list of a view. */
+    private interface Listed<V, L> {
+        L of(List<V> items, int total);
+    }
+
+    private static <T, V, L> L limited(List<T> items, Function<T, V> view, int limit, Listed<V, L> listed) {
+        return listed.of(items.stream().limit(limit).<V>map(view).toList(), items.size());
+    }
+}

@@ -1,0 +1,96 @@
+package org.tamanoir.node.config;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import org.tamanoir.routing.Addresses;
+
+/**
+ * A host with a port as users write it: {@code host:port}, {@code [v6]:port}, a host alone, or a port alone.
+ * Every method throws {@link IllegalArgumentException} in one line.
+ *
+ * @param host empty when the text has none
+ * @param port -1 when the text has none
+ */
+public record Endpoint(String host, int port) {
+    public static final int NO_PORT = -1;
+    public static final int MAX_PORT = 65_535;
+
+    /**
+     * Splits a text into host and port; a host alone may be an IPv6 address without brackets.
+     *
+     * @param minPort 0 where a free port may be asked for, else 1
+     */
+    public static Endpoint parse(String text, int minPort) {
+        if (text.matches("\\d+")) {
+            return new Endpoint("", port(text, text, minPort));
+        }
+        if (text.startsWith("[")) {
+            int close = text.indexOf(']');
+            if (close < 2 || close + 1 < text.length() && text.charAt(close + 1) != ':') {
+                throw new IllegalArgumentException(
+                        "'" + text + "' is no address: [v6]:port is wanted, as in [::1]:3322");
+            }
+            String host = text.substring(1, close);
+            return new Endpoint(
+                    host, close + 1 == text.length() ? NO_PORT : port(text, text.substring(close + 2), minPort));
+        }
+        int colon = text.indexOf(':');
+        if (colon >= 0 && text.indexOf(':', colon + 1) >= 0) {
+            return new Endpoint(text, NO_PORT);
+        }
+        String host = colon < 0 ? text : text.substring(0, colon);
+        if (host.isEmpty() || host.chars().anyMatch(Character::isWhitespace)) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no address: host:port is wanted, as in 127.0.0.1:3322");
+        }
+        return new Endpoint(host, colon < 0 ? NO_PORT : port(text, text.substring(colon + 1), minPort));
+    }
+
+    /** A socket's address: without a host loopback, {@code *} all of IPv4, without a port the default one. */
+    public static InetSocketAddress listening(String text, int defaultPort) {
+        return of(text, defaultPort, 0);
+    }
+
+    /** Reads the same with a port of at least {@code minPort}. */
+    static InetSocketAddress of(String text, int defaultPort, int minPort) {
+        Endpoint endpoint = parse(text, minPort);
+        String host = endpoint.host.isEmpty() ? "127.0.0.1" : endpoint.host.equals("*") ? "0.0.0.0" : endpoint.host;
+        return new InetSocketAddress(
+                new Endpoint(host, 0).address(), endpoint.port == NO_PORT ? defaultPort : endpoint.port);
+    }
+
+    /** The host's address; a name is looked up. */
+    public InetAddress address() {
+        try {
+            return InetAddress.getByName(host);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(
+                    "host '" + host + "' is unknown: give a literal address or a name that resolves", e);
+        }
+    }
+
+    /** Returns the text that {@link #parse} reads as this. */
+    String text() {
+        boolean isV6 = host.indexOf(':') >= 0;
+        return port == NO_PORT ? host : (isV6 ? "[" + host + "]" : host) + ":" + port;
+    }
+
+    /** {@code 127.0.0.1:3322}, {@code [::1]:3322}. */
+    public static String toString(InetSocketAddress address) {
+        return Addresses.text(address);
+    }
+
+    private static int port(String text, String port, int min) {
+        try {
+            int number = Integer.parseInt(port);
+            if (number >= min && number <= MAX_PORT) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // The message below is the same for text and for a number out of bounds.
+        }
+        throw new IllegalArgumentException(
+                "port '" + port + "' of '" + text + "': a number from " + min + " to " + MAX_PORT + " is wanted");
+    }
+}

@@ -1,0 +1,243 @@
+package org.tamanoir.node.config;
+
+import java.net.InetSocketAddress;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.tamanoir.admission.StreamLimits;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.catalog.UdpBounds;
+import org.tamanoir.cluster.MembershipSettings;
+import org.tamanoir.ee.EeConfig;
+import org.tamanoir.kernel.KernelConfig;
+import org.tamanoir.manager.DeploymentConfig.ServiceSettings;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.Route;
+import org.tamanoir.service.Service;
+import org.tamanoir.tls.TlsFiles;
+
+/**
+ * Puts a node's configuration together: defaults, then the file, then the command line. One thread.
+ */
+public final class NodeConfigBuilder {
+    final Problems problems;
+    final Values values = new Values();
+    public QosConfig qos = QosConfig.OFF;
+    private final Map<Prefix, Route> routes = new LinkedHashMap<>();
+    private final Map<String, ServiceDefinition> services;
+    /** What was said of services, by their names. */
+    private final Map<String, Values> given = new TreeMap<>();
+    /** Where services stand that are not on the class path: those that will be deployed. */
+    private final Map<String, String> deployedWhere = new LinkedHashMap<>();
+
+    private final Map<Object, String> givenBySource = new HashMap<>();
+
+    public NodeConfigBuilder(Problems problems) {
+        this.problems = problems;
+        services = new TreeMap<>(ServiceClasses.discover(problems));
+    }
+
+    /** From here on prefixes and services may be given again: the command line overrides the file. */
+    void beginOverrides() {
+        givenBySource.clear();
+    }
+
+    /** Adds a route, in place of one from an earlier source; a second one from the same source is an error. */
+    void route(String where, Route route) {
+        if (!isSecond(where, route.prefix(), "this prefix has a route already")) {
+            routes.put(route.prefix(), route);
+        }
+    }
+
+    /**
+     * Adds a service, or gives one that is known already further settings; a second time from the same source is
+     * an error. One that is not on the class path is taken for one that will be deployed.
+     *
+     * @param added its name and what is new: a class, else it is what it was, or the name without its version;
+     *     settings put over those that there are; the others stay, or are the defaults
+     */
+    void service(String where, Values added) {
+        String name = added.get(ServiceTable.NAME);
+        if (!isSecond(where, name, "service " + name + " has settings already")) {
+            put(where, name, added);
+        }
+    }
+
+    private void put(String where, String name, Values added) {
+        ServiceDefinition known = services.get(name);
+        String className = added.find(ServiceTable.CLASS);
+        String wanted = className == null ? withoutVersion(name) : className;
+        Values merged = ServiceTable.merged(given.get(name), added);
+        if (known == null && className == null && !ServiceClasses.exists(wanted)) {
+            given.put(name, merged);
+            deployedWhere.put(name, where);
+            return;
+        }
+        Supplier<? extends Service> factory =
+                known != null && className == null ? known.factory() : ServiceClasses.factory(wanted);
+        given.put(name, merged);
+        ServiceSettings settings = ServiceTable.settings(merged);
+        ServiceHealth life = new ServiceHealth(
+                settings.limits().processors(), settings.limits().allocationBytesPerSecond());
+        Placement placement = new Placement(EnumSet.allOf(Level.class), settings.level());
+        services.put(
+                name,
+                new ServiceDefinition(name, "", factory, settings.config(), settings.failurePolicy(), life, placement));
+    }
+
+    /** Places a service that is there, or will be deployed; its other settings stay. */
+    void place(String where, String name, Placement.Wanted level) {
+        if (!isSecond(where, "level of " + name, "service " + name + " has a level already")) {
+            Values added = new Values();
+            added.put(ServiceTable.NAME, name, where);
+            added.put(ServiceTable.LEVEL, level, where);
+            put(where, name, added);
+        }
+    }
+
+    /** The full name of a service: one without a dot is among those that ship with the node. */
+    public static String serviceName(String text) {
+        if (!text.matches("[\\p{L}_$][\\p{L}\\p{N}_$.]*(:[\\w.+-]+)?")) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no service name: NAME, package.NAME or package.NAME:VERSION is wanted");
+        }
+        return withoutVersion(text).indexOf('.') < 0 ? ServiceClasses.SHORT_NAME_PACKAGE + text : text;
+    }
+
+    /** Looks at what only shows when file and command line have been read. */
+    public void check() {
+        NodeSettings.TLS.check(values, problems);
+        checkTlsAddresses();
+        AdminConfig admin = AdminConfig.of(values);
+        ClusterSettings cluster = new ClusterSettings(values, admin);
+        if (!cluster.isConfigured()) {
+            checkTrust(); // Else directors may say whose code runs.
+        }
+        int interfaces = values.get(NodeSettings.INTERFACES).size();
+        if (interfaces > KernelConfig.MAX_INTERFACES) {
+            problems.add(
+                    values.where(NodeSettings.INTERFACES),
+                    interfaces + " interfaces: must be at most " + KernelConfig.MAX_INTERFACES);
+        }
+        cluster.check(problems);
+        boolean isServedByTls = values.get(NodeSettings.DEPLOY_TLS);
+        if (!NodeSettings.TLS.hasCertificate(values) && (isServedByTls || admin.tls())) {
+            problems.add(
+                    values.where(isServedByTls ? NodeSettings.DEPLOY_TLS : NodeSettings.ADMIN_TLS),
+                    "a server must show a certificate; name files of a certificate and its key under tls");
+        }
+    }
+
+    private void checkTlsAddresses() {
+        List<InetSocketAddress> tls = values.get(NodeSettings.TLS_ADDRESSES);
+        String where = values.where(NodeSettings.TLS_ADDRESSES);
+        if (!tls.isEmpty() && !NodeSettings.TLS.hasCertificate(values)) {
+            problems.add(
+                    where,
+                    "a server must show a certificate; name files of a certificate and its key under tls, or with "
+                            + "--tls-cert and --tls-key");
+        }
+        for (InetSocketAddress address : tls) {
+            if (address.getPort() != 0 && values.get(NodeSettings.TCP).contains(address)) {
+                problems.add(
+                        where,
+                        Endpoint.toString(address) + " is in tcp too, and one address is plain or TLS; remove one");
+            }
+        }
+    }
+
+    private void checkTrust() {
+        if (deploy().isConfigured()) {
+            return;
+        }
+        deployedWhere.forEach((name, where) -> problems.add(
+                where,
+                "class " + name + " is not on the class path: add its jar to it, correct the name, or say in 'deploy' "
+                        + "whose code may be fetched"));
+        if (!values.get(NodeSettings.REPOSITORIES).isEmpty()
+                || !values.get(NodeSettings.NEIGHBOURS).isEmpty()) {
+            problems.add(
+                    "deploy",
+                    "there are places to fetch code from, and nobody is trusted: add a publisher's key under "
+                            + "deploy.trust, or --trust FILE");
+        }
+    }
+
+    private DeploySettings deploy() {
+        Map<String, ServiceSettings> deployed = new HashMap<>();
+        given.forEach((name, service) -> {
+            if (deployedWhere.containsKey(name)) {
+                deployed.put(name, ServiceTable.settings(service));
+            }
+        });
+        return new DeploySettings(values, deployed);
+    }
+
+    /** All settings; to be used only when no problem was found. */
+    public NodeConfig build() {
+        List<InetSocketAddress> tcp = values.get(NodeSettings.TCP);
+        TlsFiles tls = NodeSettings.TLS.files(values);
+        AdminConfig admin = AdminConfig.of(values);
+        MembershipSettings cluster = new ClusterSettings(values, admin)
+                .build(CodeStore.folder(values, tcp.isEmpty() ? 0 : tcp.get(0).getPort()), tls);
+        EeConfig environment = new EeConfig(
+                        tcp,
+                        values.get(NodeSettings.UDP_ADDRESSES),
+                        values.get(NodeSettings.TYPE_ID),
+                        values.get(NodeSettings.TRANSPORT),
+                        values.get(NodeSettings.UNKNOWN_SERVICE),
+                        values.get(NodeSettings.MAX_STREAMS),
+                        values.get(NodeSettings.HOP_BUDGET),
+                        values.get(NodeSettings.INBOX),
+                        values.get(NodeSettings.FIRST_PACKET),
+                        values.get(NodeSettings.CONNECT),
+                        values.get(NodeSettings.STALL),
+                        values.get(NodeSettings.LINGER))
+                .bounding(new UdpBounds(
+                        values.get(NodeSettings.UDP_GROWTH),
+                        values.get(NodeSettings.UDP_BYTES).intValue(),
+                        values.get(NodeSettings.UDP_ANSWER_GROWTH),
+                        values.get(NodeSettings.UDP_AMPLIFIERS)))
+                .limiting(new StreamLimits(
+                        values.get(NodeSettings.MAX_STREAMS_PER_PEER),
+                        values.get(NodeSettings.MAX_BRANCHES),
+                        values.get(NodeSettings.IDLE)))
+                .withTls(values.get(NodeSettings.TLS_ADDRESSES), tls)
+                .waitingForCode(values.get(NodeSettings.FETCH_TOTAL_TIMEOUT).multipliedBy(2));
+        return new NodeConfig(
+                values,
+                environment,
+                List.copyOf(routes.values()),
+                List.copyOf(services.values()),
+                Map.copyOf(given),
+                qos,
+                deploy(),
+                new KernelConfig(
+                        values.get(NodeSettings.LEVELS),
+                        values.get(NodeSettings.INTERFACES),
+                        values.get(NodeSettings.UNKNOWN_UP)),
+                cluster != null ? admin.fixed() : admin,
+                cluster);
+    }
+
+    private boolean isSecond(String where, Object what, String problem) {
+        String first = givenBySource.putIfAbsent(what, where);
+        if (first != null) {
+            problems.add(where, problem + ", given by " + first + "; remove one");
+        }
+        return first != null;
+    }
+
+    private static String withoutVersion(String name) {
+        int colon = name.indexOf(':');
+        return colon < 0 ? name : name.substring(0, colon);
+    }
+}

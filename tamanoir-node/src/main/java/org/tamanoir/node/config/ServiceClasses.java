@@ -1,0 +1,63 @@
+package org.tamanoir.node.config;
+
+import java.util.Iterator;
+import java.util.Map;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.deploy.ServiceFactory;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+
+/** Finds services on the class path. Makes no instance and runs no code of theirs. */
+final class ServiceClasses {
+    /** What packages of the class path's own services are called; short names stand for classes in it. */
+    static final String SHORT_NAME_PACKAGE = "org.tamanoir.services.";
+
+    private ServiceClasses() {}
+
+    /** Services that announce themselves in {@code META-INF/services}, with default settings, by name. */
+    static Map<String, ServiceDefinition> discover(Problems problems) {
+        Map<String, ServiceDefinition> found = new TreeMap<>();
+        Iterator<ServiceLoader.Provider<Service>> providers =
+                ServiceLoader.load(Service.class).stream().iterator();
+        try {
+            while (providers.hasNext()) {
+                Class<? extends Service> type = providers.next().type();
+                found.put(
+                        type.getName(),
+                        new ServiceDefinition(
+                                type.getName(), ServiceFactory.of(type), ServiceConfig.EMPTY, FailurePolicy.DROP));
+            }
+        } catch (ServiceConfigurationError | IllegalArgumentException e) {
+            problems.add("class path", e.getMessage() + "; correct META-INF/services or remove the jar");
+        }
+        return found;
+    }
+
+    /** Whether the class path has a class of this name. */
+    static boolean exists(String className) {
+        return Thread.currentThread().getContextClassLoader().getResource(className.replace('.', '/') + ".class")
+                != null;
+    }
+
+    /**
+     * A maker of instances of the class with this name.
+     *
+     * @throws IllegalArgumentException in one line, if it is missing or no service
+     */
+    static Supplier<Service> factory(String className) {
+        try {
+            ClassLoader loader = Thread.currentThread().getContextClassLoader();
+            return ServiceFactory.of(Class.forName(className, false, loader));
+        } catch (ClassNotFoundException e) {
+            throw new IllegalArgumentException(
+                    "class " + className + " is not on the class path: add its jar to it, or correct the name", e);
+        } catch (LinkageError e) {
+            throw new IllegalArgumentException("class " + className + " cannot be loaded: " + e, e);
+        }
+    }
+}

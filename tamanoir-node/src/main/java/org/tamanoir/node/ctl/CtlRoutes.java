@@ -1,0 +1,138 @@
+package org.tamanoir.node.ctl;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.node.cli.CommandException;
+import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.Version;
+import org.tamanoir.node.config.Choice;
+import org.tamanoir.node.config.Quantity;
+import org.tamanoir.node.config.RouteTable;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Route;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code tamanoir ctl routes}: the routes of a running node. */
+@Command(name = "routes", mixinStandardHelpOptions = true, versionProvider = Version.class)
+final class CtlRoutes implements Runnable {
+    /** The node takes requests of 64 KiB at most. */
+    private static final int MAX_BYTES = 64 << 10;
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CtlCommand ctl;
+
+    /** Made by picocli. */
+    CtlRoutes() {}
+
+    @Override
+    public void run() {
+        list();
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void list() {
+        ctl.show("/v1/routes", CtlTables::routes);
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void put(
+            @Parameters(
+                            arity = "1..*",
+                            paramLabel = "PREFIX=HOST:PORT[,WORD...]",
+                            description =
+                                    "As the option --route of the command node; 'destination' in place of the host delivers directly.")
+                    List<String> routes) {
+        List<Route> parsed = routes.stream().map(route -> route(route, "")).toList();
+        for (Route route : parsed) {
+            ctl.change(
+                    "PUT",
+                    path(route.prefix().toString()),
+                    fields(route),
+                    (answer, lines) -> lines.accept("route set: " + CtlTables.route(answer)));
+        }
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void remove(
+            @Parameters(arity = "1..*", paramLabel = "PREFIX", description = "As in 10.0.0.0/8.")
+                    List<String> prefixes) {
+        for (String prefix : prefixes) {
+            ctl.change(
+                    "DELETE",
+                    path(prefix),
+                    null,
+                    (answer, lines) -> lines.accept("route removed: " + CtlTables.route(answer)));
+        }
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void replace(
+            @Parameters(
+                            paramLabel = "FILE",
+                            description =
+                                    "One route a line, as 'put' takes them; empty lines and those that begin with # do not "
+                                            + "count. Without any route nothing leaves the node any more.")
+                    Path file) {
+        List<Map<String, Object>> routes = new ArrayList<>();
+        int number = 0;
+        for (String line : lines(file)) {
+            number++;
+            String text = line.strip();
+            if (!text.isEmpty() && !text.startsWith("#")) {
+                Route route = route(text, file + ":" + number + ": ");
+                Map<String, Object> fields = fields(route);
+                fields.put("prefix", route.prefix().toString());
+                routes.add(fields);
+            }
+        }
+        ctl.change("PUT", "/v1/routes", Map.of("routes", routes), CtlTables::routes);
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return new String(SmallFile.read(file, MAX_BYTES), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+        } catch (SmallFile.TooLargeException e) {
+            throw new CommandException(
+                    ExitCode.USAGE, file + ": it is larger than " + Quantity.toString(MAX_BYTES) + "; shorten it", e);
+        } catch (IOException e) {
+            throw new CommandException(
+                    ExitCode.USAGE, file + ": cannot be read: no such file, or no permission; correct the path", e);
+        }
+    }
+
+    private static String path(String prefix) {
+        return "/v1/routes/" + CtlCommand.encoded(prefix);
+    }
+
+    private static Route route(String text, String where) {
+        try {
+            return RouteTable.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(ExitCode.USAGE, where + text + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Makes the request's fields. */
+    private static Map<String, Object> fields(Route route) {
+        NextHop next = route.nextHop();
+        Map<String, Object> fields = new LinkedHashMap<>();
+        if (next.address() != null) {
+            fields.put("address", next.address().getHostAddress());
+        }
+        fields.put("port", next.port());
+        fields.put("transport", Choice.word(next.transport(), Choice.TRANSPORTS));
+        fields.put("kind", Choice.word(next.kind(), Choice.KINDS));
+        return fields;
+    }
+}

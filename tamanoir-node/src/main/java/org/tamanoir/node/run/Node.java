@@ -1,0 +1,318 @@
+package org.tamanoir.node.run;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.cluster.Membership;
+import org.tamanoir.cluster.MembershipSettings;
+import org.tamanoir.cluster.MembershipStatus;
+import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.deploy.CodeCache;
+import org.tamanoir.deploy.CodeFetcher;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.kernel.KernelBridge;
+import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.manager.DeploymentConfig;
+import org.tamanoir.manager.ManagerException;
+import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.manager.TrustStore;
+import org.tamanoir.node.admin.AccessLog;
+import org.tamanoir.node.admin.AdminServer;
+import org.tamanoir.node.admin.AdminSettings;
+import org.tamanoir.node.config.AdminConfig;
+import org.tamanoir.node.config.CodeStore;
+import org.tamanoir.node.config.ConfigText;
+import org.tamanoir.node.config.DeploySettings;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.NodeConfig;
+import org.tamanoir.node.config.NodeSettings;
+import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.qdisc.Disciplines;
+import org.tamanoir.repository.CodeServer;
+import org.tamanoir.repository.Token;
+import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.tls.TlsFiles;
+
+/**
+ * A whole node: the execution environment, its manager, and the servers by which other nodes get its code and people
+ * look at it.
+ *
+ * <p>Thread contract: one thread starts it and one stops it; the rest is any thread's.
+ */
+public final class Node {
+    private static final Logger LOG = LoggerFactory.getLogger(Node.class);
+
+    /** A source of code that failed is asked again after the first, which doubles up to the second. */
+    private static final Duration BACK_OFF = Duration.ofSeconds(1);
+
+    private static final Duration MAX_BACK_OFF = Duration.ofMinutes(1);
+
+    private final NodeConfig config;
+    private final Duration backOff;
+    private final ServiceCatalog catalog = new ServiceCatalog();
+    private final RoutingTable routes;
+    private final ExecutionEnvironment environment;
+    /** What was opened, to be closed in the opposite order. */
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    private final Map<String, String> servers = new LinkedHashMap<>();
+    private @Nullable ActiveNodeManager manager;
+    private @Nullable Membership membership;
+
+    /**
+     * A node that is not started.
+     *
+     * @throws RuntimeException in one line, if the host lacks what it needs
+     */
+    public Node(NodeConfig config) {
+        this(config, BACK_OFF);
+    }
+
+    /** A node that asks sources of code again sooner. */
+    Node(NodeConfig config, Duration backOff) {
+        this.config = config;
+        this.backOff = backOff;
+        config.services().forEach(catalog::add);
+        routes = new RoutingTable(config.routes());
+        environment = new ExecutionEnvironment(config.environment(), routes, catalog);
+    }
+
+    /**
+     * Opens the sockets and begins to accept; packets cross from then on, while the servers start.
+     *
+     * @throws IOException in one line, if something that was asked for cannot be had; nothing is left open then
+     */
+    void start() throws IOException {
+        try {
+            joinCluster();
+            DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;
+            ActiveNodeManager started = new ActiveNodeManager(environment, catalog, routes, deployment);
+            manager = started;
+            opened.push(started);
+            AccessLog log = config.admin().accessLog() == null
+                    ? null
+                    : AccessLog.open(config.admin().accessLog());
+            if (log != null) {
+                opened.push(log);
+                environment.onStreamEnd(log);
+            }
+            Disciplines.problems().forEach(problem -> LOG.warn("quality of service: {}", problem));
+            environment.qos(config.qos());
+            NodeOs levels = KernelBridge.open(config.levels());
+            opened.push(levels);
+            environment.levels(levels);
+            environment.start();
+            started.placeAll();
+            if (deployment != null) {
+                environment.background("warm-up", new WarmUp()).start();
+                serveCode(deployment.cache(), started);
+            }
+            serveAdmin(started);
+            started.ready(null);
+            serveCluster(started);
+        } catch (IOException | RuntimeException e) {
+            stop(Duration.ZERO);
+            throw e;
+        }
+    }
+
+    /** Before anything else: directors say where code comes from, and give the host addresses to listen on. */
+    private void joinCluster() throws IOException {
+        MembershipSettings cluster = config.cluster();
+        if (cluster == null) {
+            return;
+        }
+        Membership joining = new Membership(cluster);
+        membership = joining;
+        opened.push(joining); // First in, last out: it takes the host's set-up back when streams have ended.
+        joining.join();
+        try {
+            config.deploy().add(joining.code());
+        } catch (IllegalArgumentException e) {
+            throw new IOException("code sources of the cluster: " + e.getMessage(), e);
+        }
+    }
+
+    private void serveCluster(ActiveNodeManager manager) {
+        Membership joined = membership;
+        if (joined != null) {
+            List<InetSocketAddress> tcp = new ArrayList<>(environment.tcpAddresses());
+            tcp.addAll(environment.tlsAddresses());
+            joined.serve(service -> deploy(manager, service), tcp, environment.udpAddresses());
+        }
+    }
+
+    /** As a director wants it; one of the class path is there already. */
+    private static String deploy(ActiveNodeManager manager, String service) throws ClusterException {
+        boolean ships = manager.services().stream()
+                .anyMatch(status -> status.version().isEmpty() && status.name().equals(service));
+        if (ships) {
+            return service;
+        }
+        try {
+            ServiceStatus deployed = manager.deploy(service, false);
+            return deployed.name() + ":" + deployed.version();
+        } catch (ManagerException e) {
+            throw new ClusterException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** What the node knows as a back-end; null when it is none. */
+    @Nullable
+    MembershipStatus cluster() {
+        Membership joined = membership;
+        return joined == null ? null : joined.status();
+    }
+
+    /** Other nodes get the code that this one runs, and learn where from packets that go to them. */
+    private void serveCode(CodeCache cache, ActiveNodeManager manager) throws IOException {
+        Optional<InetSocketAddress> given = config.find(NodeSettings.CODE_SERVER);
+        if (given != null && given.isEmpty()) {
+            return;
+        }
+        InetSocketAddress wanted = given == null ? besideStreams() : given.orElseThrow();
+        CodeServer server = CodeServer.start(
+                wanted,
+                config.get(NodeSettings.DEPLOY_TLS) ? files() : null,
+                path -> cache.file(path, manager::isServed));
+        opened.push(server);
+        environment.advertise(server.address());
+        servers.put("code server", Endpoint.toString(server.address()));
+    }
+
+    /** The first address that TCP streams come to, with a free port. */
+    private InetSocketAddress besideStreams() {
+        return environment.tcpAddresses().stream()
+                .findFirst()
+                .map(beside -> new InetSocketAddress(beside.getAddress(), 0))
+                .orElseGet(() -> new InetSocketAddress("127.0.0.1", 0));
+    }
+
+    /** At the port that the operator gave, or else at the usual one or, when that is taken, a free one. */
+    private void serveAdmin(ActiveNodeManager manager) throws IOException {
+        AdminConfig admin = config.admin();
+        if (admin.listen() == null) {
+            return;
+        }
+        Token token = admin.tokenFile() == null ? null : Token.read(admin.tokenFile());
+        AdminServer server;
+        try {
+            server = startAdmin(manager, admin, admin.listen(), token);
+        } catch (IOException e) {
+            if (admin.portIsGiven()) {
+                throw e;
+            }
+            server = startAdmin(
+                    manager, admin, new InetSocketAddress(admin.listen().getAddress(), 0), token);
+        }
+        opened.push(server);
+        servers.put("admin API", (admin.tls() ? "https://" : "http://") + Endpoint.toString(server.address()));
+    }
+
+    private AdminServer startAdmin(
+            ActiveNodeManager manager, AdminConfig admin, InetSocketAddress address, @Nullable Token token)
+            throws IOException {
+        AdminServer server = new AdminServer(
+                manager,
+                new AdminSettings(
+                        address, token, admin.readOnly(), Set.copyOf(admin.hosts()), admin.tls() ? files() : null),
+                () -> ConfigText.of(config, manager.routes(), manager.qos()));
+        Membership joined = membership;
+        server.cluster(this::cluster, from -> joined != null && joined.isDirector(from));
+        try {
+            server.start();
+            return server;
+        } catch (IOException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    private @Nullable TlsFiles files() {
+        return config.environment().tlsFiles();
+    }
+
+    /** The node's HTTP servers with their addresses. */
+    Map<String, String> servers() {
+        return Collections.unmodifiableMap(servers);
+    }
+
+    private DeploymentConfig deployment() throws IOException {
+        CodeCache cache = CodeStore.open(
+                config,
+                config.environment().tcp().stream()
+                        .findFirst()
+                        .map(InetSocketAddress::getPort)
+                        .orElse(0));
+        opened.push(cache);
+        TlsFiles files = files();
+        DeploySettings settings = config.deploy();
+        TrustStore trust = TrustStore.open(settings.policy(), cache.folder().resolve("revoked"));
+        CodeFetcher fetcher = new CodeFetcher(
+                new CodeFetcher.Settings(
+                        settings.repositories(),
+                        config.get(NodeSettings.FETCH_CONNECT_TIMEOUT),
+                        config.get(NodeSettings.FETCH_IDLE_TIMEOUT),
+                        config.get(NodeSettings.FETCH_TOTAL_TIMEOUT),
+                        config.get(NodeSettings.MAX_JAR),
+                        config.get(NodeSettings.MAX_UNPACKED),
+                        backOff,
+                        MAX_BACK_OFF,
+                        files == null ? null : files.context()),
+                cache,
+                trust);
+        opened.push(fetcher);
+        return new DeploymentConfig(
+                fetcher,
+                cache,
+                trust,
+                config.get(NodeSettings.ON_DEMAND),
+                config.get(NodeSettings.NEIGHBOURS),
+                config.get(NodeSettings.DEPLOY_TLS),
+                settings::of);
+    }
+
+    /**
+     * Takes leave of the cluster, lets streams finish until the deadline, then ends.
+     *
+     * @return streams that had to be cut
+     */
+    int stop(Duration deadline) {
+        Membership joined = membership;
+        if (joined != null) {
+            joined.leave(); // Packets come until all directors know.
+        }
+        ActiveNodeManager known = manager;
+        if (known != null) {
+            known.ready("the node stops");
+        }
+        // Streams of the cluster end while the node still serves: one over UDP has no end that it could see.
+        Duration left = joined == null ? deadline : joined.drain(deadline);
+        int cut = environment.stop(left);
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                LOG.warn("not closed in order: {}", e.toString());
+            }
+        }
+        return cut;
+    }
+
+    public ExecutionEnvironment environment() {
+        return environment;
+    }
+}

@@ -1,0 +1,131 @@
+package org.tamanoir.node.run;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.Output;
+import org.tamanoir.node.config.ConfigFile;
+import org.tamanoir.node.config.NodeConfigBuilder;
+import org.tamanoir.node.config.NodeSettings;
+import org.tamanoir.node.config.Overrides;
+import org.tamanoir.node.config.Problems;
+import org.tamanoir.node.config.Quantity;
+import org.tamanoir.node.config.Setting;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tamanoir node}: puts configuration file and options together, then checks them or runs a node. */
+@Command(name = "node", mixinStandardHelpOptions = true, sortOptions = false)
+public final class NodeCommand implements Callable<Integer> {
+    private static final Duration MIN_STATS = Duration.ofMillis(100);
+    private static final Duration MAX_STATS = Duration.ofHours(1);
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Option(
+            names = {"-c", "--config"},
+            paramLabel = "FILE")
+    private @Nullable Path file;
+
+    @Option(names = "--listen", paramLabel = "HOST:PORT")
+    private List<String> listen = new ArrayList<>();
+
+    @Option(names = "--route", paramLabel = "PREFIX=HOST:PORT[,WORD...]")
+    private List<String> routes = new ArrayList<>();
+
+    @Option(names = "--direct", paramLabel = "PREFIX")
+    private List<String> direct = new ArrayList<>();
+
+    @Option(names = "--service", paramLabel = "NAME[,KEY=VALUE...]")
+    private List<String> services = new ArrayList<>();
+
+    @Option(names = "--place", paramLabel = "NAME=LEVEL")
+    private List<String> places = new ArrayList<>();
+
+    @Option(names = "--qos", paramLabel = "FILE")
+    private @Nullable Path qos;
+
+    @Option(names = "--validate")
+    private boolean validate;
+
+    @Option(names = "--json")
+    private boolean json;
+
+    @Option(names = "--stats", paramLabel = "TIME")
+    private @Nullable String stats;
+
+    /** Made by picocli. */
+    NodeCommand() {}
+
+    /** Adds the options of the settings to those of the fields here. */
+    public static void addSettings(CommandSpec node) {
+        NodeSettings.withOption().forEach(setting -> node.addOption(setting.spec()));
+    }
+
+    @Override
+    public Integer call() {
+        Problems problems = new Problems();
+        NodeConfigBuilder settings = new NodeConfigBuilder(problems);
+        if (file != null) {
+            ConfigFile.read(file, settings);
+        }
+        override(new Overrides(settings));
+        settings.check();
+        Duration statsInterval = statsInterval(problems);
+        if (!problems.isEmpty()) {
+            problems.lines().forEach(spec.commandLine().getErr()::println);
+            return ExitCode.USAGE;
+        }
+        if (validate) {
+            spec.commandLine().getOut().println((file == null ? "command line" : file) + ": OK");
+            return ExitCode.OK;
+        }
+        Output output =
+                new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal());
+        NodeReport report = new NodeReport(output);
+        return new NodeProcess(settings.build(), report, statsInterval).run();
+    }
+
+    private void override(Overrides overrides) {
+        routes.forEach(overrides::route);
+        direct.forEach(overrides::direct);
+        services.forEach(overrides::service);
+        places.forEach(overrides::place);
+        overrides.qos(qos);
+        for (Setting<?> setting : NodeSettings.withOption()) {
+            OptionSpec given = spec.commandLine().getParseResult().matchedOption(setting.option());
+            if (given != null) {
+                overrides.setting(setting, texts(given.getValue()));
+            }
+        }
+        overrides.listen(listen);
+    }
+
+    private static List<String> texts(Object value) {
+        return value instanceof List<?> list
+                ? list.stream().map(String::valueOf).toList()
+                : List.of(value.toString());
+    }
+
+    /** Null = no rates. */
+    private @Nullable Duration statsInterval(Problems problems) {
+        if (stats == null) {
+            return json || Output.isTerminal() ? Duration.ofSeconds(1) : null;
+        }
+        try {
+            return Quantity.duration(stats, MIN_STATS, MAX_STATS);
+        } catch (IllegalArgumentException e) {
+            problems.add("--stats", String.valueOf(e.getMessage()));
+            return null;
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package org.tamanoir.node.run;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.cluster.MembershipStatus;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.node.cli.CommandException;
+import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.NodeConfig;
+import org.tamanoir.node.config.NodeSettings;
+import org.tamanoir.service.StreamInfo;
+import org.tamanoir.traffic.TrafficSnapshot;
+
+/**
+ * A node as a process: starts it, reports rates, and stops it in order. {@link #run} belongs to the thread that
+ * started the program; {@link #stop} may be called by any, the shutdown hook does.
+ */
+final class NodeProcess {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeProcess.class);
+    private static final Duration NEVER = Duration.ofDays(365);
+
+    private final NodeConfig config;
+    private final NodeReport report;
+    private final Duration statsInterval;
+    private final Node node;
+    private final ExecutionEnvironment environment;
+    private final CountDownLatch stopping = new CountDownLatch(1);
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final Object stopOnce = new Object();
+    private boolean interrupted;
+
+    /**
+     * A node that is not started.
+     *
+     * @param statsInterval null = no rates
+     * @throws CommandException if the host lacks what it needs
+     */
+    NodeProcess(NodeConfig config, NodeReport report, @Nullable Duration statsInterval) {
+        this.config = config;
+        this.report = report;
+        this.statsInterval = statsInterval == null ? NEVER : statsInterval;
+        try {
+            node = new Node(config);
+            environment = node.environment();
+        } catch (RuntimeException e) {
+            throw cannotStart(e);
+        }
+    }
+
+    private static CommandException cannotStart(Exception e) {
+        String what = e.getMessage() == null ? e.toString() : e.getMessage();
+        return new CommandException(ExitCode.USAGE, "the node cannot start: " + what, e);
+    }
+
+    /**
+     * Starts the node and returns when it has stopped.
+     *
+     * @throws CommandException if it cannot start
+     */
+    int run() {
+        LastWords lastWords = new LastWords();
+        environment.onCoreThreadLoss(lastWords);
+        try {
+            return serve();
+        } catch (Error e) {
+            lastWords.accept("main", e);
+            return ExitCode.LOST;
+        }
+    }
+
+    private int serve() {
+        try {
+            node.start();
+        } catch (IOException | RuntimeException e) {
+            throw cannotStart(e);
+        }
+        Thread hook = new Thread(this::stop, "tamanoir-shutdown");
+        Runtime.getRuntime().addShutdownHook(hook);
+        report.started(
+                texts(environment.tcpAddresses()),
+                texts(environment.tlsAddresses()),
+                texts(environment.udpAddresses()),
+                environment.transport(),
+                environment.levels().levels(),
+                config.services(),
+                config.routes().size(),
+                node.servers());
+        MembershipStatus cluster = node.cluster();
+        if (cluster != null) {
+            report.cluster(cluster);
+        }
+        TrafficSnapshot last = environment.traffic();
+        long lastNs = System.nanoTime();
+        while (!isStopped()) {
+            if (stopping.getCount() > 0) {
+                TrafficSnapshot now = environment.traffic();
+                long nowNs = System.nanoTime();
+                reportRates(new NodeReport.Interval(last, now, (nowNs - lastNs) / 1e9, streams()));
+                last = now;
+                lastNs = nowNs;
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    /** Returns when all of the node has ended; the first call stops it. */
+    void stop() {
+        stopping.countDown();
+        synchronized (stopOnce) {
+            if (stopped.getCount() == 0) {
+                return;
+            }
+            synchronized (report) {
+                report.stopping(streams(), config.get(NodeSettings.DRAIN));
+            }
+            int cutStreams = node.stop(config.get(NodeSettings.DRAIN));
+            synchronized (report) {
+                report.stopped(environment.traffic(), cutStreams);
+            }
+            stopped.countDown();
+        }
+    }
+
+    /**
+     * Waits, for the interval of rates at most; whether the node has stopped. Only {@link #stop} ends a node: whoever
+     * interrupts this thread is not the node but a service in its JVM.
+     */
+    private boolean isStopped() {
+        long endNs = System.nanoTime() + statsInterval.toNanos();
+        while (true) {
+            try {
+                if (stopping.await(endNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                    stopped.await();
+                    return true;
+                }
+                return false;
+            } catch (InterruptedException e) {
+                if (!interrupted) {
+                    interrupted = true;
+                    LOG.warn("somebody interrupted the node's main thread, a service perhaps: ignored, now and later");
+                }
+            }
+        }
+    }
+
+    private void reportRates(NodeReport.Interval interval) {
+        synchronized (report) {
+            if (stopping.getCount() > 0) {
+                report.rates(interval);
+            }
+        }
+    }
+
+    private int streams() {
+        return (int) environment.instances().stream()
+                .map(InstanceStatus::stream)
+                .filter(stream -> stream.transport() == StreamInfo.Transport.TCP)
+                .map(StreamInfo::peer)
+                .distinct()
+                .count();
+    }
+
+    private static List<String> texts(List<InetSocketAddress> addresses) {
+        return addresses.stream().map(Endpoint::toString).toList();
+    }
+}

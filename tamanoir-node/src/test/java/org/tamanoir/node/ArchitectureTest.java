@@ -1,0 +1,90 @@
+package org.tamanoir.node;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** The rooms of the modules of node and cluster, and what each may see. */
+@AnalyzeClasses(
+        packages = {"org.tamanoir.node", "org.tamanoir.cluster"},
+        importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+    @ArchTest
+    static final ArchRule arrowsPointOneWay = layeredArchitecture()
+            .consideringOnlyDependenciesInAnyPackage("org.tamanoir.node..")
+            .layer("main")
+            .definedBy("org.tamanoir.node")
+            .layer("demo")
+            .definedBy("org.tamanoir.node.demo..")
+            .layer("director")
+            .definedBy("org.tamanoir.node.director..")
+            .layer("ctl")
+            .definedBy("org.tamanoir.node.ctl..")
+            .layer("run")
+            .definedBy("org.tamanoir.node.run..")
+            .layer("load")
+            .definedBy("org.tamanoir.node.load..")
+            .layer("author")
+            .definedBy("org.tamanoir.node.author..")
+            .layer("admin")
+            .definedBy("org.tamanoir.node.admin..")
+            .layer("config")
+            .definedBy("org.tamanoir.node.config..")
+            .layer("cli")
+            .definedBy("org.tamanoir.node.cli..")
+            .whereLayer("main")
+            .mayNotBeAccessedByAnyLayer()
+            .whereLayer("demo")
+            .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("director")
+            .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("author")
+            .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("ctl")
+            .mayOnlyBeAccessedByLayers("main", "director")
+            .whereLayer("run")
+            .mayOnlyBeAccessedByLayers("main", "demo")
+            .whereLayer("load")
+            .mayOnlyBeAccessedByLayers("main", "demo")
+            .whereLayer("admin")
+            .mayOnlyBeAccessedByLayers("run", "director")
+            .whereLayer("config")
+            .mayOnlyBeAccessedByLayers("admin", "run", "ctl", "load", "author", "director", "demo");
+
+    @ArchTest
+    static final ArchRule aClusterStandsOnItsTable = layeredArchitecture()
+            .consideringOnlyDependenciesInAnyPackage("org.tamanoir.cluster..")
+            .layer("cluster")
+            .definedBy("org.tamanoir.cluster")
+            .layer("setup")
+            .definedBy("org.tamanoir.cluster.setup")
+            .layer("config")
+            .definedBy("org.tamanoir.cluster.config")
+            .layer("lvs")
+            .definedBy("org.tamanoir.cluster.lvs")
+            .whereLayer("cluster")
+            .mayNotBeAccessedByAnyLayer()
+            .whereLayer("setup")
+            .mayOnlyBeAccessedByLayers("cluster")
+            .whereLayer("config")
+            .mayOnlyBeAccessedByLayers("cluster", "setup")
+            .whereLayer("lvs")
+            .mayNotAccessAnyLayer();
+
+    @ArchTest
+    static final ArchRule roomsDoNotDependOnEachOtherInCircles =
+            slices().matching("org.tamanoir.node.(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule yamlIsReadInOnePlace = noClasses()
+            .that()
+            .resideOutsideOfPackage("org.tamanoir.node.config..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.snakeyaml..");
+}

@@ -1,0 +1,146 @@
+package org.tamanoir.node.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.deploy.SigningKey;
+import org.tamanoir.tls.TestAuthority;
+import org.tamanoir.tls.TlsFiles;
+
+class DocumentedConfigurationTest {
+    /** Keys of mappings in lists, and of mappings by name. */
+    private static final List<String> STRUCTURED = List.of(
+            "routes.to",
+            "routes.via",
+            "routes.transport",
+            "routes.kind",
+            "routes.tls",
+            "services.name",
+            "services.class",
+            "services.failure-policy",
+            "services.level",
+            "services.limits.processors",
+            "services.limits.allocation",
+            "qos.classes.name",
+            "qos.classes.class-of-service",
+            "qos.classes.weight",
+            "qos.classes.limit-packets",
+            "qos.classes.limit-bytes",
+            "qos.default-class",
+            "qos.rules.service",
+            "qos.rules.source",
+            "qos.rules.destination",
+            "qos.rules.stream",
+            "qos.rules.class",
+            "qos.pre.discipline",
+            "qos.pre.processors",
+            "qos.pre.quantum",
+            "qos.links.name",
+            "qos.links.next-hops",
+            "qos.links.rate",
+            "qos.links.burst",
+            "qos.links.discipline",
+            "qos.links.excess",
+            "deploy.trust.key",
+            "deploy.trust.names",
+            "limits.udp-amplifiers.Gunzip");
+
+    private static final Path DOCUMENT = Path.of("..", "docs", "configuration.md");
+
+    @Test
+    void theExampleLoads(@TempDir Path folder) throws IOException {
+        Path key = folder.resolve("publisher");
+        SigningKey.generate().write(key);
+        Path token = Files.writeString(folder.resolve("admin.token"), "0123456789abcdef");
+        Problems problems = new Problems();
+        NodeConfigBuilder settings = new NodeConfigBuilder(problems);
+        TlsFiles tls = new TestAuthority(folder, "authority").files("node");
+        String example = example()
+                .replace("/etc/tamanoir/publisher", key.toString())
+                .replace("/etc/tamanoir/admin.token", token.toString())
+                .replace("/etc/tamanoir/cluster.token", token.toString())
+                .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())
+                .replace("/etc/tamanoir/authority.pem", String.valueOf(tls.trust()))
+                .replace("node4.example.net", "127.0.0.1");
+        ConfigFile.parse("example", example, settings);
+        settings.check();
+        assertThat(problems.lines()).isEmpty();
+        assertThat(settings.build().routes()).hasSize(4);
+    }
+
+    @Test
+    void theExampleHasEveryKeyAndTheTablesNameEveryKey() throws Exception {
+        Set<String> used = new TreeSet<>();
+        keys("", YamlTree.parse(example()), used);
+        used.remove("services.config.mark");
+        Set<String> expected = new TreeSet<>(STRUCTURED);
+        NodeSettings.ALL.forEach(setting -> expected.add(setting.path()));
+        expected.removeAll(Set.of("deploy.trust", "limits.udp-amplifiers"));
+        assertThat(used).isEqualTo(expected);
+        String document = Files.readString(DOCUMENT);
+        for (String key : used) {
+            assertThat(document).contains("`" + key.substring(key.lastIndexOf('.') + 1) + "`");
+        }
+    }
+
+    @Test
+    void theTablesSayWhatTheSettingsAre() throws Exception {
+        String document = Files.readString(DOCUMENT);
+        Map<String, List<String>> rows = new LinkedHashMap<>();
+        NodeSettings.ALL.forEach(setting -> rows.computeIfAbsent(setting.section(), section -> new ArrayList<>())
+                .add(setting.row(setting.key())));
+        rows.put(
+                "services",
+                ServiceTable.ALL.stream()
+                        .map(setting -> setting.row(setting.path()))
+                        .toList());
+        List.of(
+                        RouteTable.ROUTES,
+                        ServiceTable.LIMIT,
+                        QosTable.QOS,
+                        QosTable.CLASSES,
+                        QosTable.RULES,
+                        QosTable.PRE,
+                        QosTable.LINKS)
+                .forEach(records -> rows.put(
+                        records.toString(),
+                        records.settings().stream()
+                                .map(setting -> setting.row(setting.path()))
+                                .toList()));
+        rows.forEach((section, lines) -> assertThat(document).contains(String.join("\n", lines) + "\n"));
+    }
+
+    private static String example() throws IOException {
+        Matcher block = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(DOCUMENT));
+        List<String> examples = new ArrayList<>();
+        while (block.find()) {
+            examples.add(block.group(1));
+        }
+        assertThat(examples).hasSize(1);
+        return examples.get(0);
+    }
+
+    private static void keys(String path, YamlNode node, Set<String> keys) {
+        if (node instanceof YamlNode.Items list) {
+            list.items().forEach(item -> keys(path, item, keys));
+        } else if (node instanceof YamlNode.Fields mapping) {
+            for (YamlNode.Field field : mapping.fields()) {
+                keys(path.isEmpty() ? field.key() : path + "." + field.key(), field.value(), keys);
+            }
+        } else {
+            keys.add(path);
+        }
+    }
+}

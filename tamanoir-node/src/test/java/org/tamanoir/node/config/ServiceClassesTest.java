@@ -1,0 +1,60 @@
+package org.tamanoir.node.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.node.Announced;
+import org.tamanoir.service.Service;
+
+class ServiceClassesTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void eachStreamGetsAnInstanceOfItsOwn() {
+        Map<String, ServiceDefinition> services = ServiceClasses.discover(new Problems());
+        ServiceDefinition announced = Objects.requireNonNull(services.get(Announced.class.getName()));
+        assertThat(announced.factory().get())
+                .isInstanceOf(Announced.class)
+                .isNotSameAs(announced.factory().get());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "org.example.Gone",
+                "org.tamanoir.node.config.ServiceClassesTest",
+                "org.tamanoir.node.Unannounced$Hidden",
+                "two words"
+            })
+    void aJarThatAnnouncesWhatIsNoServiceIsAnError(String name) throws IOException {
+        Path announcement = folder.resolve("META-INF/services").resolve(Service.class.getName());
+        Files.createDirectories(announcement.getParent());
+        Files.writeString(announcement, name + "\n");
+        Problems problems = new Problems();
+
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
+            thread.setContextClassLoader(loader);
+            ServiceClasses.discover(problems);
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+
+        assertThat(problems.lines()).hasSize(1);
+        assertThat(problems.lines().get(0)).startsWith("class path: ").contains("; correct META-INF/services");
+    }
+}

@@ -1,0 +1,201 @@
+package org.tamanoir.node.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.node.Main;
+import org.tamanoir.node.Program;
+import org.tamanoir.node.cli.Output;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.NodeConfigBuilder;
+import org.tamanoir.node.config.Overrides;
+import org.tamanoir.node.config.Problems;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+@Timeout(60)
+class NodeProcessTest {
+    private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+    private static final int PATIENCE_MS = 20_000;
+
+    /** Tamanoir's Type ID, destination 10.0.2.7, payload "hello". */
+    private static final byte[] PACKET =
+            HexFormat.of().parseHex("0100544d00050019" + "00020003000000010a000207" + "68656c6c6f");
+
+    private static final byte[] PAYLOAD = "hello".getBytes(StandardCharsets.US_ASCII);
+
+    @Test
+    void aTerminatedNodeStopsInOrderAndAccountsForEveryPacket() throws Exception {
+        try (ServerSocket tcpEnd = new ServerSocket(0, 1, LOOPBACK);
+                DatagramSocket udpEnd = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
+            tcpEnd.setSoTimeout(PATIENCE_MS);
+            udpEnd.setSoTimeout(PATIENCE_MS);
+            Process node = Program.start(
+                    "node",
+                    "--listen",
+                    "0",
+                    "--json",
+                    "--stats",
+                    "100ms",
+                    "--drain",
+                    "5s",
+                    "--route",
+                    "10.0.2.0/24=127.0.0.1:" + tcpEnd.getLocalPort() + ",tcp,host",
+                    "--route",
+                    "10.0.2.6/31=127.0.0.1:" + udpEnd.getLocalPort() + ",udp,host",
+                    "--service",
+                    "Monitor,mark=7");
+            try (BufferedReader out = node.inputReader()) {
+                JsonNode started = json(out.readLine());
+                assertThat(started.get("event").asString()).isEqualTo("started");
+                assertThat(started.get("routes").asInt()).isEqualTo(2);
+
+                sendOverUdp(started.get("udp").get(0).asString(), PACKET);
+                byte[] datagram = new byte[2_000];
+                DatagramPacket received = new DatagramPacket(datagram, datagram.length);
+                udpEnd.receive(received);
+                assertThat(Arrays.copyOf(datagram, received.getLength())).endsWith(PAYLOAD);
+
+                byte[] other = PACKET.clone();
+                other[19] = 9;
+                sendOverTcp(started.get("tcp").get(0).asString(), other);
+                try (Socket stream = tcpEnd.accept()) {
+                    stream.setSoTimeout(PATIENCE_MS);
+                    byte[] bytes = stream.getInputStream().readNBytes(PACKET.length);
+                    assertThat(bytes).startsWith(1, 0, 0x54, 0x4d).contains(9);
+                }
+
+                node.toHandle().destroy(); // SIGTERM; Process.destroy would close the pipe too
+                List<String> lines = out.lines().toList();
+                JsonNode stopped = json(lines.get(lines.size() - 1));
+                assertThat(stopped.get("event").asString()).isEqualTo("stopped");
+                assertThat(stopped.get("packetsIn").asLong()).isEqualTo(2);
+                assertThat(stopped.get("packetsOut").asLong()).isEqualTo(2);
+                assertThat(stopped.get("unaccounted").asLong()).isZero();
+                assertThat(json(lines.get(lines.size() - 2)).get("event").asString())
+                        .isEqualTo("stopping");
+                assertThat(node.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS)).isTrue();
+                assertThat(node.exitValue()).isEqualTo(128 + 15);
+            } finally {
+                node.destroyForcibly();
+            }
+        }
+    }
+
+    @Test
+    void aTerminatedNodeLetsOpenStreamsFinish() throws Exception {
+        try (ServerSocket end = new ServerSocket(0, 1, LOOPBACK)) {
+            end.setSoTimeout(PATIENCE_MS);
+            String route = "10.0.2.0/24=127.0.0.1:" + end.getLocalPort() + ",host";
+            Process process = Program.start("node", "--tcp", "0", "--json", "--drain", "15s", "--route", route);
+            try (BufferedReader out = process.inputReader()) {
+                Endpoint node =
+                        Endpoint.parse(json(out.readLine()).get("tcp").get(0).asString(), 1);
+                try (Socket sender = new Socket(node.address(), node.port())) {
+                    sender.getOutputStream().write(PACKET);
+                    try (Socket stream = end.accept()) {
+                        stream.setSoTimeout(PATIENCE_MS);
+                        stream.getInputStream().readNBytes(PACKET.length);
+                        process.toHandle().destroy();
+                        assertThat(event(out, "stopping").get("streams").asInt())
+                                .isEqualTo(1);
+                        sender.getOutputStream().write(PACKET);
+                        sender.shutdownOutput();
+                        assertThat(stream.getInputStream().readAllBytes()).endsWith(PAYLOAD);
+                    }
+                }
+                JsonNode stopped = event(out, "stopped");
+                assertThat(stopped.get("streamsCut").asInt()).isZero();
+                assertThat(stopped.get("packetsIn").asLong()).isEqualTo(2);
+                assertThat(stopped.get("packetsOut").asLong()).isEqualTo(2);
+                assertThat(stopped.get("unaccounted").asLong()).isZero();
+                assertThat(process.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS)).isTrue();
+                assertThat(process.exitValue()).isEqualTo(128 + 15);
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+
+    private static JsonNode event(BufferedReader out, String name) throws IOException {
+        JsonNode event = json(out.readLine());
+        while (!event.get("event").asString().equals(name)) {
+            event = json(out.readLine());
+        }
+        return event;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--tcp", "--udp"})
+    void anAddressThatIsTakenIsOneLineAndCode2(String option) throws IOException {
+        try (ServerSocket tcp = new ServerSocket(0, 1, LOOPBACK);
+                DatagramSocket udp = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
+            int port = option.equals("--tcp") ? tcp.getLocalPort() : udp.getLocalPort();
+            StringWriter out = new StringWriter();
+            StringWriter err = new StringWriter();
+            int code = Main.run(
+                    new PrintWriter(out, true), new PrintWriter(err, true), "node", option, "127.0.0.1:" + port);
+            assertThat(code).isEqualTo(2);
+            assertThat(err.toString().lines()).hasSize(1);
+            assertThat(err.toString())
+                    .startsWith("tamanoir node: the node cannot start: ")
+                    .contains("127.0.0.1:" + port);
+            assertThat(out.toString()).isEmpty();
+        }
+    }
+
+    @Test
+    void aStoppedNodeReportsOnceHoweverOftenItIsTold() {
+        Problems problems = new Problems();
+        NodeConfigBuilder settings = new NodeConfigBuilder(problems);
+        new Overrides(settings).listen(List.of("0"));
+        StringWriter text = new StringWriter();
+        NodeProcess node = new NodeProcess(
+                settings.build(),
+                new NodeReport(new Output(new PrintWriter(text), new PrintWriter(text), false, false)),
+                null);
+        node.stop();
+        node.stop();
+        assertThat(text.toString().lines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("stopped: 0 in + 0 made = 0 out + 0 dropped + 0 held;");
+    }
+
+    private static JsonNode json(String line) {
+        return new JsonMapper().readTree(line);
+    }
+
+    private static void sendOverUdp(String address, byte[] packet) throws IOException {
+        Endpoint node = Endpoint.parse(address, 1);
+        try (DatagramSocket socket = new DatagramSocket()) {
+            socket.send(new DatagramPacket(packet, packet.length, node.address(), node.port()));
+        }
+    }
+
+    private static void sendOverTcp(String address, byte[] packet) throws IOException {
+        Endpoint node = Endpoint.parse(address, 1);
+        try (Socket socket = new Socket(node.address(), node.port())) {
+            socket.getOutputStream().write(packet);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package org.tamanoir.repository;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.Vertx;
+import io.vertx.ext.web.Router;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+class RequestHeadTest {
+    /** Hosts that the router was shown. */
+    private static final List<String> HANDLED = new CopyOnWriteArrayList<>();
+
+    private static HttpListener listener;
+
+    @BeforeAll
+    static void start() throws IOException {
+        listener = HttpListener.start("test", TestRepository.FREE, null, RequestHeadTest::routes);
+    }
+
+    @AfterAll
+    static void stop() {
+        listener.close();
+    }
+
+    @BeforeEach
+    void forget() {
+        HANDLED.clear();
+    }
+
+    private static Router routes(Vertx vertx) {
+        Router router = Router.router(vertx);
+        router.route().handler(context -> {
+            HANDLED.add(String.valueOf(context.request().getHeader("Host")));
+            context.response()
+                    .end("hello")
+                    .onComplete(sent -> context.request().connection().close());
+        });
+        return router;
+    }
+
+    /** All that the server says to these bytes; {@code |} ends a line. */
+    private static String answer(String lines) throws IOException {
+        try (Socket socket =
+                new Socket(listener.address().getAddress(), listener.address().getPort())) {
+            socket.setSoTimeout(TestRepository.PATIENCE_MS);
+            socket.getOutputStream().write((lines.replace("|", "\r\n")).getBytes(StandardCharsets.ISO_8859_1));
+            StringBuilder text = new StringBuilder();
+            try {
+                for (int octet = socket.getInputStream().read();
+                        octet >= 0;
+                        octet = socket.getInputStream().read()) {
+                    text.append((char) octet);
+                }
+            } catch (SocketException e) {
+                text.append("(reset)");
+            }
+            return text.toString();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GET / HTTP/1.1||",
+                "GET / HTTP/1.0||",
+                "GET / HTTP/1.1|Host: [fe80::1%eth0]:80||",
+                "GET / HTTP/1.1|Host: [:::]||",
+                "GET / HTTP/1.1|Host: localhost|Host: evil.example||",
+                "GET / HTTP/1.1|Host: localhost|Host: localhost||",
+                "GET / HTTP/1.1|Host: localhost|host: localhost||",
+                "GET / HTTP/1.0|Host: localhost|Host: localhost||",
+                "GET / HTTP/1.1|Host: localhost, evil.example||",
+                "GET / HTTP/1.1|Host: localhost evil.example||",
+                "GET / HTTP/1.1|Host: localhost| evil.example||",
+                "GET / HTTP/1.1|Host: localhost|\t:80||",
+                "GET / HTTP/1.1|Host : localhost||",
+                "GET / HTTP/1.1| Host: localhost||",
+                "GET / HTTP/1.1|Host: localhost\u0000||",
+                "GET / HTTP/1.1|Host: someone@localhost||",
+                "GET / HTTP/1.1|Host: localhost/x||",
+                "GET / HTTP/1.1|Host: localhost:x||",
+                "GET / HTTP/1.1|Host: localhost:123456||",
+                "GET / HTTP/1.1|Host: [::1||",
+                "GET / HTTP/1.1|Host: ::1||",
+                "GET http://evil.example/ HTTP/1.1|Host: localhost||",
+                "OPTIONS * HTTP/1.1|Host: localhost||",
+                "PUT / HTTP/1.1|Host: localhost|Transfer-Encoding: gzip||",
+                "PUT / HTTP/1.1|Host: localhost|Transfer-Encoding: chunked, identity||",
+                "PUT / HTTP/1.1|Host: localhost|Transfer-Encoding: chunked|Transfer-Encoding: chunked||0||",
+                "PUT / HTTP/1.1|Host: localhost|Content-Length: 1|Content-Length: 2||xx",
+                "PUT / HTTP/1.1|Host: localhost|Content-Length: +1||x",
+                "PUT / HTTP/1.1|Host: localhost|Content-Length: -1||",
+            })
+    void aHeadThatLeavesSomethingInDoubtIsRefused(String lines) throws Exception {
+        assertThat(answer(lines)).matches("(?s)HTTP/1\\.[01] 400 .*");
+        assertThat(HANDLED).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "LOCALHOST:80", "127.0.0.1:3324", "[::1]", "[fe80::1]:80", "a_b.example", ""})
+    void aHostThatIsOneIsHandedOn(String host) throws Exception {
+        assertThat(answer("GET / HTTP/1.1|Host: " + host + "||")).startsWith("HTTP/1.1 200 ");
+        assertThat(HANDLED).containsExactly(host);
+    }
+
+    /** What Netty lets through of both, it takes as chunked (RFC 9112, section 6.3), and no second request is read. */
+    @Test
+    void aLengthBesideChunksDoesNotMakeTwoRequestsOfOne() throws Exception {
+        String answer = answer("PUT / HTTP/1.1|Host: localhost|Content-Length: 3|Transfer-Encoding: chunked||"
+                + "0||GET / HTTP/1.1|Host: second||");
+        assertThat(answer).startsWith("HTTP/1.1 ").containsOnlyOnce("HTTP/1.1 ");
+        assertThat(HANDLED).isIn(List.of(), List.of("localhost"));
+    }
+
+    @Test
+    void theErrorIsOneLineOfJson() throws Exception {
+        assertThat(answer("GET / HTTP/1.1|Host: a|Host: b||"))
+                .contains("Connection: close")
+                .endsWith("{\"error\":\"2 Host headers: exactly one is wanted\"}\n");
+    }
+}
