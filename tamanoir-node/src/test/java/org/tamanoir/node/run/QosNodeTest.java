@@ -207,12 +207,12 @@ class QosNodeTest {
             node.ctl(ExitCode.OK, "qos", "off");
             sending.get(LiveNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
             int all = count + 10 * changes.size();
+            node.assertConserved(all, Map.of()); // First: where one is missing, this says why.
             sink.await(all);
 
             assertThat(sink.numbers().stream().filter(number -> number < count))
                     .containsExactlyElementsOf(IntStream.range(0, count).boxed().toList());
             assertThat(sink.numbers()).hasSize(all).doesNotHaveDuplicates();
-            node.assertConserved(all, Map.of());
             assertThat(node.events("qos")).hasSize(changes.size() + 1);
         }
     }
