@@ -172,18 +172,23 @@ class QosNodeTest {
     @Test
     void everyChangeUnderLoadLosesNothingAndKeepsTheOrder() throws Exception {
         int count = 30_000;
+        // Classes so wide that the stream cannot fill the queue which datagrams of its class need.
+        String room = ", limit-packets: 100000, limit-bytes: 64MiB}";
+        String wide = CLASSES.replace("70}", "70" + room).replace("30}", "30" + room);
         String slow = "links: [{name: uplink, rate: 4MB/s}]\n";
         List<String> changes = List.of(
-                CLASSES + "pre: {processors: 1}\n" + slow,
-                CLASSES.replace("70", "1").replace("30", "99") + "pre: {processors: 2}\n" + slow,
-                CLASSES + "pre: {discipline: pq, processors: 1, quantum: 100us}\n"
+                wide + "pre: {processors: 1}\n" + slow,
+                wide.replace("70", "1").replace("30", "99") + "pre: {processors: 2}\n" + slow,
+                wide + "pre: {discipline: pq, processors: 1, quantum: 100us}\n"
                         + slow.replace("}", ", discipline: drr}"),
-                CLASSES + slow.replace("4MB", "3MB").replace("}", ", discipline: fifo}"),
-                "classes: [{name: all}]\npre: {}\nlinks: [{name: other, rate: 5MB/s, discipline: fq-codel}]",
-                CLASSES + "pre: {processors: 1}\nlinks: [{name: uplink, rate: 4MB/s, discipline: wf2q+}, "
+                wide + slow.replace("4MB", "3MB").replace("}", ", discipline: fifo}"),
+                "classes: [{name: all" + room + "]\npre: {}\n"
+                        // No pause of this machine looks like a standing queue.
+                        + "links: [{name: other, rate: 5MB/s, discipline: fq-codel, options: {interval: 3s}}]",
+                wide + "pre: {processors: 1}\nlinks: [{name: uplink, rate: 4MB/s, discipline: wf2q+}, "
                         + "{name: other, rate: 1MB/s}]",
                 // Without a link all that is left crosses at once.
-                CLASSES + "pre: {discipline: drr, processors: 1}\n",
+                wide + "pre: {discipline: drr, processors: 1}\n",
                 "");
         try (LiveNode node = node(changes.get(0));
                 AnepSender stream = AnepSender.tcp(node.tcp());
