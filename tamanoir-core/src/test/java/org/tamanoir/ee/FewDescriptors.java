@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 /** A process of its own that can have few descriptors, and in it, all that are left. */
 final class FewDescriptors implements AutoCloseable {
     private final List<FileInputStream> taken = new ArrayList<>();
+    private String full = "";
 
     /**
      * Runs a main class under such a limit until it ends, which takes 60 s at most.
@@ -46,14 +47,30 @@ final class FewDescriptors implements AutoCloseable {
         return lines;
     }
 
-    /** Opens files until there is no descriptor left, and says so. */
-    void take() {
+    /**
+     * Opens files until there is no descriptor left, and none comes free any more: what was closed last may hold its own
+     * for a moment.
+     */
+    void take() throws InterruptedException {
+        for (int quiet = 0; quiet < 10; quiet++) {
+            if (takeAll()) {
+                quiet = 0;
+            }
+            Thread.sleep(20);
+        }
+        System.out.println(full);
+    }
+
+    /** Opens files until there is no descriptor left; returns whether there was one. */
+    private boolean takeAll() {
+        int before = taken.size();
         try {
             while (true) {
                 taken.add(new FileInputStream(new File("/dev/null")));
             }
         } catch (FileNotFoundException e) {
-            System.out.println(e.getMessage());
+            full = String.valueOf(e.getMessage());
+            return taken.size() > before;
         }
     }
 

@@ -108,7 +108,7 @@ class TcpDescriptorsTest {
         }
 
         /** The first host is connected to before there are no more descriptors; the second cannot be. */
-        private void crossWithout(FewDescriptors descriptors) throws IOException {
+        private void crossWithout(FewDescriptors descriptors) throws Exception {
             int before = first.packets().size();
             long dropped = node.dropped(DropReason.NEXT_HOP_UNREACHABLE);
             try (SocketChannel sender = SocketChannel.open(node.address())) {
@@ -124,7 +124,7 @@ class TcpDescriptorsTest {
         }
 
         /** The node accepts them, and finds none for what it does with them: each gives its place back once. */
-        private void openMoreThanThereAreFor(FewDescriptors descriptors) throws IOException {
+        private void openMoreThanThereAreFor(FewDescriptors descriptors) throws Exception {
             List<SocketChannel> senders = new ArrayList<>();
             for (int i = 0; i < 12; i++) {
                 senders.add(SocketChannel.open());
