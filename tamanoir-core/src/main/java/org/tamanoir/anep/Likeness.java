@@ -8,13 +8,17 @@ import java.util.Arrays;
  * of each option, the service key, the destination and its port. Packets that have all this in common are told by
  * comparing words of 64 bits under a mask; what may differ (sequence numbers, classes of service, times) is masked out.
  *
- * <p>Layout: word i stands for the header's bytes 8i to 8i + 7. Headers of up to {@value #MAX_BYTES} bytes, which the
- * first eight words cover, are compared without a loop: it would cost as much again as the words do.
+ * <p>Layout: word i stands for the header's bytes 8i to 8i + 7. The first eight are compared without a loop, which would
+ * cost as much again as the words do. Headers of more than {@value #MAX_BYTES} bytes are like none.
  *
  * <p>Thread contract: one thread.
  */
 public final class Likeness {
-    private static final int MAX_BYTES = 64;
+    private static final int MAX_BYTES = 128;
+    /** Compared without a loop. */
+    private static final int FEW_BYTES = 32;
+
+    private static final int MANY_BYTES = 64;
 
     private final byte[] bytes = new byte[MAX_BYTES];
     private final byte[] mask = new byte[MAX_BYTES];
@@ -22,7 +26,7 @@ public final class Likeness {
     private final ByteBuffer masks = ByteBuffer.wrap(mask);
 
     private int headerLength;
-    /** Bytes that are compared, 32 or 64; more than any packet has while there is nothing to be like. */
+    /** Bytes that are compared, a multiple of 8 from 32 on; more than any packet has while there is nothing to be like. */
     private int span = Integer.MAX_VALUE;
 
     private boolean hasChecksum;
@@ -105,7 +109,7 @@ public final class Likeness {
         w5 = words.getLong(40) & m5;
         w6 = words.getLong(48) & m6;
         w7 = words.getLong(56) & m7;
-        span = headerLength <= MAX_BYTES / 2 ? MAX_BYTES / 2 : MAX_BYTES;
+        span = headerLength <= FEW_BYTES ? FEW_BYTES : Math.max(MANY_BYTES, headerLength + 7 & -8);
     }
 
     /**
@@ -129,11 +133,19 @@ public final class Likeness {
                 | memory.getLong(at + 8) & m1 ^ w1
                 | memory.getLong(at + 16) & m2 ^ w2
                 | memory.getLong(at + 24) & m3 ^ w3;
-        if (differs == 0 && span > MAX_BYTES / 2) {
+        if (differs == 0 && span > FEW_BYTES) {
             differs = memory.getLong(at + 32) & m4 ^ w4
                     | memory.getLong(at + 40) & m5 ^ w5
                     | memory.getLong(at + 48) & m6 ^ w6
                     | memory.getLong(at + 56) & m7 ^ w7;
+        }
+        return differs == 0 && (span <= MANY_BYTES || isLikeBehind(memory, at));
+    }
+
+    private boolean isLikeBehind(ByteBuffer memory, int at) {
+        long differs = 0;
+        for (int i = MANY_BYTES; i < span; i += 8) {
+            differs |= (memory.getLong(at + i) ^ words.getLong(i)) & masks.getLong(i);
         }
         return differs == 0;
     }

@@ -165,7 +165,7 @@ class PacketRunsTest extends TcpNodeTesting {
         if (random.nextInt(12) == 0) {
             builder.typeId(9);
         }
-        if (random.nextInt(3) == 0) {
+        if (random.nextBoolean()) {
             builder.checksum();
         }
         return builder;
@@ -177,7 +177,7 @@ class PacketRunsTest extends TcpNodeTesting {
         PacketBuilder one = template(random);
         PacketBuilder other = template(random);
         for (int i = 0; i < packets; i++) {
-            if (random.nextInt(12) == 0) {
+            if (random.nextInt(25) == 0) {
                 one = random.nextBoolean() ? other : one;
                 other = template(random);
             }
@@ -185,11 +185,11 @@ class PacketRunsTest extends TcpNodeTesting {
             byte[] payload = new byte[random.nextInt(3) == 0 ? random.nextInt(200) : 64];
             random.nextBytes(payload);
             if (payload.length > 0) {
-                payload[0] = (byte) (random.nextInt(4) == 0 ? random.nextInt(Fickle.KINDS) : Fickle.FORWARD);
+                payload[0] = (byte) (random.nextInt(6) == 0 ? random.nextInt(Fickle.KINDS) : Fickle.FORWARD);
             }
             int at = stream.position();
             turn.write(stream, ByteBuffer.wrap(payload));
-            if (random.nextInt(40) == 0) {
+            if (random.nextInt(20) == 0) {
                 stream.put(
                         stream.position() - 1, (byte) random.nextInt()); // Payload, and a checksum that may not hold.
             }
