@@ -223,7 +223,7 @@ final class PacketRuns {
                 throw new NodeFault(e);
             }
             thread.failedProcess(e);
-            leave(null);
+            leave(null, loan.takeBack());
         } finally {
             thread.leaveProcess();
             loan.reclaim();
@@ -232,21 +232,17 @@ final class PacketRuns {
 
     /** Looks at a packet of which something is not as it was with those before; returns whether it goes with them. */
     private boolean goesOn(@Nullable Verdict verdict, Likeness likeness, ByteBuffer memory, int at, int length) {
-        if (verdict == Verdict.FORWARD
-                && way != null
-                && thread.isUnhindered()
-                && loan.takeBack() == null
-                && loan.isAt(memory, at, length)
-                && likeness.isLike(memory, at)) {
+        ParseFault fault = loan.takeBack();
+        boolean asBefore = verdict == Verdict.FORWARD && fault == null && loan.isAt(memory, at, length);
+        if (asBefore && way != null && thread.isUnhindered() && likeness.isLike(memory, at)) {
             return true;
         }
-        leave(verdict);
+        leave(verdict, fault);
         return false;
     }
 
     /** The packet in hand goes the whole way from here, behind the run. */
-    private void leave(@Nullable Verdict verdict) {
-        ParseFault fault = loan.takeBack();
+    private void leave(@Nullable Verdict verdict, @Nullable ParseFault fault) {
         end();
         path.conclude(verdict, fault);
     }
