@@ -120,7 +120,7 @@ public class PathBenchmark {
     }
 
     /** An instance without sockets: what leaves it ends in a counter. */
-    private static final class Path implements PacketSource, Ingress, PacketPath.Owner {
+    private static final class Path implements PacketSource, Ingress, PacketPath.Owner, PacketRuns.Input {
         private final ServiceThread thread;
         private final ScratchBuffers memory;
         private final NextHops nextHops;
@@ -153,11 +153,19 @@ public class PathBenchmark {
         long walk(Buffer batch) {
             ByteBuffer bytes = batch.nio();
             memory.arrivals(batch);
+            int end = PACKETS * PACKET_BYTES;
             int at = 0;
-            int length;
-            while ((length = path.parseNext(bytes, at, PACKETS * PACKET_BYTES)) > 0) {
-                at += length;
-                path.handleParsed();
+            int length = 1;
+            while (length > 0) {
+                int next = path.runs.walk(batch, at, end, this);
+                if (next == at) {
+                    length = path.parseNext(bytes, at, end);
+                    next = at + length;
+                    if (length > 0) {
+                        path.handleParsed();
+                    }
+                }
+                at = next;
             }
             nextHops.flush();
             path.publish(0);
@@ -183,12 +191,15 @@ public class PathBenchmark {
             return null;
         }
 
+        @Override
+        public void consumed(int at) {}
+
         void free() {
             thread.loop.own();
             thread.loop.close();
         }
 
-        private static final class Collector implements Connections.Way {
+        private static final class Collector implements Connections.Way, Egress.Runs {
             private final ScratchBuffers memory;
             private final Traffic traffic;
             private long held;
@@ -211,6 +222,17 @@ public class PathBenchmark {
             @Override
             public @Nullable DropReason addOverLink(Packet packet, RouteCacheEntry hop, int trafficClass) {
                 return add(packet, hop);
+            }
+
+            @Override
+            public Egress.Runs runs() {
+                return this;
+            }
+
+            @Override
+            public void add(Buffer buffer, int offset, int bytes, int packets) {
+                runs.add(buffer, offset, bytes);
+                held += packets;
             }
 
             @Override

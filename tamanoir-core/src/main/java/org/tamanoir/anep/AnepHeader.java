@@ -210,6 +210,7 @@ final class AnepHeader extends HeaderFormat {
                     view.at(HeaderView.SOURCE) + 4 + i, view.buffer.getInt(view.at(HeaderView.DESTINATION) + 4 + i));
             view.buffer.putInt(view.at(HeaderView.DESTINATION) + 4 + i, source);
         }
+        view.turned = true;
         int scheme = view.buffer.getInt(view.at(HeaderView.DESTINATION) + 4);
         if (scheme != view.destinationScheme) {
             view.destinationScheme = scheme;

@@ -60,6 +60,8 @@ abstract class HeaderView {
     boolean repeatedOption;
     /** Octets have changed since the checksum was computed. */
     boolean checksumStale;
+    /** Source and destination have changed places. */
+    boolean turned;
 
     HeaderView(int tamanoirTypeId, HeaderFormat format) {
         this.tamanoirTypeId = tamanoirTypeId;

@@ -71,6 +71,7 @@ public final class Packet extends HeaderView {
             reserved = null;
         }
         checksumStale = false;
+        turned = false;
         return format.parse(this, buffer, offset, available);
     }
 

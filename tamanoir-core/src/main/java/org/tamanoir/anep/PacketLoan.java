@@ -28,6 +28,22 @@ public final class PacketLoan {
         return packet;
     }
 
+    /** Points the view at a packet in the same memory that is {@linkplain Likeness like} the one it was pointed at. */
+    public void next(int offset, int length) {
+        packet.offset = offset;
+        packet.length = length;
+        packet.checksumStale = false;
+        packet.turned = false;
+        if (packet.reserved != null) {
+            packet.reserved = null;
+        }
+    }
+
+    /** Returns whether the packet, which is not lent, lies there and is as long. */
+    public boolean isAt(ByteBuffer memory, int offset, int length) {
+        return packet.buffer == memory && packet.offset == offset && packet.length == length;
+    }
+
     /** Gives the packet into a service's hands. Costs a store. */
     public void lend() {
         packet.lent = true;
@@ -63,6 +79,15 @@ public final class PacketLoan {
     public @Nullable ParseFault takeBack() {
         packet.lent = false;
         return moved ? moveBack() : null;
+    }
+
+    /** Takes the packet back if it lies there, as long as it was, and the service has neither seen its bytes nor turned it. */
+    public boolean takeBackFrom(ByteBuffer memory, int offset, int length) {
+        if (moved || packet.turned || !isAt(memory, offset, length)) {
+            return false;
+        }
+        packet.lent = false;
+        return true;
     }
 
     private @Nullable ParseFault moveBack() {

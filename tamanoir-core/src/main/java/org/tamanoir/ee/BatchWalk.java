@@ -16,6 +16,7 @@ final class BatchWalk {
     private final StreamInstance instance;
     private final TcpConnection inbound;
     private final TcpWayBack back;
+    private final PacketRuns.Input consumed;
     /** The buffer that is being walked; null between batches. */
     private @Nullable Buffer walked;
 
@@ -23,6 +24,7 @@ final class BatchWalk {
         this.instance = instance;
         this.inbound = inbound;
         this.back = back;
+        this.consumed = inbound::consumed;
     }
 
     /** Returns whether a packet interrupted the walk. */
@@ -70,14 +72,19 @@ final class BatchWalk {
         while (inbound.input() == input
                 && !instance.thread.isPaused()
                 && !instance.memory.isFull()
-                && (length = path.parseNext(bytes, at, end)) > 0
-                && !instance.isOver()) {
-            at += length;
-            inbound.consumed(at);
-            path.handleParsed();
-            if (instance.waits.isParked()) {
-                break;
+                && !instance.isOver()
+                && !instance.waits.isParked()) {
+            int next = path.runs.walk(input, at, end, consumed);
+            if (next == at) {
+                length = path.parseNext(bytes, at, end);
+                if (length <= 0) {
+                    break;
+                }
+                next = at + length;
+                inbound.consumed(next);
+                path.handleParsed();
             }
+            at = next;
         }
         return length;
     }

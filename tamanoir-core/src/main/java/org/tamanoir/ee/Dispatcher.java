@@ -45,6 +45,10 @@ final class Dispatcher {
         inTransit = on;
     }
 
+    boolean isInTransit() {
+        return inTransit;
+    }
+
     /** Says where the packet in hand shall go in place of its destination; null for its destination. */
     void elsewhere(@Nullable InetSocketAddress destination) {
         elsewhere = destination;

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.sched.LinkPort;
+import org.tamanoir.transport.Buffer;
 
 /**
  * The way out of one service's thread to a next hop. Packets added are held until they are counted out or dropped.
@@ -37,6 +38,17 @@ interface Egress {
      */
     default boolean over(@Nullable LinkPort link) {
         return true;
+    }
+
+    /** Returns itself as what packets can be added to that stand back to back; null when each is added by itself. */
+    default @Nullable Runs runs() {
+        return null;
+    }
+
+    /** The way of packets that leave from where they lie, whatever is in them. */
+    interface Runs {
+        /** Adds packets that stand back to back, behind those before. */
+        void add(Buffer buffer, int offset, int bytes, int packets);
     }
 
     /** Hands what was added to the operating system, as far as it takes it. */

@@ -155,6 +155,13 @@ final class NextHops {
         if (hop.refusal != null) {
             return hop.refusal;
         }
+        DropReason reason = prepare(packet, hop);
+        return reason == null ? leave(packet, hop, null) : reason;
+    }
+
+    /** Has a packet ready for its next hop: spends a hop of its budget; or returns why it cannot go there. */
+    @Nullable
+    DropReason prepare(Packet packet, RouteCacheEntry hop) {
         if (packet.isTamanoir()) {
             if (hop.isActiveNode) {
                 if (!spendHop(packet)) {
@@ -167,10 +174,15 @@ final class NextHops {
         } else if (cameFrom.test(hop)) {
             return DropReason.LOOP;
         }
-        if (packet.length() > hop.maxBytes) {
-            return DropReason.PACKET_TOO_LONG;
-        }
-        return leave(packet, hop, null);
+        return packet.length() > hop.maxBytes ? DropReason.PACKET_TOO_LONG : null;
+    }
+
+    /** Returns the next hop towards there, if it is reached, and packets need not be looked at to be added; else null. */
+    @Nullable
+    RouteCacheEntry open(long high, long low, int port) {
+        RouteCacheEntry hop = hop(high, low, port);
+        Egress departure = hop.departure;
+        return departure == null || departure.isClosed() || hop.link != null || departure.runs() == null ? null : hop;
     }
 
     /** A packet whose next hop is not reached yet. */

@@ -52,6 +52,7 @@ final class PacketPath implements ServiceThread.Body {
     private final Emitter emitter;
     private final PacketLoan loan;
     private final Packet packet;
+    final PacketRuns runs;
     private @Nullable ParseFault parseFault;
     private @Nullable QosSnapshot scheduling;
     /** What packets have to pass before they are processed; null while turns are not scheduled. */
@@ -111,6 +112,7 @@ final class PacketPath implements ServiceThread.Body {
         this.policies = new FailurePolicies(
                 packet, thread, dispatcher, drops, owner, context.config().unknownService());
         this.emitter = new Emitter(this, owner, context.config().typeId());
+        this.runs = new PacketRuns(this, loan, keys, traffic);
         memory.inHand(loan);
         thread.carry(this);
     }
@@ -134,6 +136,16 @@ final class PacketPath implements ServiceThread.Body {
         if (gate != null) {
             gate.forfeit();
         }
+    }
+
+    /** Returns whether every packet is processed, and sent on, where it lies, with nobody to be asked or told before. */
+    boolean isStraight() {
+        return gate == null
+                && reaction == null
+                && !isRestorable
+                && !tap.watchesArrivals()
+                && !dispatcher.isInTransit()
+                && !thread.isQuarantined();
     }
 
     /** Has packets pass without turns from now on. */
@@ -192,6 +204,9 @@ final class PacketPath implements ServiceThread.Body {
         }
         if (packet.hasRepeatedOption()) {
             traffic.anomaly();
+        }
+        if (reaction == null) {
+            runs.learn();
         }
         try {
             demultiplex();
@@ -343,6 +358,11 @@ final class PacketPath implements ServiceThread.Body {
             }
             throw e;
         }
+        conclude(verdict, fault);
+    }
+
+    /** Does with the packet in hand what its service has said, or what follows where that failed. */
+    void conclude(@Nullable Verdict verdict, @Nullable ParseFault fault) {
         if (verdict == Verdict.FORWARD && fault == null) {
             dispatcher.departProcessed(packet);
             return;

@@ -145,6 +145,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
         return !unhindered && lookForQuarantine();
     }
 
+    /** Returns whether it may be called for the next packet too, without being asked. */
+    final boolean isUnhindered() {
+        return unhindered && !cut;
+    }
+
     private boolean lookForQuarantine() {
         if (!health.isOpen() && health.isQuarantined()) {
             return true;
@@ -157,24 +162,46 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     final @Nullable Verdict call(Packet packet) {
         Verdict verdict = null;
         if (unhindered || initialised) {
-            inService = true;
             try {
-                verdict = service.process(packet);
-                if (verdict == null) {
-                    failed("process", new IllegalStateException("it returned null instead of a verdict"));
-                } else {
-                    successes++;
-                }
+                verdict = process(packet);
             } catch (Abandoned | NodeFault | NoMemoryException e) {
                 throw e;
             } catch (Throwable e) {
-                failed("process", e);
+                failedProcess(e);
             } finally {
-                inService = false;
+                leaveProcess();
             }
-            comeBack();
         }
         return verdict;
+    }
+
+    /**
+     * Gives a service that {@link #isUnhindered} a packet, where what it throws is caught around many: it ends in {@link
+     * #failedProcess} then, while the thread {@link #isInService}, and in {@link #leaveProcess}.
+     */
+    final @Nullable Verdict process(Packet packet) throws Exception {
+        inService = true;
+        Verdict verdict = service.process(packet);
+        inService = false;
+        if (verdict == null) {
+            failed("process", new IllegalStateException("it returned null instead of a verdict"));
+        } else {
+            successes++;
+        }
+        comeBack();
+        return verdict;
+    }
+
+    /** Takes note of what {@link #process} has thrown, and not of the node's own. */
+    final void failedProcess(Throwable failure) {
+        leaveProcess();
+        failed("process", failure);
+        comeBack();
+    }
+
+    /** The thread is not in the service's code, whatever was thrown. */
+    final void leaveProcess() {
+        inService = false;
     }
 
     final void endOfStream() {

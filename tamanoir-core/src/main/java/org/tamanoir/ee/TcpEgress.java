@@ -21,7 +21,7 @@ import org.tamanoir.transport.WriteCoalescer;
  *
  * <p>Thread contract: the service's thread.
  */
-final class TcpEgress implements Connections.Way {
+final class TcpEgress implements Connections.Way, Egress.Runs {
     private final TcpConnection connection;
     private final NextHops.Parking parking;
     private final NodeContext context;
@@ -83,7 +83,7 @@ final class TcpEgress implements Connections.Way {
 
     /** Adds a packet, wherever the far end is. */
     void add(Packet packet) {
-        add(memory.holderOf(packet), packet.offset(), packet.length());
+        add(memory.holderOf(packet), packet.offset(), packet.length(), 1);
     }
 
     @Override
@@ -140,16 +140,22 @@ final class TcpEgress implements Connections.Way {
         return queue == null || holdsMemory() || !queue.isStarved() ? null : queue.port();
     }
 
-    /** Adds a packet that lies in {@code buffer}. */
-    void add(Buffer buffer, int offset, int bytes) {
+    @Override
+    public Runs runs() {
+        return this;
+    }
+
+    @Override
+    public void add(Buffer buffer, int offset, int bytes, int packets) {
         try {
             runs.add(buffer, offset, bytes);
         } catch (IllegalStateException e) {
             throw faulty(e);
         }
-        if (gatheredPackets++ == 0) {
+        if (gatheredPackets == 0) {
             memory.hold();
         }
+        gatheredPackets += packets;
         gatheredBytes += bytes;
     }
 

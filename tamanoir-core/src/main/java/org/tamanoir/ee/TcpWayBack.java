@@ -52,7 +52,7 @@ final class TcpWayBack implements StreamWays.WayBack {
         if (inbound.failure() != null) {
             drops.drop(DropReason.PEER_GONE, buffer.nio(), offset, bytes);
         } else {
-            egress.add(buffer, offset, bytes);
+            egress.add(buffer, offset, bytes, 1);
         }
         return true;
     }

@@ -191,6 +191,7 @@ final class Waits implements NextHops.Parking {
     /** Waits in the service's own code, and nowhere else, until what was sent has been taken; returns whether it has. */
     boolean drain() {
         if (instance.thread.isInService()) {
+            instance.path.runs.end();
             instance.nextHops.flush();
             until(flow::advance);
         }

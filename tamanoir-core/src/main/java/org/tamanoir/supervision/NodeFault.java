@@ -4,7 +4,7 @@ package org.tamanoir.supervision;
 public final class NodeFault extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    public NodeFault(RuntimeException fault) {
+    public NodeFault(Throwable fault) {
         super("a fault of the node: " + fault, fault, false, false);
     }
 }
