@@ -194,6 +194,10 @@ class BpfFramesTest {
                 changed.add(other == bit || other >= plain.length * 8 ? frame : flipped(frame, other));
             }
         }
+        byte[] shorterThanItsHeader = plain.clone();
+        shorterThanItsHeader[LINK + IPV4 + 5] = UDP + 20;
+        shorterThanItsHeader[LINK + IPV4 + UDP + 7] = 20;
+        changed.add(shorterThanItsHeader);
         long[] start = counts(policies.size());
         List<Ran> expected = new ArrayList<>();
         for (byte[] frame : changed) {
