@@ -77,6 +77,7 @@ struct {
  *
  * wilds	combinations of wildcards of all services, as in tmn_services
  * only	1 + the combination, if there is just one
+ * epoch	another one after each change of hook and policies, 0 meanwhile: see struct tmn_memo
  * locals	bit tmn_local_bit() of each of tmn_locals
  */
 #define TMN_LOCAL_WORDS 16
@@ -84,6 +85,8 @@ struct {
 struct tmn_hints {
 	__u32 wilds;
 	__u32 only;
+	__u32 epoch;
+	__u32 zero;
 	__u64 locals[TMN_LOCAL_WORDS];
 };
 
@@ -94,12 +97,40 @@ struct {
 	__type(value, struct tmn_hints);
 } tmn_hints SEC(".maps");
 
+/* Combinations of wildcards in which the stream, or an end of the IP header, counts. */
+#define TMN_WILDS_WITH_STREAM 0x0fu
+#define TMN_WILDS_WITH_ENDS 0x77u
+
+#define TMN_MEMOS 16		/* of each processor; a power of two */
+#define TMN_MEMO_OCTETS 128	/* longest header that is remembered */
+#define TMN_MEMO_PATIENCE 8	/* misses after which a memo gives way; a power of two */
+
+/*
+ * What was found out about a packet, for those alike: without ANEP checksum or octets behind it,
+ * and its header the same wherever the answer depends on it. It holds in the epoch of the hints
+ * in which it was made: no epoch is 0, so that while policies change packets look for themselves.
+ * Both programs share memos: behind XDP, traffic control does not read a packet again.
+ */
+struct tmn_memo {
+	__u32 epoch;
+	__u32 missed;		/* packets that were not alike */
+	__u32 ends;		/* 1: source and destination of the IP header count */
+	__u32 zero;
+	struct tmn_packet packet; /* octets are the latest one's; without rules only offsets count */
+	__u64 head[TMN_MEMO_OCTETS / 8];
+	__u64 mask[TMN_MEMO_OCTETS / 8]; /* bits that count */
+	__u64 source[2];
+	__u64 destination[2];
+	struct tmn_policy policy; /* slot 0: there is none; rules: as many as there are */
+};
+
 /* Of the packet that this processor is at. Room behind chunk is for padding sums. */
 struct tmn_scratch {
 	__u8 head[TMN_HEADER_OCTETS];
 	__u8 chunk[TMN_CHUNK + 8];
 	struct tmn_packet packet;
 	struct tmn_flow key;
+	struct tmn_memo memos[TMN_MEMOS];
 };
 
 struct {
@@ -141,14 +172,11 @@ TMN_INLINE __u32 tmn_local_bit(const __u32 address[4])
 	return mixed & (TMN_LOCAL_WORDS * 64 - 1);
 }
 
-TMN_INLINE int tmn_is_local(const struct tmn_datagram *datagram)
+TMN_INLINE int tmn_is_local(const struct tmn_hints *hints, const struct tmn_datagram *datagram)
 {
 	__u32 bit = tmn_local_bit(datagram->destination);
-	struct tmn_hints *hints;
-	__u32 zero = 0;
 
-	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
-	if (!hints || !(hints->locals[bit / 64] >> (bit & 63) & 1))
+	if (!(hints->locals[bit / 64] >> (bit & 63) & 1))
 		return 0;
 	return bpf_map_lookup_elem(&tmn_locals, datagram->destination) != NULL;
 }
@@ -238,21 +266,16 @@ __noinline __u32 tmn_parse_head(struct tmn_scratch *scratch, __u32 octets, __u32
 }
 
 /*
- * Reads the packet of a datagram into scratch->head and scratch->packet.
+ * Reads the packet in scratch->head into scratch->packet.
  *
- * @param packet where it lies, as far as it lies before end
  * @param at of its first octet in the frame
  * @return as tmn_parse, after its sum was verified
  */
 TMN_INLINE __u32 tmn_read(void *ctx, struct tmn_scratch *scratch, const struct tmn_hook *hook,
-			  void *packet, void *end, __u32 at, __u32 octets)
+			  __u32 at, __u32 octets)
 {
 	__u32 met;
 
-	if (octets < TMN_BASIC_OCTETS)
-		return TMN_MET_SHORT;
-	if (tmn_load_head(ctx, scratch, packet, end, at, octets))
-		return TMN_MET_TRUNCATED;
 	met = tmn_parse_head(scratch, octets, hook->type_id);
 	if (!scratch->packet.checksum_at)
 		return met;
@@ -295,17 +318,13 @@ TMN_INLINE struct tmn_policy *tmn_look_up(struct tmn_scratch *scratch,
  * The policy of a packet's flow: of those that fit, the one with the least wild. Where one
  * combination is in use its look-up alone tells whether the service has any.
  */
-TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch,
+TMN_INLINE struct tmn_policy *tmn_find(struct tmn_scratch *scratch, const struct tmn_hints *hints,
 				       const struct tmn_datagram *datagram, __u32 has_stream)
 {
 	struct tmn_policy *policy;
-	struct tmn_hints *hints;
-	__u32 wilds, wild, zero = 0;
+	__u32 wilds, wild;
 	__u32 *of_service;
 
-	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
-	if (!hints)
-		return NULL;
 	wild = hints->only - 1;
 	if (wild < TMN_WILDS)
 		return has_stream || wild & TMN_WILD_STREAM ?
@@ -331,16 +350,211 @@ __noinline __u32 tmn_rule_of(const struct tmn_policy *policy, const struct tmn_p
 }
 
 /* Whether the fate sends the packet up: for this host, or for an address of another family. */
-TMN_INLINE int tmn_fate_up(const struct tmn_policy *policy, const struct tmn_datagram *datagram)
+TMN_INLINE int tmn_fate_up(const struct tmn_policy *policy, const struct tmn_hints *hints,
+			   const struct tmn_datagram *datagram)
 {
 	const __u32 *to = (const __u32 *)policy->to_address;
 
 	if (policy->fate == TMN_FATE_ON)
-		return tmn_is_local(datagram);
+		return tmn_is_local(hints, datagram);
 	if (policy->fate != TMN_FATE_TO)
 		return 0;
 	return (to[0] || to[1] || to[2] != tmn_swap_word(0xffff)) != datagram->is_ipv6;
 }
+
+/* ---- packets that are alike ------------------------------------------------------------------ */
+
+/* Any choice is right; ends, and the service key where it mostly stands, keep flows apart. */
+TMN_INLINE struct tmn_memo *tmn_memo_of(struct tmn_scratch *scratch,
+					const struct tmn_datagram *datagram)
+{
+	__u64 mixed = *(__u64 *)(scratch->head + 16) ^ *(__u64 *)(scratch->head + 24);
+	__u32 index = (__u32)mixed ^ datagram->source[3] ^ datagram->destination[3] ^
+		      datagram->source_port;
+
+	index ^= index >> 16;
+	index ^= index >> 8;
+	index ^= index >> 4;
+	TMN_OPAQUE(index);
+	return &scratch->memos[index & (TMN_MEMOS - 1)];
+}
+
+/*
+ * Whether the memo is of a packet like that in scratch->head, for which reading and looking up
+ * would give the same again.
+ */
+TMN_INLINE int tmn_is_alike(const struct tmn_memo *memo, const struct tmn_scratch *scratch,
+			    const struct tmn_hints *hints, const struct tmn_datagram *datagram,
+			    __u32 octets)
+{
+	const __u64 *head = (const __u64 *)scratch->head;
+	const __u64 *from = (const __u64 *)datagram->source;
+	const __u64 *to = (const __u64 *)datagram->destination;
+	__u64 different = 0;
+	__u32 epoch = *(volatile const __u32 *)&hints->epoch;
+	__u32 i;
+
+	if (!epoch || memo->epoch != epoch || octets < memo->packet.header_octets ||
+	    octets != (tmn_word(scratch->head, 4) & 0xffff))
+		return 0;
+#pragma unroll
+	for (i = 0; i < TMN_MEMO_OCTETS / 8; i += 4) {
+		if (i * 8 >= memo->packet.header_octets)
+			break;
+		different |= (head[i] ^ memo->head[i]) & memo->mask[i];
+		different |= (head[i + 1] ^ memo->head[i + 1]) & memo->mask[i + 1];
+		different |= (head[i + 2] ^ memo->head[i + 2]) & memo->mask[i + 2];
+		different |= (head[i + 3] ^ memo->head[i + 3]) & memo->mask[i + 3];
+	}
+	if (memo->ends)
+		different |= (from[0] ^ memo->source[0]) | (from[1] ^ memo->source[1]) |
+			     (to[0] ^ memo->destination[0]) | (to[1] ^ memo->destination[1]);
+	return !different;
+}
+
+/*
+ * Empties the memo if a packet that is not alike shall have it. Before the packet's policy is
+ * looked up: an exchange is a barrier, so that the policy is at least as new as the epoch.
+ *
+ * @return the epoch for tmn_remember; 0: the memo stays
+ */
+TMN_INLINE __u32 tmn_forget(struct tmn_memo *memo, const struct tmn_packet *packet,
+			    const struct tmn_hints *hints)
+{
+	__u32 epoch = *(volatile const __u32 *)&hints->epoch;
+
+	if (packet->checksum_at || packet->header_octets > TMN_MEMO_OCTETS || !epoch ||
+	    (memo->epoch == epoch && ++memo->missed % TMN_MEMO_PATIENCE))
+		return 0;
+	__sync_lock_test_and_set(&memo->epoch, 0);
+	return epoch;
+}
+
+/* Lets words of the header not count. */
+TMN_INLINE void tmn_ignore(struct tmn_memo *memo, __u32 at, __u32 words)
+{
+	__u32 *mask = (__u32 *)memo->mask;
+	__u32 i;
+
+	at /= 4;
+	for (i = 0; i < 16; i++) {
+		__u32 word = at + i;
+
+		if (i >= words)
+			break;
+		TMN_OPAQUE(word);
+		mask[word & (TMN_MEMO_OCTETS / 4 - 1)] = 0;
+	}
+}
+
+/* Lets the address of an identifier not count; its scheme does. */
+TMN_INLINE void tmn_ignore_address(struct tmn_memo *memo, const __u8 *head, __u32 at)
+{
+	tmn_ignore(memo, at + 8, tmn_word(head, at + 4) == TMN_SCHEME_IPV4 ? 1 : 4);
+}
+
+/*
+ * Makes the packet's memo. What of its header counts: all but its length, options that a level does
+ * not read, and what neither rules nor any policy's flow look at.
+ *
+ * @param epoch of tmn_forget
+ */
+__noinline int tmn_remember(struct tmn_memo *memo, const struct tmn_scratch *scratch,
+			    const struct tmn_datagram *datagram, const struct tmn_policy *policy,
+			    __u32 epoch)
+{
+	const struct tmn_packet *packet;
+	struct tmn_hints *hints;
+	__u32 i, header, has_rules, slot, zero = 0;
+
+	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
+	if (!memo || !scratch || !datagram || !hints)
+		return 0;
+	packet = &scratch->packet;
+	header = packet->header_octets;
+	for (i = 0; i < TMN_MEMO_OCTETS / 8; i++) {
+		memo->head[i] = ((const __u64 *)scratch->head)[i];
+		memo->mask[i] = i * 8 < header ? ~0ull : 0;
+	}
+	if (header & 4)
+		tmn_ignore(memo, header, 1);
+	((__u32 *)memo->mask)[1] = tmn_swap_word(0xffff0000);
+	for (slot = TMN_SLOT_STREAM; slot < TMN_SLOT_IGNORED; slot++) {
+		if (packet->present & 1u << slot)
+			tmn_ignore(memo, packet->at[slot] + 4,
+				   ((TMN_OPTION_WORDS >> (slot * 4)) & 15) - 1);
+	}
+	has_rules = policy && policy->rule_count;
+	if (packet->stream_at && (has_rules || hints->wilds & TMN_WILDS_WITH_STREAM))
+		((__u32 *)memo->mask)[packet->stream_at / 4 & (TMN_MEMO_OCTETS / 4 - 1)] = ~0u;
+	if (!has_rules) {
+		if (packet->class_at)
+			tmn_ignore(memo, packet->class_at, 1);
+		if (packet->has_source)
+			tmn_ignore_address(memo, scratch->head, packet->at[TMN_SLOT_SOURCE]);
+		if (packet->has_destination)
+			tmn_ignore_address(memo, scratch->head, packet->at[TMN_SLOT_DESTINATION]);
+	}
+	memo->ends = !!(hints->wilds & TMN_WILDS_WITH_ENDS);
+	__builtin_memcpy(memo->source, datagram->source, sizeof(memo->source));
+	__builtin_memcpy(memo->destination, datagram->destination, sizeof(memo->destination));
+	__builtin_memcpy(&memo->packet, packet, sizeof(memo->packet));
+	memo->policy.slot = 0;
+	if (policy) {
+		__builtin_memcpy(&memo->policy, policy, offsetof(struct tmn_policy, rules));
+		for (i = 0; i < TMN_MAX_RULES && i < policy->rule_count; i++)
+			__builtin_memcpy(&memo->policy.rules[i], &policy->rules[i],
+					 sizeof(memo->policy.rules[i]));
+	}
+	memo->epoch = epoch;
+	return 0;
+}
+
+struct tmn_found {
+	const struct tmn_packet *packet;
+	const struct tmn_policy *policy; /* NULL: there is none */
+};
+
+/*
+ * Reads a datagram's packet and finds its policy.
+ *
+ * @param payload of the datagram, as far as it lies before end
+ * @return as tmn_parse, after its sum was verified; of what is no packet of a service, no policy
+ */
+TMN_INLINE __u32 tmn_look_at(void *ctx, struct tmn_scratch *scratch, const struct tmn_hook *hook,
+			     const struct tmn_hints *hints, const struct tmn_datagram *datagram,
+			     void *payload, void *end, __u32 octets, struct tmn_found *found)
+{
+	__u32 at = datagram->transport_at + sizeof(struct udphdr);
+	struct tmn_memo *memo;
+	__u32 met, epoch = 0;
+
+	found->packet = &scratch->packet;
+	found->policy = NULL;
+	if (octets < TMN_BASIC_OCTETS)
+		return TMN_MET_SHORT;
+	if (tmn_load_head(ctx, scratch, payload, end, at, octets))
+		return TMN_MET_TRUNCATED;
+	memo = tmn_memo_of(scratch, datagram);
+	if (tmn_is_alike(memo, scratch, hints, datagram, octets)) {
+		memo->packet.octets = octets;
+		found->packet = &memo->packet;
+		if (memo->policy.slot)
+			found->policy = &memo->policy;
+		return TMN_OK;
+	}
+	met = tmn_read(ctx, scratch, hook, at, octets);
+	if (met != TMN_OK && met != TMN_MET_TRAILER && met != TMN_MET_COMPLEX)
+		return met;
+	if (met == TMN_OK)
+		epoch = tmn_forget(memo, &scratch->packet, hints);
+	found->policy = tmn_find(scratch, hints, datagram, scratch->packet.stream_at);
+	if (epoch)
+		tmn_remember(memo, scratch, datagram, found->policy, epoch);
+	return met;
+}
+
+/* ---- marks ----------------------------------------------------------------------------------- */
 
 /* Both parts of what marking writes, as on the wire, and the packet's checksum after it. */
 struct tmn_written {
@@ -362,11 +576,11 @@ TMN_INLINE __u16 tmn_head_half(const struct tmn_scratch *scratch, __u32 at)
  * @return whether anything
  */
 TMN_INLINE int tmn_write(struct tmn_written *written, const struct tmn_place *place,
-			 const struct tmn_scratch *scratch)
+			 const struct tmn_scratch *scratch, const struct tmn_packet *packet)
 {
 	__u32 i;
 
-	written->checksum = tmn_head_half(scratch, scratch->packet.checksum_at);
+	written->checksum = tmn_head_half(scratch, packet->checksum_at);
 	for (i = 0; i < 2; i++) {
 		written->before[i] = tmn_head_half(scratch, place->at + 2 * i);
 		written->after[i] = written->before[i];

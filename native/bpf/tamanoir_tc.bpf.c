@@ -93,24 +93,25 @@ TMN_INLINE int tmn_is_uncomputed(const struct tmn_datagram *datagram, const stru
  * of sums that are yet to be computed or that the interface took.
  */
 TMN_INLINE int tmn_mark(struct __sk_buff *skb, const struct tmn_policy *policy,
-			const struct tmn_scratch *scratch, const struct tmn_datagram *datagram)
+			const struct tmn_scratch *scratch, const struct tmn_packet *packet,
+			const struct tmn_datagram *datagram)
 {
 	/* Anew: how far the verifier has looked before is forgotten with the old ones. */
 	struct udphdr *udp = (void *)(long)skb->data + tmn_transport_at(datagram);
 	void *end = (void *)(long)skb->data_end;
 	__u32 at = datagram->transport_at + sizeof(struct udphdr);
 	__u32 checksum_at = datagram->transport_at + offsetof(struct udphdr, check);
-	__u32 own_checksum_at = scratch->packet.checksum_at;
+	__u32 own_checksum_at = packet->checksum_at;
 	struct tmn_written written;
 	struct tmn_place place;
 	__u64 recompute = 0;
 	int result = 0;
 	__u32 i;
 
-	tmn_mark_place(&place, policy, &scratch->packet);
+	tmn_mark_place(&place, policy, packet);
 	if (!place.words || (void *)(udp + 1) > end)
 		return 0;
-	if (!tmn_write(&written, &place, scratch))
+	if (!tmn_write(&written, &place, scratch, packet))
 		return 1;
 	if (own_checksum_at) {
 		if (tmn_write_in_place(udp, end, &written, &place, own_checksum_at))
@@ -269,9 +270,12 @@ TMN_INLINE int tmn_obey_up(struct __sk_buff *skb, const struct tmn_hook *hook,
  * @param has_to whether the level cannot handle the packet, so that it goes up
  */
 TMN_INLINE int tmn_obey(struct __sk_buff *skb, struct tmn_scratch *scratch,
-			const struct tmn_hook *hook, const struct tmn_datagram *datagram,
-			const struct tmn_policy *policy, __u32 datagrams, int has_to)
+			const struct tmn_hook *hook, const struct tmn_hints *hints,
+			const struct tmn_datagram *datagram, const struct tmn_found *found,
+			__u32 datagrams, int has_to)
 {
+	const struct tmn_policy *policy = found->policy;
+	const struct tmn_packet *packet = found->packet;
 	__u32 slot = policy->slot;
 	struct tmn_counters *counters = bpf_map_lookup_elem(&tmn_counts, &slot);
 	struct tmn_state *state;
@@ -285,11 +289,11 @@ TMN_INLINE int tmn_obey(struct __sk_buff *skb, struct tmn_scratch *scratch,
 			return TMN_ON;
 		has_to |= tmn_state_up(policy, state, datagrams, IPPROTO_UDP);
 	}
-	if (has_to || tmn_fate_up(policy, datagram))
+	if (has_to || tmn_fate_up(policy, hints, datagram))
 		return tmn_obey_up(skb, hook, datagram, counters, slot, datagrams);
 	counters->packets++;
-	tmn_count_octets(counters, scratch->packet.octets);
-	rule = policy->rule_count ? tmn_rule_of(policy, &scratch->packet) : TMN_RULES_PASS;
+	tmn_count_octets(counters, packet->octets);
+	rule = policy->rule_count ? tmn_rule_of(policy, packet) : TMN_RULES_PASS;
 	if (rule <= TMN_MAX_RULES)
 		counters->rules[rule]++;
 	if (rule <= TMN_MAX_RULES || policy->fate == TMN_FATE_DROP) {
@@ -298,7 +302,7 @@ TMN_INLINE int tmn_obey(struct __sk_buff *skb, struct tmn_scratch *scratch,
 	}
 	counters->on++;
 	if (policy->mark != TMN_MARK_NONE) {
-		if (tmn_mark(skb, policy, scratch, datagram))
+		if (tmn_mark(skb, policy, scratch, packet, datagram))
 			counters->marked++;
 		else
 			counters->unmarked++;
@@ -320,12 +324,13 @@ TMN_INLINE int tmn_is_lifted(struct __sk_buff *skb)
 }
 
 TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
-		       struct tmn_scratch *scratch, const struct tmn_datagram *datagram,
-		       struct udphdr *udp, void *end, __u32 octets)
+		       const struct tmn_hints *hints, struct tmn_scratch *scratch,
+		       const struct tmn_datagram *datagram, struct udphdr *udp, void *end,
+		       __u32 octets)
 {
-	__u32 at = datagram->transport_at + sizeof(struct udphdr);
 	__u32 datagrams = 1, size = skb->gso_size;
-	struct tmn_policy *policy;
+	const struct tmn_policy *policy;
+	struct tmn_found found;
 	__u32 met;
 	int has_to;
 
@@ -335,7 +340,7 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 		octets = size;
 	}
 	tmn_count(TMN_MET_SEEN, datagrams);
-	met = tmn_read(skb, scratch, hook, udp + 1, end, at, octets);
+	met = tmn_look_at(skb, scratch, hook, hints, datagram, udp + 1, end, octets, &found);
 	if (met != TMN_OK && met != TMN_MET_TRAILER && met != TMN_MET_COMPLEX) {
 		tmn_count(met, datagrams);
 		return TMN_ON;
@@ -343,7 +348,7 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 	if (datagrams > 1)
 		met = TMN_MET_AGGREGATED;
 	has_to = met != TMN_OK;
-	policy = tmn_find(scratch, datagram, scratch->packet.stream_at);
+	policy = found.policy;
 	if (!policy) {
 		tmn_count(has_to ? met : TMN_MET_NO_POLICY, datagrams);
 		if (has_to || hook->unknown_up)
@@ -357,7 +362,7 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 		return TMN_ON;
 	}
 	tmn_count(met != TMN_OK ? met : TMN_MET_POLICY, datagrams);
-	return tmn_obey(skb, scratch, hook, datagram, policy, datagrams, has_to);
+	return tmn_obey(skb, scratch, hook, hints, datagram, &found, datagrams, has_to);
 }
 
 /* ---- connections ----------------------------------------------------------------------------- */
@@ -388,8 +393,8 @@ TMN_INLINE int tmn_is_connected(struct __sk_buff *skb, const struct tmn_datagram
 
 /* A connection begins: its policy decides. */
 TMN_INLINE int tmn_connection(struct __sk_buff *skb, const struct tmn_hook *hook,
-			      struct tmn_scratch *scratch, const struct tmn_datagram *segment,
-			      int is_awaited)
+			      const struct tmn_hints *hints, struct tmn_scratch *scratch,
+			      const struct tmn_datagram *segment, int is_awaited)
 {
 	struct tmn_counters *counters;
 	struct tmn_policy *policy;
@@ -400,7 +405,7 @@ TMN_INLINE int tmn_connection(struct __sk_buff *skb, const struct tmn_hook *hook
 	scratch->packet.service[0] = 0;
 	scratch->packet.service[1] = 0;
 	scratch->packet.raw_stream = 0;
-	policy = tmn_find(scratch, segment, 0);
+	policy = tmn_find(scratch, hints, segment, 0);
 	if (!policy) {
 		if (!hook->unknown_up || is_awaited) {
 			tmn_count(TMN_MET_NO_POLICY, 1);
@@ -421,7 +426,7 @@ TMN_INLINE int tmn_connection(struct __sk_buff *skb, const struct tmn_hook *hook
 	if (!counters || !state)
 		return TMN_ON;
 	has_to = tmn_state_up(policy, state, 1, IPPROTO_TCP) ||
-		 (policy->fate == TMN_FATE_ON && tmn_is_local(segment));
+		 (policy->fate == TMN_FATE_ON && tmn_is_local(hints, segment));
 	if (has_to && !is_awaited) {
 		tmn_count(TMN_MET_ABSENT, 1);
 		return TMN_ON;
@@ -443,7 +448,8 @@ TMN_INLINE int tmn_connection(struct __sk_buff *skb, const struct tmn_hook *hook
 }
 
 TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_hook *hook,
-		       struct tmn_scratch *scratch, const struct tmn_datagram *segment, int begins)
+		       const struct tmn_hints *hints, struct tmn_scratch *scratch,
+		       const struct tmn_datagram *segment, int begins)
 {
 	int is_awaited = 0;
 
@@ -454,7 +460,7 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_hook *hook,
 	if (!begins)
 		return TMN_ON;
 	tmn_count(TMN_MET_CONNECTIONS, 1);
-	return tmn_connection(skb, hook, scratch, segment, is_awaited);
+	return tmn_connection(skb, hook, hints, scratch, segment, is_awaited);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -464,14 +470,16 @@ int tmn_tc(struct __sk_buff *skb)
 {
 	struct tmn_scratch *scratch;
 	struct tmn_datagram datagram;
+	struct tmn_hints *hints;
 	struct tmn_hook *hook;
 	void *data, *end;
 	__u32 at, octets, zero = 0;
 	int length;
 
 	hook = bpf_map_lookup_elem(&tmn_hooks, &zero);
+	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
 	scratch = bpf_map_lookup_elem(&tmn_scratches, &zero);
-	if (!hook || !scratch || hook->abi != TMN_ABI_VERSION || skb->vlan_present)
+	if (!hook || !hints || !scratch || hook->abi != TMN_ABI_VERSION || skb->vlan_present)
 		return TMN_ON;
 	octets = skb->len < TMN_HEADERS_OCTETS ? skb->len : TMN_HEADERS_OCTETS;
 	data = (void *)(long)skb->data;
@@ -501,7 +509,7 @@ int tmn_tc(struct __sk_buff *skb)
 			return TMN_ON;
 		datagram.source_port = udp->source;
 		datagram.destination_port = udp->dest;
-		return tmn_udp(skb, hook, scratch, &datagram, udp, end, length);
+		return tmn_udp(skb, hook, hints, scratch, &datagram, udp, end, length);
 	}
 	if (datagram.protocol == IPPROTO_TCP && !datagram.is_fragment) {
 		struct tcphdr *tcp = data + at;
@@ -512,7 +520,7 @@ int tmn_tc(struct __sk_buff *skb)
 			return TMN_ON;
 		datagram.source_port = tcp->source;
 		datagram.destination_port = tcp->dest;
-		return tmn_tcp(skb, hook, scratch, &datagram, tcp->syn && !tcp->ack);
+		return tmn_tcp(skb, hook, hints, scratch, &datagram, tcp->syn && !tcp->ack);
 	}
 	return TMN_ON;
 }

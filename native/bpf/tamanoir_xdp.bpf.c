@@ -45,7 +45,8 @@ TMN_INLINE void *tmn_place_at(struct xdp_md *ctx, __u32 offset, __u32 octets)
 }
 
 TMN_INLINE int tmn_mark(struct xdp_md *ctx, const struct tmn_policy *policy,
-			const struct tmn_scratch *scratch, const struct tmn_datagram *datagram)
+			const struct tmn_scratch *scratch, const struct tmn_packet *packet,
+			const struct tmn_datagram *datagram)
 {
 	/* Anew: how far the verifier has looked before is forgotten with the old ones. */
 	struct udphdr *udp = (void *)(long)ctx->data + tmn_transport_at(datagram);
@@ -53,12 +54,12 @@ TMN_INLINE int tmn_mark(struct xdp_md *ctx, const struct tmn_policy *policy,
 	struct tmn_written written;
 	struct tmn_place place;
 
-	tmn_mark_place(&place, policy, &scratch->packet);
+	tmn_mark_place(&place, policy, packet);
 	if (!place.words || (void *)(udp + 1) > end)
 		return 0;
-	if (!tmn_write(&written, &place, scratch))
+	if (!tmn_write(&written, &place, scratch, packet))
 		return 1;
-	return tmn_write_in_place(udp, end, &written, &place, scratch->packet.checksum_at);
+	return tmn_write_in_place(udp, end, &written, &place, packet->checksum_at);
 }
 
 /* ---- fates ----------------------------------------------------------------------------------- */
@@ -157,8 +158,11 @@ TMN_INLINE int tmn_is_held(const struct tmn_policy *policy)
 
 /* Does what the policy says. */
 TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
-			const struct tmn_datagram *datagram, const struct tmn_policy *policy)
+			const struct tmn_hints *hints, const struct tmn_datagram *datagram,
+			const struct tmn_found *found)
 {
+	const struct tmn_policy *policy = found->policy;
+	const struct tmn_packet *packet = found->packet;
 	struct tmn_counters *counters;
 	__u32 slot = policy->slot;
 	__u32 rule;
@@ -166,11 +170,11 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 	counters = bpf_map_lookup_elem(&tmn_counts, &slot);
 	if (!counters)
 		return XDP_PASS;
-	if (tmn_is_held(policy) || tmn_fate_up(policy, datagram))
+	if (tmn_is_held(policy) || tmn_fate_up(policy, hints, datagram))
 		return tmn_lift(ctx);
 	counters->packets++;
-	tmn_count_octets(counters, scratch->packet.octets);
-	rule = policy->rule_count ? tmn_rule_of(policy, &scratch->packet) : TMN_RULES_PASS;
+	tmn_count_octets(counters, packet->octets);
+	rule = policy->rule_count ? tmn_rule_of(policy, packet) : TMN_RULES_PASS;
 	if (rule <= TMN_MAX_RULES)
 		counters->rules[rule]++;
 	if (rule <= TMN_MAX_RULES || policy->fate == TMN_FATE_DROP) {
@@ -179,7 +183,7 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 	}
 	counters->on++;
 	if (policy->mark != TMN_MARK_NONE) {
-		if (tmn_mark(ctx, policy, scratch, datagram))
+		if (tmn_mark(ctx, policy, scratch, packet, datagram))
 			counters->marked++;
 		else
 			counters->unmarked++;
@@ -192,31 +196,30 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 }
 
 TMN_INLINE int tmn_udp(struct xdp_md *ctx, const struct tmn_hook *hook,
-		       struct tmn_scratch *scratch, const struct tmn_datagram *datagram,
-		       struct udphdr *udp, void *end, __u32 octets)
+		       const struct tmn_hints *hints, struct tmn_scratch *scratch,
+		       const struct tmn_datagram *datagram, struct udphdr *udp, void *end,
+		       __u32 octets)
 {
-	__u32 at = datagram->transport_at + sizeof(struct udphdr);
-	struct tmn_policy *policy;
+	struct tmn_found found;
 	__u32 met;
 
 	tmn_count(TMN_MET_SEEN, 1);
-	met = tmn_read(ctx, scratch, hook, udp + 1, end, at, octets);
+	met = tmn_look_at(ctx, scratch, hook, hints, datagram, udp + 1, end, octets, &found);
 	if (met != TMN_OK) {
 		/* Traffic control's program finds the same, and sends up what is to go up. */
 		tmn_count(met, 1);
 		return XDP_PASS;
 	}
-	policy = tmn_find(scratch, datagram, scratch->packet.stream_at);
-	if (!policy) {
+	if (!found.policy) {
 		tmn_count(TMN_MET_NO_POLICY, 1);
 		return XDP_PASS;
 	}
-	if (policy->level != TMN_LEVEL_XDP) {
+	if (found.policy->level != TMN_LEVEL_XDP) {
 		tmn_count(TMN_MET_OTHER_LEVEL, 1);
 		return XDP_PASS;
 	}
 	tmn_count(TMN_MET_POLICY, 1);
-	return tmn_obey(ctx, scratch, datagram, policy);
+	return tmn_obey(ctx, scratch, hints, datagram, &found);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -228,14 +231,16 @@ int tmn_xdp(struct xdp_md *ctx)
 	void *end = (void *)(long)ctx->data_end;
 	struct tmn_scratch *scratch;
 	struct tmn_datagram datagram;
+	struct tmn_hints *hints;
 	struct tmn_hook *hook;
 	struct udphdr *udp;
 	__u32 at, zero = 0;
 	int length;
 
 	hook = bpf_map_lookup_elem(&tmn_hooks, &zero);
+	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
 	scratch = bpf_map_lookup_elem(&tmn_scratches, &zero);
-	if (!hook || !scratch || hook->abi != TMN_ABI_VERSION)
+	if (!hook || !hints || !scratch || hook->abi != TMN_ABI_VERSION)
 		return XDP_PASS;
 	if (tmn_read_ip(&datagram, data, end) || datagram.protocol != IPPROTO_UDP)
 		return XDP_PASS;
@@ -250,7 +255,7 @@ int tmn_xdp(struct xdp_md *ctx)
 	length = tmn_datagram_octets(bpf_ntohs(udp->len), datagram.ip_octets);
 	if (length < 0)
 		return XDP_PASS;
-	return tmn_udp(ctx, hook, scratch, &datagram, udp, end, length);
+	return tmn_udp(ctx, hook, hints, scratch, &datagram, udp, end, length);
 }
 
 char _license[] SEC("license") = "GPL";

@@ -7,27 +7,43 @@ import org.tamanoir.nodeos.LevelException;
 
 /**
  * {@code struct tmn_hints} of {@code native/bpf/tamanoir_bpf.h}: what spares the programs look-ups. A hint is there before
- * what it hints at, and goes after it.
+ * what it hints at, and goes after it; programs forget what they know of packets when the epoch changes.
  *
  * <pre>
- *   wilds 4, only 4, bits of local addresses 16 * 8
+ *   wilds 4, only 4, epoch 4, zero 4, bits of local addresses 16 * 8
  * </pre>
  *
  * <p>Thread contract: one thread at a time.
  */
 final class BpfHints {
-    static final int SIZE = 8 + 16 * Long.BYTES;
+    static final int SIZE = 16 + 16 * Long.BYTES;
 
     private static final int ONLY = 4;
-    private static final int LOCALS = 8;
+    private static final int EPOCH = 8;
+    private static final int LOCALS = 16;
     private static final int LOCAL_BITS = 16 * Long.SIZE;
 
     private final BpfMap map;
     private final ByteBuffer hints = ByteBuffer.allocate(SIZE).order(ByteOrder.nativeOrder());
     private final int[] flowsByWild = new int[Abi.WILDS];
+    /** The one that is, or was before the change. */
+    private int epoch;
 
     BpfHints(BpfMap map) {
         this.map = map;
+    }
+
+    /** Says that hook or policies begin to change: from now on programs look at each packet anew. */
+    void beginChange() throws LevelException {
+        hints.putInt(EPOCH, 0);
+        map.put(BpfMap.number(0), hints);
+    }
+
+    /** Says that they have changed. */
+    void endChange() throws LevelException {
+        epoch = epoch == -1 ? 1 : epoch + 1;
+        hints.putInt(EPOCH, epoch);
+        map.put(BpfMap.number(0), hints);
     }
 
     /** Says that there are so many flows more with these wildcards, or fewer. */

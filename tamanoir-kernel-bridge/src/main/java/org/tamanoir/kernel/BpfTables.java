@@ -68,7 +68,12 @@ final class BpfTables implements AutoCloseable {
 
     synchronized void hook(ByteBuffer hook) throws LevelException {
         checkOpen();
-        hooks.put(BpfMap.number(0), hook);
+        hints.beginChange();
+        try {
+            hooks.put(BpfMap.number(0), hook);
+        } finally {
+            hints.endChange();
+        }
     }
 
     /** Replaces the addresses of this host; one that stays is never missing. */
@@ -104,26 +109,36 @@ final class BpfTables implements AutoCloseable {
         checkOpen();
         ByteBuffer key = copy(flow, 0, Abi.FlowStruct.SIZE);
         boolean isNew = !flows.contains(key);
-        if (isNew) {
-            countService(key, 1);
-        }
+        hints.beginChange();
         try {
-            policies.put(flow, policy);
-            flows.add(key);
-        } catch (LevelException e) {
             if (isNew) {
-                countService(key, -1);
+                countService(key, 1);
             }
-            throw e;
+            try {
+                policies.put(flow, policy);
+                flows.add(key);
+            } catch (LevelException e) {
+                if (isNew) {
+                    countService(key, -1);
+                }
+                throw e;
+            }
+        } finally {
+            hints.endChange();
         }
     }
 
     synchronized void remove(ByteBuffer flow) throws LevelException {
         checkOpen();
-        policies.remove(flow);
-        ByteBuffer key = copy(flow, 0, Abi.FlowStruct.SIZE);
-        if (flows.remove(key)) {
-            countService(key, -1);
+        hints.beginChange();
+        try {
+            policies.remove(flow);
+            ByteBuffer key = copy(flow, 0, Abi.FlowStruct.SIZE);
+            if (flows.remove(key)) {
+                countService(key, -1);
+            }
+        } finally {
+            hints.endChange();
         }
     }
 

@@ -4,17 +4,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.nodeos.Rule;
 import org.tamanoir.support.TestNet;
 
 /** Frames that no socket sends, given to the programs by the kernel's test run. */
@@ -144,6 +155,111 @@ class BpfFramesTest {
         assertThat(bed.met(Abi.MET_SEEN)).isPositive();
     }
 
+    static Stream<Arguments> levelsAndPolicies() throws UnknownHostException {
+        Policy rules = Policy.forward()
+                .markClass(77)
+                .rules(
+                        List.of(
+                                Rule.number(true, Rule.Subject.CLASS, Rule.Comparison.ABOVE, 100),
+                                Rule.number(true, Rule.Subject.STREAM, Rule.Comparison.ABOVE, 6),
+                                Rule.number(true, Rule.Subject.SIZE, Rule.Comparison.BELOW, 60),
+                                Rule.prefix(true, Rule.Subject.SOURCE, address("10.9.0.0"), 16),
+                                Rule.prefix(true, Rule.Subject.DESTINATION, address("10.9.0.0"), 16)),
+                        false);
+        Flow stream = new Flow(Flow.Protocol.UDP, null, null, 5L);
+        Flow source = new Flow(Flow.Protocol.UDP, address("10.71.1.2"), null, null);
+        Flow destination = new Flow(Flow.Protocol.UDP, null, address("10.71.2.2"), null);
+        Policy three = Policy.forward().markClass(3);
+        return Stream.of(
+                        Map.of(Flow.ANY, Policy.forward().markClass(77)),
+                        Map.of(Flow.ANY, rules),
+                        Map.of(Flow.ANY, three, stream, Policy.drop()),
+                        Map.of(Flow.ANY, three, source, Policy.drop()),
+                        Map.of(destination, three),
+                        Map.of(stream, three))
+                .flatMap(policies -> Stream.of(Level.TC, Level.XDP).map(level -> Arguments.of(level, policies)));
+    }
+
+    /** Programs remember packets: no answer may be another's. Where two bits change, the memo stays the same one. */
+    @ParameterizedTest
+    @MethodSource("levelsAndPolicies")
+    void packetsThatDifferInABitAreNotTakenForAlike(Level level, Map<Flow, Policy> policies) throws Exception {
+        bed.begin(level);
+        byte[] plain =
+                ipv4(BpfBed.bytes(BpfBed.packet().source(address("10.8.1.1")).destination(address("10.8.1.2")), 9), 0);
+        List<byte[]> changed = new ArrayList<>();
+        for (int bit = 0; bit < plain.length * 8; bit++) {
+            for (int other : new int[] {bit, bit + 32, bit + 64}) {
+                byte[] frame = flipped(plain, bit);
+                changed.add(other == bit || other >= plain.length * 8 ? frame : flipped(frame, other));
+            }
+        }
+        byte[] shorterThanItsHeader = plain.clone();
+        shorterThanItsHeader[LINK + IPV4 + 5] = UDP + 20;
+        shorterThanItsHeader[LINK + IPV4 + UDP + 7] = 20;
+        changed.add(shorterThanItsHeader);
+        long[] start = counts(policies.size());
+        List<Ran> expected = new ArrayList<>();
+        for (byte[] frame : changed) {
+            forget(policies);
+            expected.add(testRun(level, frame));
+        }
+        long[] apart = counts(policies.size());
+        for (int i = 0; i < changed.size(); i++) {
+            testRun(level, plain);
+        }
+        long[] alike = counts(policies.size());
+        for (int i = 0; i < changed.size(); i++) {
+            forget(policies);
+            testRun(level, plain);
+            assertThat(testRun(level, changed.get(i))).as("change %d", i).isEqualTo(expected.get(i));
+        }
+        long[] inTurns = counts(policies.size());
+        for (int i = 0; i < start.length; i++) {
+            assertThat(inTurns[i] - alike[i]).as("count %d", i).isEqualTo(apart[i] - start[i] + alike[i] - apart[i]);
+        }
+        bed.assertAllIsCounted();
+    }
+
+    /** A change of policies lets programs look at each packet anew. */
+    private static void forget(Map<Flow, Policy> policies) throws LevelException {
+        int slot = BpfBed.SLOT;
+        for (Map.Entry<Flow, Policy> each : policies.entrySet()) {
+            bed.set(slot++, each.getKey(), each.getValue(), false);
+        }
+    }
+
+    /** All that the level has met, then what policies of the first slots have done. */
+    private static long[] counts(int slots) throws LevelException {
+        LongStream counts = Arrays.stream(bed.driver().met());
+        for (int i = 0; i < slots; i++) {
+            LevelCounters counters = bed.counters(BpfBed.SLOT + i);
+            counts = LongStream.concat(
+                    counts,
+                    LongStream.concat(
+                            LongStream.of(
+                                    counters.packets(),
+                                    counters.up(),
+                                    counters.on(),
+                                    counters.dropped(),
+                                    counters.bytes(),
+                                    counters.marked(),
+                                    counters.unmarked()),
+                            Arrays.stream(counters.ruleDrops())));
+        }
+        return counts.toArray();
+    }
+
+    private static byte[] flipped(byte[] frame, int bit) {
+        byte[] flipped = frame.clone();
+        flipped[bit / 8] ^= (byte) (1 << bit % 8);
+        return flipped;
+    }
+
+    private static InetAddress address(String address) throws UnknownHostException {
+        return InetAddress.getByName(address);
+    }
+
     private static byte[] ipv4(byte[] packet, int optionBytes) {
         int header = IPV4 + optionBytes;
         ByteBuffer frame = ByteBuffer.allocate(LINK + header + UDP + packet.length);
@@ -192,15 +308,25 @@ class BpfFramesTest {
         return (int) sum;
     }
 
+    /** What a program says of a frame, and the frame after it, in hexadecimal digits. */
+    private record Ran(int verdict, String frame) {}
+
+    /** The frame after the program, which has to let it go on. */
+    private static byte[] run(Level level, byte[] frame) throws LevelException {
+        Ran ran = testRun(level, frame);
+        assertThat(ran.verdict).isEqualTo(level == Level.TC ? ON_TC : ON_XDP);
+        return HexFormat.of().parseHex(ran.frame);
+    }
+
     /**
-     * The frame after the program, which has to let it go on.
+     * Gives a frame to the program.
      *
      * <pre>
      *   struct bpf_test_run_opts   size 8, in 8, out 8, bytes in 4, out 4, context in 8, out 8, bytes 4, 4,
      *                              result 4, repeat 4, duration 4, flags 4, processor 4, batch 4
      * </pre>
      */
-    private static byte[] run(Level level, byte[] frame) throws LevelException {
+    private static Ran testRun(Level level, byte[] frame) throws LevelException {
         int program = level == Level.TC
                 ? bed.tc.program()
                 : java.util.Objects.requireNonNull(bed.xdp).program();
@@ -220,8 +346,7 @@ class BpfFramesTest {
             if (result < 0) {
                 throw new LevelException("test run: " + BpfLibC.error(result));
             }
-            assertThat(options.getInt(56)).isEqualTo(level == Level.TC ? ON_TC : ON_XDP);
-            return out.getByteArray(0, options.getInt(28));
+            return new Ran(options.getInt(56), HexFormat.of().formatHex(out.getByteArray(0, options.getInt(28))));
         }
     }
 }
