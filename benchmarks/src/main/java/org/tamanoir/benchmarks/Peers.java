@@ -166,7 +166,8 @@ final class Peers {
         return file.toString();
     }
 
-    private static @Nullable String missing(String program, String debianPackage) {
+    /** Returns why a program is missing, null when it is on the path. */
+    static @Nullable String missing(String program, String debianPackage) {
         for (String folder : System.getenv().getOrDefault("PATH", "/usr/bin").split(":")) {
             if (Files.isExecutable(Path.of(folder, program))) {
                 return null;
@@ -176,7 +177,7 @@ final class Peers {
     }
 
     /** The first line that a program prints, or the first that contains a word; empty when it does not run. */
-    private static String firstLine(String program, String option, String... word) {
+    static String firstLine(String program, String option, String... word) {
         try {
             Process process = new ProcessBuilder(program, option)
                     .redirectErrorStream(true)
