@@ -27,13 +27,18 @@ final class Peers {
 
     private Peers() {}
 
-    /** All of them; the node first. */
-    static List<Forwarder> all(NodeCommand node, int maxStreams) {
+    /**
+     * Returns all of them, the node first.
+     *
+     * @param folder where what has to be compiled goes
+     */
+    static List<Forwarder> all(NodeCommand node, int maxStreams, Path folder) {
         List<Forwarder> peers = new ArrayList<>();
         peers.add(node(NODE, node));
         peers.add(new Forwarder(DIRECT, EnumSet.allOf(Transport.class), "sender and sink alone", null, null));
         peers.add(haproxy("HAProxy", 0, maxStreams));
         peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_BYTES, maxStreams));
+        peers.add(InPlace.forwarder(folder));
         peers.add(nginx(maxStreams));
         peers.add(socat());
         peers.add(netty("plain Netty", node.jvm().java(), false));
