@@ -17,7 +17,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -156,6 +155,8 @@ static int forward(int from, int to, uint8_t *buffer)
 		start = base - (end - at);
 		memmove(start, at, end - at);
 	}
+	if (bytes == 0 && start < base)
+		fprintf(stderr, "in-place: a stream is reset: it ended %td bytes into a packet\n", base - start);
 	return bytes < 0 || start < base ? -1 : 0;
 }
 
