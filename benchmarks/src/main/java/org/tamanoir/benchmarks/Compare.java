@@ -178,7 +178,7 @@ final class Compare extends CheckedCommand {
             cases.add(new Case("Latency over TCP", load, tcp, new Latency(processes, warmUp, window)::measure));
         }
         if (only.contains(Scenario.bursts)) {
-            ManyStreams many = new ManyStreams(processes, window, manyStreams);
+            ManyStreams many = new ManyStreams(processes, warmUp, window, manyStreams);
             String load = manyStreams + " streams, " + ManyStreams.BURST_PACKETS + " × 200 B each per second";
             cases.add(Case.single("Bursts over many TCP streams", load, tcp, many::measure));
         }

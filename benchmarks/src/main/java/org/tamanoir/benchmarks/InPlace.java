@@ -24,7 +24,7 @@ final class InPlace {
     }
 
     private static String compiler() {
-        return Peers.missing("gcc", "gcc") == null ? "gcc" : "cc";
+        return Peers.missing("gcc", "gcc") != null && Peers.missing("cc", "gcc") == null ? "cc" : "gcc";
     }
 
     /**

@@ -51,7 +51,9 @@ final class Lives {
             try (RunningForwarder running = RunningForwarder.start(processes, forwarder, Transport.TCP, sinkPort)) {
                 Map<String, Map<Figure, Double>> phases = new LinkedHashMap<>();
                 phases.put("fresh", passes.figures(running, fresh));
-                passes.run(running.port(), warming);
+                if (warming > 0) {
+                    passes.run(running.port(), warming);
+                }
                 phases.put("warm", passes.figures(running, warm));
                 return phases;
             }

@@ -20,11 +20,13 @@ final class ManyStreams {
     private static final int OTHER_DESCRIPTORS = 300;
 
     private final Processes processes;
+    private final Duration warmUp;
     private final Duration window;
     private final int streams;
 
-    ManyStreams(Processes processes, Duration window, int streams) {
+    ManyStreams(Processes processes, Duration warmUp, Duration window, int streams) {
         this.processes = processes;
+        this.warmUp = warmUp;
         this.window = window;
         this.streams = streams;
     }
@@ -37,7 +39,7 @@ final class ManyStreams {
                 Child sender = processes.load(
                         "stream-sender port=%d streams=%d size=%d burst=%d period-ms=%d",
                         running.port(), streams, PACKET_BYTES, BURST_PACKETS, PERIOD_MS)) {
-            Thread.sleep(PERIOD_MS);
+            Thread.sleep(Math.max(PERIOD_MS, warmUp.toMillis()));
             return measure(sink, running, sender);
         }
     }
