@@ -20,20 +20,21 @@ import picocli.CommandLine.Option;
         name = "compare",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
-        description = "Compares the node with HAProxy, nginx, socat and a plain Netty proxy on 127.0.0.1. "
-                + "Exit code 1: a measurement failed.")
+        description =
+                "Compares the node with HAProxy, a forwarder in C, nginx, socat and a plain Netty proxy on 127.0.0.1. "
+                        + "Exit code 1: a measurement failed.")
 final class Compare extends CheckedCommand {
     /** What is loaded. */
     enum Scenario {
         tcp,
         udp,
         latency,
+        bursts,
         streams,
+        life,
         startup
     }
 
-    private static final int LATENCY_RATE = 5000;
-    private static final int LATENCY_BYTES = 200;
     private static final int MODERATE_UDP_RATE = 30_000;
     private static final int SPARE_STREAMS = 100;
 
@@ -55,7 +56,7 @@ final class Compare extends CheckedCommand {
     @Option(names = "--udp-sizes", split = ",", description = "Bytes of a packet, UDP.")
     private List<Integer> udpSizes = List.of(200, 1400);
 
-    @Option(names = "--many-streams", description = "Streams at once, scenario streams.")
+    @Option(names = "--many-streams", description = "Streams at once, scenario bursts.")
     private int manyStreams = 2000;
 
     @Option(names = "--rounds", description = "Rounds over all forwarders, 1 to 100.")
@@ -87,7 +88,7 @@ final class Compare extends CheckedCommand {
         validate();
         ZonedDateTime started = ZonedDateTime.now();
         try (Processes processes = new Processes()) {
-            List<Forwarder> forwarders = available();
+            List<Forwarder> forwarders = available(processes.folder());
             List<Case> cases = cases(processes, forwarders);
             Map<String, String> versions = new LinkedHashMap<>();
             cases.forEach(c -> c.forwarders().forEach(f -> versions.put(f.name(), f.version())));
@@ -101,7 +102,7 @@ final class Compare extends CheckedCommand {
     }
 
     private String settings() {
-        return ("medians of %d rounds ± half their range; warm-up %.1f s, window %.1f s; sender, forwarder and sink "
+        return ("medians (least–most) of %d rounds; warm-up %.1f s, window %.1f s; sender, forwarder and sink "
                         + "share the processors")
                 .formatted(rounds, warmUpSeconds, windowSeconds);
     }
@@ -124,12 +125,16 @@ final class Compare extends CheckedCommand {
     }
 
     private NodeCommand node() {
-        return new NodeCommand(new NodeJvm(java, jvmFlags, nodeJar), manyStreams + SPARE_STREAMS);
+        return new NodeCommand(new NodeJvm(java, jvmFlags, nodeJar), maxStreams());
     }
 
-    private List<Forwarder> available() {
+    private int maxStreams() {
+        return Math.max(manyStreams, Lives.MANY_STREAMS) + SPARE_STREAMS;
+    }
+
+    private List<Forwarder> available(Path folder) {
         List<Forwarder> found = new ArrayList<>();
-        for (Forwarder forwarder : Peers.all(node(), manyStreams + SPARE_STREAMS)) {
+        for (Forwarder forwarder : Peers.all(node(), maxStreams(), folder)) {
             boolean wanted = names.isEmpty()
                     || names.stream()
                             .anyMatch(name -> forwarder
@@ -149,36 +154,48 @@ final class Compare extends CheckedCommand {
         List<Forwarder> tcp = carrying(all, Transport.TCP);
         List<Forwarder> udp = carrying(all, Transport.UDP);
         Duration window = Duration.ofMillis(Math.round(windowSeconds * 1000));
-        SteadyLoad steady = new SteadyLoad(processes, Duration.ofMillis(Math.round(warmUpSeconds * 1000)), window);
+        Duration warmUp = Duration.ofMillis(Math.round(warmUpSeconds * 1000));
+        SteadyLoad steady = new SteadyLoad(processes, warmUp, window);
         List<Case> cases = new ArrayList<>();
         if (only.contains(Scenario.tcp)) {
             for (int size : sizes) {
                 for (int n : streams) {
-                    cases.add(new Case("TCP flood", size + " B × " + n, tcp, f -> steady.tcpFlood(f, n, size)));
+                    cases.add(Case.single("TCP flood", size + " B × " + n, tcp, f -> steady.tcpFlood(f, n, size)));
                 }
             }
         }
         if (only.contains(Scenario.udp)) {
             for (int size : udpSizes) {
-                cases.add(new Case("UDP, one flow", size + " B, flood", udp, f -> steady.udpFlood(f, size, false)));
-                cases.add(new Case(
+                cases.add(Case.single("UDP, one flow", size + " B, flood", udp, f -> steady.udpFlood(f, size, false)));
+                cases.add(Case.single(
                         "UDP, one flow", size + " B, flood, joined", udp, f -> steady.udpFlood(f, size, true)));
-                cases.add(new Case(
+                cases.add(Case.single(
                         "UDP, one flow", size + " B, 30,000/s", udp, f -> steady.udpPaced(f, size, MODERATE_UDP_RATE)));
             }
         }
         if (only.contains(Scenario.latency)) {
-            String load = LATENCY_BYTES + " B, 5,000/s";
-            cases.add(new Case("Latency over TCP", load, tcp, f -> steady.tcpLatency(f, LATENCY_BYTES, LATENCY_RATE)));
+            String load = "%d B, %,d/s".formatted(Latency.PACKET_BYTES, Latency.PACKETS_PER_SECOND);
+            cases.add(new Case("Latency over TCP", load, tcp, new Latency(processes, warmUp, window)::measure));
         }
-        if (only.contains(Scenario.streams)) {
-            ManyStreams many = new ManyStreams(processes, window, manyStreams);
+        if (only.contains(Scenario.bursts)) {
+            ManyStreams many = new ManyStreams(processes, warmUp, window, manyStreams);
             String load = manyStreams + " streams, " + ManyStreams.BURST_PACKETS + " × 200 B each per second";
-            cases.add(new Case("Many streams over TCP", load, tcp, many::measure));
+            cases.add(Case.single("Bursts over many TCP streams", load, tcp, many::measure));
+        }
+        Lives lives = new Lives(processes);
+        if (only.contains(Scenario.streams)) {
+            String load =
+                    "%,d streams of %d × %d B".formatted(Lives.MANY_STREAMS, Lives.MANY_PACKETS, Lives.PACKET_BYTES);
+            cases.add(new Case("Many TCP streams", load, tcp, lives::streams));
+        }
+        if (only.contains(Scenario.life)) {
+            for (int n : Lives.AT_ONCE) {
+                cases.add(new Case("Life of a short TCP stream", n + " at once", tcp, f -> lives.life(f, n)));
+            }
         }
         if (only.contains(Scenario.startup)) {
             Startup startup = new Startup(processes);
-            cases.add(new Case("Start", "exec to first packet", startupVariants(startup, tcp), startup::measure));
+            cases.add(Case.single("Start", "exec to first packet", startupVariants(startup, tcp), startup::measure));
         }
         return cases;
     }
@@ -229,13 +246,14 @@ final class Compare extends CheckedCommand {
     private void measure(Case one, int round, Forwarder forwarder, String label) throws InterruptedException {
         String clear = terminal ? "\r\033[K" : "";
         try {
-            Map<Figure, Double> figures = one.measurement().of(forwarder);
-            results.add(new Results.Row(one.scenario(), one.load(), forwarder.name(), round, figures));
-            System.out.println(clear + label + ": "
-                    + figures.entrySet().stream()
-                            .map(e -> e.getKey().format(e.getValue()) + " "
-                                    + e.getKey().unit())
-                            .collect(Collectors.joining(" · ")));
+            one.measurement().of(forwarder).forEach((phase, figures) -> {
+                results.add(new Results.Row(one.scenario(), one.row(phase), forwarder.name(), round, figures));
+                System.out.println(clear + label + (phase.isEmpty() ? "" : ", " + phase) + ": "
+                        + figures.entrySet().stream()
+                                .map(e -> e.getKey().format(e.getValue()) + " "
+                                        + e.getKey().unit())
+                                .collect(Collectors.joining(" · ")));
+            });
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception e) {

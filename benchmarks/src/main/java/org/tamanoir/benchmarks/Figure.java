@@ -12,8 +12,14 @@ enum Figure {
     P50("p50 µs", 1),
     /** 99th percentile from writing to reading. */
     P99("p99 µs", 1),
+    /** 99.9th percentile from writing to reading. */
+    P999("p99.9 µs", 1),
     /** Longest time from writing to reading. */
     MAX("max µs", 0),
+    /** Mean life of a stream: from connecting to the end that comes back. */
+    LIFE("µs/stream", 0),
+    /** Processor time of the forwarder per stream. */
+    CPU_PER_STREAM("CPU-µs/stream", 0),
     /** Packets that did not arrive. */
     LOST("lost", 0),
     /** Packets that arrived broken or out of order. */
@@ -22,6 +28,8 @@ enum Figure {
     PACKET_RATE("packets/s", 0),
     /** Processor time of the forwarder per 10^6 packets that the sink got. */
     CPU_PER_MILLION("CPU-s/Mpkt", 2),
+    /** User time of the forwarder per packet that the sink got. */
+    USER_PER_PACKET("user ns/packet", 1),
     /** Packets that the sink got per second of the forwarder's processor time. */
     PACKETS_PER_CPU("packets/CPU-s", 0),
     /** Packets a second that the sender sent. */

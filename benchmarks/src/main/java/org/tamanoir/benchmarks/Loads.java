@@ -24,6 +24,7 @@ final class Loads {
             entry("paced-sender", PacedSender::run),
             entry("stream-sink", StreamSink::run),
             entry("stream-sender", StreamSender::run),
+            entry("life-sender", LifeSender::run),
             entry("udp-sink", UdpSink::run),
             entry("udp-flood", UdpFlood::run),
             entry("netty-proxy", NettyProxy::run),

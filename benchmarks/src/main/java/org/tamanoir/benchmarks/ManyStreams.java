@@ -20,34 +20,36 @@ final class ManyStreams {
     private static final int OTHER_DESCRIPTORS = 300;
 
     private final Processes processes;
+    private final Duration warmUp;
     private final Duration window;
     private final int streams;
 
-    ManyStreams(Processes processes, Duration window, int streams) {
+    ManyStreams(Processes processes, Duration warmUp, Duration window, int streams) {
         this.processes = processes;
+        this.warmUp = warmUp;
         this.window = window;
         this.streams = streams;
     }
 
     Map<Figure, Double> measure(Forwarder forwarder) throws Exception {
-        requireDescriptors();
+        requireDescriptors(streams);
         try (Child sink = processes.load("stream-sink");
                 RunningForwarder running =
                         RunningForwarder.start(processes, forwarder, Transport.TCP, Integer.parseInt(sink.ready()));
                 Child sender = processes.load(
                         "stream-sender port=%d streams=%d size=%d burst=%d period-ms=%d",
                         running.port(), streams, PACKET_BYTES, BURST_PACKETS, PERIOD_MS)) {
-            Thread.sleep(PERIOD_MS);
+            Thread.sleep(Math.max(PERIOD_MS, warmUp.toMillis()));
             return measure(sink, running, sender);
         }
     }
 
     private Map<Figure, Double> measure(Child sink, RunningForwarder running, Child sender) throws Exception {
         long[] before = sink.ask("sample");
-        long cpuBefore = running.cpuNs();
+        CpuClock.Used cpuBefore = running.cpu();
         Thread.sleep(window.toMillis());
         running.requireAlive();
-        long cpuAfter = running.cpuNs();
+        double cpuSeconds = running.cpu().since(cpuBefore).seconds();
         long[] after = sink.ask("sample");
         long[] footprint = running.footprint();
         long sent = sender.ask("finish")[0];
@@ -57,8 +59,8 @@ final class ManyStreams {
         figures.put(Figure.FAULTS, (double) verified[1]);
         double packets = (double) (after[1] - before[1]) / PACKET_BYTES;
         figures.put(Figure.PACKET_RATE, packets / ((after[0] - before[0]) / 1e9));
-        if (cpuAfter > 0) {
-            figures.put(Figure.CPU_PER_MILLION, (cpuAfter - cpuBefore) / 1e9 / (packets / 1e6));
+        if (cpuSeconds > 0) {
+            figures.put(Figure.CPU_PER_MILLION, cpuSeconds / (packets / 1e6));
             figures.put(Figure.RSS, footprint[0] / 1024.0);
             figures.put(Figure.THREADS, (double) footprint[1]);
             figures.put(Figure.DESCRIPTORS, (double) footprint[2]);
@@ -66,13 +68,14 @@ final class ManyStreams {
         return figures;
     }
 
-    /** Packets and faults once all that was sent has arrived, or the time is up. */
-    private static long[] awaitAll(Child sink, long sent) throws Exception {
+    /** Returns packets and faults once all that was sent has arrived, or the time is up. */
+    static long[] awaitAll(Child sink, long sent) throws IOException {
         Threads.await(DRAIN_TIMEOUT_S, 20, () -> sink.ask("verified")[0] >= sent);
         return sink.ask("verified");
     }
 
-    private void requireDescriptors() throws IOException {
+    /** Fails with the limit unless this process and those that it starts may hold so many streams. */
+    static void requireDescriptors(int streams) throws IOException {
         long needed = (long) streams * DESCRIPTORS_PER_STREAM + OTHER_DESCRIPTORS;
         for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
             if (line.startsWith("Max open files")) {

@@ -27,13 +27,18 @@ final class Peers {
 
     private Peers() {}
 
-    /** All of them; the node first. */
-    static List<Forwarder> all(NodeCommand node, int maxStreams) {
+    /**
+     * Returns all of them, the node first.
+     *
+     * @param folder where what has to be compiled goes
+     */
+    static List<Forwarder> all(NodeCommand node, int maxStreams, Path folder) {
         List<Forwarder> peers = new ArrayList<>();
         peers.add(node(NODE, node));
         peers.add(new Forwarder(DIRECT, EnumSet.allOf(Transport.class), "sender and sink alone", null, null));
         peers.add(haproxy("HAProxy", 0, maxStreams));
         peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_BYTES, maxStreams));
+        peers.add(InPlace.forwarder(folder));
         peers.add(nginx(maxStreams));
         peers.add(socat());
         peers.add(netty("plain Netty", node.jvm().java(), false));
@@ -166,7 +171,8 @@ final class Peers {
         return file.toString();
     }
 
-    private static @Nullable String missing(String program, String debianPackage) {
+    /** Returns why a program is missing, null when it is on the path. */
+    static @Nullable String missing(String program, String debianPackage) {
         for (String folder : System.getenv().getOrDefault("PATH", "/usr/bin").split(":")) {
             if (Files.isExecutable(Path.of(folder, program))) {
                 return null;
@@ -176,7 +182,7 @@ final class Peers {
     }
 
     /** The first line that a program prints, or the first that contains a word; empty when it does not run. */
-    private static String firstLine(String program, String option, String... word) {
+    static String firstLine(String program, String option, String... word) {
         try {
             Process process = new ProcessBuilder(program, option)
                     .redirectErrorStream(true)

@@ -6,12 +6,11 @@ import java.nio.file.Path;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.function.BinaryOperator;
-import java.util.stream.Collectors;
 import org.tamanoir.benchmarks.report.Numbers;
 import org.tamanoir.benchmarks.report.Rows;
 import tools.jackson.databind.json.JsonMapper;
@@ -31,6 +30,8 @@ record Report(
         Map<String, String> versions,
         String settings,
         Results results) {
+
+    private static final String NONE = "–";
 
     /** Writes the three files; the Markdown one. */
     Path write(Path folder) throws IOException {
@@ -59,20 +60,25 @@ record Report(
         return text.toString();
     }
 
-    /** One row per load, one column per forwarder, with the units before it. */
-    private String table(String scenario, List<String> forwarders, List<Figure> figures, BinaryOperator<String> cell) {
-        StringBuilder text = new StringBuilder(units(figures) + "\n\n");
+    /** Makes one row per load and figure that was measured, one column per forwarder. */
+    private String table(String scenario, List<String> forwarders, List<Figure> figures, Cell cell) {
+        StringBuilder text = new StringBuilder();
         text.append("| | " + String.join(" | ", forwarders) + " |\n|---" + "|---:".repeat(forwarders.size()) + "|\n");
         for (String load : results.loads(scenario)) {
-            text.append(forwarders.stream()
-                    .map(forwarder -> cell.apply(load, forwarder))
-                    .collect(Collectors.joining(" | ", "| " + load + " | ", " |\n")));
+            for (Figure figure : figures) {
+                List<String> cells = forwarders.stream()
+                        .map(forwarder -> cell.of(load, forwarder, figure))
+                        .toList();
+                if (!cells.stream().allMatch(NONE::equals)) {
+                    text.append("| " + load + ": " + figure.unit() + " | " + String.join(" | ", cells) + " |\n");
+                }
+            }
         }
         return text.toString();
     }
 
-    private static String units(List<Figure> figures) {
-        return figures.stream().map(Figure::unit).collect(Collectors.joining(" · "));
+    private interface Cell {
+        String of(String load, String forwarder, Figure figure);
     }
 
     private List<Figure> figures(String scenario) {
@@ -84,28 +90,30 @@ record Report(
                 .toList();
     }
 
-    /** Medians, ± half the range over the rounds. */
+    /** Makes the table of medians, with the least and the most over the rounds. */
     private String medians(String scenario) {
-        List<Figure> figures = figures(scenario);
-        return table(scenario, results.forwarders(scenario), figures, (load, forwarder) -> {
-            Map<Figure, List<Double>> values = results.cell(scenario, load, forwarder);
-            return values.isEmpty()
-                    ? "–"
-                    : figures.stream()
-                            .map(figure -> value(figure, values.getOrDefault(figure, List.of())))
-                            .collect(Collectors.joining(" · "));
-        });
+        return table(
+                scenario,
+                results.forwarders(scenario),
+                figures(scenario),
+                (load, forwarder, figure) ->
+                        value(figure, results.cell(scenario, load, forwarder).getOrDefault(figure, List.of())));
     }
 
     private static String value(Figure figure, List<Double> values) {
         return switch (values.size()) {
-            case 0 -> "–";
+            case 0 -> NONE;
             case 1 -> figure.format(values.get(0));
-            default -> "%s ±%.0f%%".formatted(figure.format(Numbers.median(values)), Numbers.spreadPercent(values));
+            default ->
+                "%s (%s–%s)"
+                        .formatted(
+                                figure.format(Numbers.median(values)),
+                                figure.format(Collections.min(values)),
+                                figure.format(Collections.max(values)));
         };
     }
 
-    /** The node's medians over those of each peer. */
+    /** Makes the table of the node's medians over those of each peer. */
     private String ratios(String scenario) {
         List<String> peers = results.forwarders(scenario).stream()
                 .filter(name -> !name.startsWith(Peers.NODE) && !name.equals(Peers.DIRECT))
@@ -116,21 +124,15 @@ record Report(
         if (peers.isEmpty() || !results.forwarders(scenario).contains(Peers.NODE)) {
             return "";
         }
-        return "\n" + Peers.NODE + " as a multiple of each peer: "
-                + table(
-                        scenario,
-                        peers,
-                        figures,
-                        (load, peer) -> figures.stream()
-                                .map(figure -> ratio(scenario, load, peer, figure))
-                                .collect(Collectors.joining(" · ")));
+        return "\n" + Peers.NODE + " as a multiple of each peer:\n\n"
+                + table(scenario, peers, figures, (load, peer, figure) -> ratio(scenario, load, peer, figure));
     }
 
     private String ratio(String scenario, String load, String peer, Figure figure) {
         OptionalDouble ours = results.median(scenario, load, Peers.NODE, figure);
         OptionalDouble theirs = results.median(scenario, load, peer, figure);
         return ours.isEmpty() || theirs.isEmpty() || theirs.getAsDouble() == 0
-                ? "–"
+                ? NONE
                 : "%.2f".formatted(ours.getAsDouble() / theirs.getAsDouble());
     }
 

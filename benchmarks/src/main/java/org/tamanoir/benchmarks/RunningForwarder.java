@@ -83,9 +83,9 @@ final class RunningForwarder implements AutoCloseable {
         return port;
     }
 
-    /** Processor time so far in ns; 0 without a process. */
-    long cpuNs() {
-        return child == null ? 0 : CpuClock.ns(child.handle());
+    /** Returns the processor time so far; nothing without a process. */
+    CpuClock.Used cpu() {
+        return child == null ? CpuClock.Used.NOTHING : CpuClock.used(child.handle());
     }
 
     /** Fails if the process has ended. */

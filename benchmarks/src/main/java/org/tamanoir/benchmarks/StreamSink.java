@@ -6,6 +6,8 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
 
@@ -16,9 +18,12 @@ import org.tamanoir.anep.Packet;
 final class StreamSink {
     private static final int BACKLOG = 4096;
     /** Holds the largest packet of this load, 2,048 bytes, and the start of the next. */
-    private static final int BUFFER_BYTES = 4096;
+    private static final int BUFFER_BYTES = 16 * 1024;
 
     private final Packet packet = new Packet();
+    /** Of streams that have ended: a buffer for each of many short ones would cost more than the streams. */
+    private final Deque<Stream> free = new ArrayDeque<>();
+
     private volatile long bytes;
     private volatile long packets;
     private volatile long faults;
@@ -57,7 +62,7 @@ final class StreamSink {
         try {
             if (key.isAcceptable()) {
                 SocketChannel channel = ((ServerSocketChannel) key.channel()).accept();
-                channel.configureBlocking(false).register(key.selector(), SelectionKey.OP_READ, new Stream());
+                channel.configureBlocking(false).register(key.selector(), SelectionKey.OP_READ, stream());
                 return;
             }
             SocketChannel channel = (SocketChannel) key.channel();
@@ -76,7 +81,15 @@ final class StreamSink {
         }
     }
 
+    private Stream stream() {
+        Stream stream = free.isEmpty() ? new Stream() : free.pop();
+        stream.buffer.clear();
+        stream.nextSequence = 0;
+        return stream;
+    }
+
     private void end(Stream stream, SocketChannel channel) throws IOException {
+        free.push(stream);
         channel.close();
         if (stream.buffer.position() > 0) {
             faults++;

@@ -49,11 +49,12 @@ public final class TcpSink implements AutoCloseable {
         return bytes.sum();
     }
 
-    /** Count, p50, p99 and maximum in ns since the last question. */
+    /** Returns count, p50, p99, p99.9 and maximum in ns since the last question. */
     private String percentiles() {
         Histogram interval = latencies.getIntervalHistogram();
         return interval.getTotalCount() + " " + interval.getValueAtPercentile(50) + " "
-                + interval.getValueAtPercentile(99) + " " + interval.getMaxValue();
+                + interval.getValueAtPercentile(99) + " " + interval.getValueAtPercentile(99.9) + " "
+                + interval.getMaxValue();
     }
 
     private void read(SocketChannel channel) {

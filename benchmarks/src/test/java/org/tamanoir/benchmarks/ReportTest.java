@@ -34,26 +34,29 @@ class ReportTest {
     }
 
     @Test
-    void tablesShowMediansWithSpreadAndTheNodeAsAMultipleOfEachPeer() {
+    void tablesShowMediansWithLeastAndMostAndTheNodeAsAMultipleOfEachPeer() {
         Results results = new Results();
         for (int round = 1; round <= 3; round++) {
             add(results, Peers.NODE, round, 1900 + 50 * round, 0.4);
             add(results, "HAProxy", round, 1000, 0.8);
         }
         assertThat(report(results).markdown())
-                .contains("| 200 B × 1 | 2,000 ±3% · 0.40 ±0% | 1,000 ±0% · 0.80 ±0% |")
-                .contains("| 200 B × 1 | 2.00 · 0.50 |");
+                .contains("| 200 B × 1: MB/s | 2,000 (1,950–2,050) | 1,000 (1,000–1,000) |")
+                .contains("| 200 B × 1: CPU-s/GB | 0.40 (0.40–0.40) | 0.80 (0.80–0.80) |")
+                .contains("| 200 B × 1: MB/s | 2.00 |")
+                .contains("| 200 B × 1: CPU-s/GB | 0.50 |");
     }
 
     @Test
-    void forwarderWithoutAMeasurementLeavesItsCellEmpty() {
+    void forwarderWithoutAMeasurementLeavesItsCellsEmpty() {
         Results results = new Results();
         add(results, "HAProxy", 1, 1000, 0.8);
         results.add(new Results.Row("TCP flood", "64 B × 1", "nginx", 1, Map.of(Figure.THROUGHPUT, 5.0)));
         results.fail("TCP flood, 200 B × 1, nginx: nothing arrived");
         assertThat(report(results).markdown())
-                .contains("| 200 B × 1 | 1,000 · 0.80 | – |")
-                .contains("| 64 B × 1 | – | 5 · – |")
+                .contains("| 200 B × 1: MB/s | 1,000 | – |")
+                .contains("| 64 B × 1: MB/s | – | 5 |")
+                .doesNotContain("64 B × 1: CPU-s/GB")
                 .contains("- TCP flood, 200 B × 1, nginx: nothing arrived");
     }
 
