@@ -83,6 +83,10 @@ final class NodeProcess {
         } catch (IOException | RuntimeException e) {
             throw cannotStart(e);
         }
+        int nice = config.get(NodeSettings.JVM_NICE);
+        if (nice > 0) {
+            environment.background("jvm threads", new NiceJvm(nice)).start();
+        }
         Thread hook = new Thread(this::stop, "tamanoir-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
         report.started(
