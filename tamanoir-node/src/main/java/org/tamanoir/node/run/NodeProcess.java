@@ -78,6 +78,10 @@ final class NodeProcess {
     }
 
     private int serve() {
+        Duration rehearse = config.get(NodeSettings.REHEARSE);
+        if (!rehearse.isZero()) {
+            Rehearsal.run(config.get(NodeSettings.TRANSPORT), rehearse);
+        }
         try {
             node.start();
         } catch (IOException | RuntimeException e) {

@@ -158,6 +158,19 @@ class NodeProcessTest {
         }
     }
 
+    @Test
+    void aRehearsedNodeHasSeenNoPacket() throws Exception {
+        Process node = Program.start("node", "--listen", "0", "--json", "--rehearse", "1s");
+        try (BufferedReader out = node.inputReader()) {
+            JsonNode started = json(out.readLine());
+            assertThat(started.get("event").asString()).isEqualTo("started");
+            node.toHandle().destroy();
+            assertThat(event(out, "stopped").get("packetsIn").asLong()).isZero();
+        } finally {
+            node.destroyForcibly();
+        }
+    }
+
     /** Returns how nice the threads of a name are, each value once; proc(5), field 19 of stat. */
     private static List<Integer> niceness(Path tasks, String name) throws IOException {
         try (Stream<Path> all = Files.list(tasks)) {
