@@ -43,12 +43,12 @@ final class Rehearsal {
     private static final int SHORT_STREAM_PACKETS = 20;
     private static final int LONG_STREAM_PACKETS = 1_000;
     private static final int SHORT_STREAMS = 8;
-    /** For streams at once; one is there at a time, and the one before it may not have ended. */
-    private static final int PLACES = 16;
+    /** For streams at once: one is there at a time, and those before it that have not ended yet. */
+    private static final int PLACES = 128;
     /** Few enough for any socket's buffer: beyond it datagrams are lost. */
     private static final int BATCH_PACKETS = 64;
     /** For what does not come. */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
@@ -56,7 +56,7 @@ final class Rehearsal {
     private final Semaphore arrived;
     private final long endNs;
     private final ByteBuffer payload = ByteBuffer.allocate(PACKET_BYTES);
-    private long packets;
+    private long arrivedPackets;
 
     private Rehearsal(ExecutionEnvironment node, Semaphore arrived, long endNs) {
         this.node = node;
@@ -64,19 +64,23 @@ final class Rehearsal {
         this.endNs = endNs;
     }
 
-    /** Rehearses for so long; a node can do without, so what goes wrong is a line in the log. */
-    static void run(TransportKind transport, Duration time) {
-        long endNs = System.nanoTime() + time.toNanos();
+    /**
+     * Rehearses for so long, some seconds more at most, and returns how many packets have arrived. A node can do without,
+     * so what goes wrong is a line in the log.
+     */
+    static long run(TransportKind transport, Duration time) {
         Semaphore arrived = new Semaphore(0);
         AnepReceiver.Settings settings = AnepReceiver.on(ANY_PORT).tcp().udp().transportKind(transport);
         try (AnepReceiver receiver = settings.start(() -> (packet, peer) -> arrived.release());
                 ExecutionEnvironment node = node(transport, receiver.address())) {
             node.start();
-            Rehearsal rehearsal = new Rehearsal(node, arrived, endNs);
+            Rehearsal rehearsal = new Rehearsal(node, arrived, System.nanoTime() + time.toNanos());
             rehearsal.play();
-            LOG.debug("rehearsed with {} packets", rehearsal.packets);
+            node.stop(PATIENCE);
+            return rehearsal.arrivedPackets;
         } catch (IOException | RuntimeException e) {
             LOG.warn("the rehearsal failed, the node starts without: {}", e.toString());
+            return 0;
         }
     }
 
@@ -109,7 +113,7 @@ final class Rehearsal {
         PacketBuilder inTransit = header();
         while (!isOver()) {
             for (PacketBuilder header : List.of(monitored, inTransit)) {
-                for (int i = 0; i < SHORT_STREAMS; i++) {
+                for (int i = 0; i < SHORT_STREAMS && !isOver(); i++) {
                     overTcp(header, SHORT_STREAM_PACKETS);
                 }
                 overTcp(header, LONG_STREAM_PACKETS);
@@ -146,34 +150,30 @@ final class Rehearsal {
                 .batchBytes(2 * BATCH_PACKETS * PACKET_BYTES);
     }
 
-    /** Sends so many packets one by one, then as many in batches. */
+    /**
+     * Sends so many packets one by one, then as many in batches, but no more once the time is over. One at least: a
+     * stream without a packet would be refused when the node stops.
+     */
     private void send(AnepSender sender, PacketBuilder header, int count) throws IOException {
-        for (int i = 0; i < count && !isOver(); i++) {
-            send(sender, header);
-            sender.flush();
-            await(1);
-        }
-        for (int sent = 0; sent < count && !isOver(); sent += BATCH_PACKETS) {
-            for (int i = 0; i < BATCH_PACKETS; i++) {
-                send(sender, header);
-            }
-            sender.flush();
-            await(BATCH_PACKETS);
+        int sent = 0;
+        do {
+            sendAtOnce(sender, header, 1);
+        } while (++sent < count && !isOver());
+        for (; sent > 0 && !isOver(); sent -= BATCH_PACKETS) {
+            sendAtOnce(sender, header, BATCH_PACKETS);
         }
     }
 
-    private void send(AnepSender sender, PacketBuilder header) throws IOException {
-        sender.send(header, payload.limit(PACKET_BYTES - header.headerLength()).position(0));
-        packets++;
-    }
-
-    /** Waits until so many have arrived; those of them that are lost are waited for once. */
-    private void await(int count) throws IOException {
-        long waitNs = Math.min(PATIENCE.toNanos(), endNs - System.nanoTime());
+    /** Sends a batch, and waits until all of it has arrived; what is lost is waited for once. */
+    private void sendAtOnce(AnepSender sender, PacketBuilder header, int count) throws IOException {
+        for (int i = 0; i < count; i++) {
+            sender.send(
+                    header, payload.limit(PACKET_BYTES - header.headerLength()).position(0));
+        }
+        sender.flush();
         try {
-            if (!arrived.tryAcquire(count, waitNs, TimeUnit.NANOSECONDS)) {
-                arrived.drainPermits();
-            }
+            boolean all = arrived.tryAcquire(count, PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+            arrivedPackets += all ? count : arrived.drainPermits();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted");

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.node.Main;
@@ -166,6 +167,20 @@ class NodeProcessTest {
             assertThat(started.get("event").asString()).isEqualTo("started");
             node.toHandle().destroy();
             assertThat(event(out, "stopped").get("packetsIn").asLong()).isZero();
+        } finally {
+            node.destroyForcibly();
+        }
+    }
+
+    @Test
+    void aRehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
+        Path log = folder.resolve("log");
+        Process node = Program.builder("node", "--listen", "0", "--json", "--rehearse", "1s")
+                .redirectError(log.toFile())
+                .start();
+        try (BufferedReader out = node.inputReader()) {
+            event(out, "started");
+            assertThat(log).isEmptyFile();
         } finally {
             node.destroyForcibly();
         }
