@@ -407,7 +407,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
                 startedAt,
                 supervision.name(),
                 stream,
-                supervision.meter().processorNs(),
+                supervision.processorNs(),
                 sum.ofInstance(),
                 counters.values(),
                 dropReasons.values(),

@@ -32,8 +32,16 @@ public final class Meter {
                 : null;
     }
 
+    /** Reads the instance's thread; a thread that has ended has used no more than it was read last. */
+    void read(Thread thread) {
+        ThreadMXBean bean = THREADS;
+        if (bean != null) {
+            read(bean.getThreadCpuTime(thread.getId()), bean.getThreadAllocatedBytes(thread.getId()));
+        }
+    }
+
     /** Takes note of a reading; two threads may bring theirs in any order. */
-    void read(long totalNs, long totalBytes) {
+    private void read(long totalNs, long totalBytes) {
         long ns;
         long bytes;
         synchronized (this) {
@@ -54,7 +62,7 @@ public final class Meter {
         }
     }
 
-    public synchronized long processorNs() {
+    synchronized long processorNs() {
         return processorNs;
     }
 }

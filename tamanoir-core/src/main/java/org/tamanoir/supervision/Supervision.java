@@ -24,6 +24,14 @@ import org.tamanoir.service.ServiceHost;
 public final class Supervision {
     private static final VarHandle RESTING;
 
+    /** What the watchdog saw last; of its thread alone. */
+    static final class Watch {
+        long progress = -1;
+        long sinceNs;
+        boolean interrupted;
+        long interruptedNs;
+    }
+
     static {
         try {
             RESTING = MethodHandles.lookup().findVarHandle(Supervision.class, "resting", boolean.class);
@@ -41,6 +49,7 @@ public final class Supervision {
     private final Service service;
     private final String name;
     private final Meter meter;
+    final Watch watch = new Watch();
     /** The thread has what it serves. */
     private volatile boolean started;
     /** The thread is past what the service could hold it up with before its own code runs. */
@@ -143,6 +152,12 @@ public final class Supervision {
 
     public Meter meter() {
         return meter;
+    }
+
+    /** Returns the processor time that the thread has used until now, in ns, and charges it to the service. */
+    public long processorNs() {
+        meter.read(service);
+        return meter.processorNs();
     }
 
     /** Notes that the thread has come back; returns true when the instance was given up. */

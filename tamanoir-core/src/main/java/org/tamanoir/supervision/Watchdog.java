@@ -1,6 +1,5 @@
 package org.tamanoir.supervision;
 
-import com.sun.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,17 +19,25 @@ import org.tamanoir.platform.Platform;
 import org.tamanoir.service.Service;
 
 /**
- * Watches services from outside: reads what their threads use and holds them to their limits; finds instances that do
- * not return from the service's code, interrupts them, and gives them up if that does not help.
+ * Watches services from outside: reads what the threads of those with limits use and holds them to these; finds
+ * instances that do not return from the service's code, interrupts them, and gives them up if that does not help.
  *
- * <p>It looks ten times a second while instances run, less often when there are so many that it would take more than a
- * fiftieth of a processor, and sleeps while there are none.
+ * <p>While instances run it looks twice a second; ten times where that matters: services have limits, or not to return
+ * for less than 5 s is too long, and there are at most {@value #MANY} instances. It looks less often when a look would
+ * take more than a fiftieth of a processor, and sleeps while there are no instances. Packets that have no other
+ * processor wait meanwhile; so the processor time of a service without limits is read only when somebody wants to know
+ * it, {@link Supervision#processorNs}.
  *
  * <p>Thread contract: its own thread, but for what is said to be any thread's.
  */
 public final class Watchdog<I extends Watchdog.Watched> {
     private static final Logger LOG = LoggerFactory.getLogger(Watchdog.class);
-    private static final long TICK_NS = 100_000_000;
+    private static final long TICK_NS = 500_000_000;
+    private static final long SHORT_TICK_NS = 100_000_000;
+    /** The longest patience that short ticks are for. */
+    private static final long SHORT_PATIENCE_NS = 10 * TICK_NS;
+    /** The most instances that are looked at in short ticks. */
+    private static final int MANY = 256;
     /** It sleeps at least this many times as long as it worked. */
     private static final long REST_FACTOR = 50;
     /** Between two signs of life. */
@@ -48,20 +55,10 @@ public final class Watchdog<I extends Watchdog.Watched> {
     private final CoreThread thread;
     private final long stuckNs;
     private final long graceNs;
-    private final Map<I, Watch> watches = new IdentityHashMap<>();
     private final Map<ServiceHealth, Long> throttleReportsNs = new WeakHashMap<>();
     private volatile boolean stopped;
     private long workedBeforeNs;
-
-    /** What is known of one instance. */
-    private static final class Watch {
-        long progress = -1;
-        long sinceNs;
-        boolean interrupted;
-        long interruptedNs;
-        /** Nothing happened since it was last read. */
-        boolean unchanged;
-    }
+    private boolean isLimiting;
 
     /** An instance of a service. */
     public interface Watched {
@@ -129,7 +126,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
             thread.park(LONGEST_PARK_NS);
         } else {
             // One slow look, the first one for instance, says little.
-            sleep(Math.max(TICK_NS, Math.min(workedNs, workedBeforeNs) * REST_FACTOR));
+            boolean isUrgent = isLimiting || stuckNs < SHORT_PATIENCE_NS;
+            long tickNs = isUrgent && instances.size() <= MANY ? SHORT_TICK_NS : TICK_NS;
+            sleep(Math.max(tickNs, Math.min(workedNs, workedBeforeNs) * REST_FACTOR));
         }
         workedBeforeNs = workedNs;
     }
@@ -149,74 +148,58 @@ public final class Watchdog<I extends Watchdog.Watched> {
     }
 
     private void tick(List<I> instances, long nowNs) {
-        watches.keySet().retainAll(identitySet(instances));
-        List<I> changed = new ArrayList<>();
+        List<I> limited = new ArrayList<>();
         for (I instance : instances) {
-            Watch watch = watches.computeIfAbsent(instance, i -> new Watch());
-            if (look(instance, watch, nowNs) || !watch.unchanged) {
-                changed.add(instance);
+            Supervision supervision = instance.supervision();
+            boolean worked = look(instance, supervision.watch, nowNs);
+            boolean isLimited = supervision.definition().health().throttle() != null;
+            if (isLimited) {
+                limited.add(instance);
+            }
+            if (worked && (isLimited || supervision.isGivenUp())) {
+                supervision.meter().read(supervision.thread());
             }
         }
-        read(changed);
-        limit(instances, nowNs);
-    }
-
-    private Set<I> identitySet(List<I> instances) {
-        Set<I> set = Collections.newSetFromMap(new IdentityHashMap<>());
-        set.addAll(instances);
-        return set;
-    }
-
-    private void read(List<I> instances) {
-        ThreadMXBean bean = Meter.THREADS;
-        if (bean == null || instances.isEmpty()) {
-            return;
-        }
-        long[] ids = instances.stream()
-                .mapToLong(instance -> instance.supervision().thread().getId())
-                .toArray();
-        long[] processorNs = bean.getThreadCpuTime(ids);
-        long[] bytes = bean.getThreadAllocatedBytes(ids);
-        for (int i = 0; i < ids.length; i++) {
-            instances.get(i).supervision().meter().read(processorNs[i], bytes[i]); // -1 for a thread that has ended
+        isLimiting = !limited.isEmpty() && Meter.THREADS != null;
+        if (isLimiting) {
+            limit(limited, nowNs);
         }
     }
 
     private void limit(List<I> instances, long nowNs) {
-        Map<ServiceHealth, ServiceDefinition> limited = new IdentityHashMap<>();
+        Set<ServiceHealth> measured = Collections.newSetFromMap(new IdentityHashMap<>());
         for (I instance : instances) {
             ServiceDefinition definition = instance.supervision().definition();
-            if (definition.health().throttle() != null) {
-                limited.put(definition.health(), definition);
+            Throttle throttle = definition.health().throttle();
+            if (throttle != null && measured.add(definition.health())) {
+                limit(definition, throttle, instances, nowNs);
             }
         }
-        limited.forEach((life, definition) -> {
-            Throttle throttle = life.throttle();
-            if (throttle == null || Meter.THREADS == null) {
-                return;
+    }
+
+    private void limit(ServiceDefinition definition, Throttle throttle, List<I> instances, long nowNs) {
+        ServiceHealth life = definition.health();
+        switch (throttle.measure(nowNs, life.processorNs(), life.allocatedBytes())) {
+            case PAUSES -> {
+                life.pause(true);
+                reportThrottled(definition, nowNs);
             }
-            switch (throttle.measure(nowNs, life.processorNs(), life.allocatedBytes())) {
-                case PAUSES -> {
-                    life.pause(true);
-                    reportThrottled(definition, nowNs);
-                }
-                case GOES_ON -> {
-                    life.pause(false);
-                    for (I instance : instances) {
-                        if (instance.supervision().definition().health() == life) {
-                            instance.wake();
-                        }
+            case GOES_ON -> {
+                life.pause(false);
+                for (I instance : instances) {
+                    if (instance.supervision().definition().health() == life) {
+                        instance.wake();
                     }
                 }
-                case OVERRUN -> {
-                    if (!life.isQuarantined()) {
-                        incidents.quarantined(
-                                definition, life.quarantineAnew("over its limits, and does not pause between packets"));
-                    }
-                }
-                case NONE -> {}
             }
-        });
+            case OVERRUN -> {
+                if (!life.isQuarantined()) {
+                    incidents.quarantined(
+                            definition, life.quarantineAnew("over its limits, and does not pause between packets"));
+                }
+            }
+            case NONE -> {}
+        }
     }
 
     private void reportThrottled(ServiceDefinition definition, long nowNs) {
@@ -237,17 +220,16 @@ public final class Watchdog<I extends Watchdog.Watched> {
     }
 
     /** Returns whether the instance has done something since the last look. */
-    private boolean look(I instance, Watch watch, long nowNs) {
+    private boolean look(I instance, Supervision.Watch watch, long nowNs) {
         long progress = instance.progress();
         boolean resting = instance.supervision().isResting();
         if (resting || progress != watch.progress) {
-            watch.unchanged = resting && progress == watch.progress;
+            boolean worked = !resting || progress != watch.progress;
             watch.progress = progress;
             watch.sinceNs = nowNs;
             watch.interrupted = false;
-            return !watch.unchanged;
+            return worked;
         }
-        watch.unchanged = false;
         if (instance.supervision().isGivenUp()) {
             return true;
         }
@@ -268,7 +250,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
         return true;
     }
 
-    private void suspect(I instance, Watch watch, long nowNs) {
+    private void suspect(I instance, Supervision.Watch watch, long nowNs) {
         instance.supervision().suspect();
         StackTraceElement frame = frameOfService(instance);
         if (frame == null) {

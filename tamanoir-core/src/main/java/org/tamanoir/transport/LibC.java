@@ -94,6 +94,8 @@ final class LibC {
 
     static native int close(int fd);
 
+    static native int getpriority(int which, int who);
+
     static native int setpriority(int which, int who, int nice);
 
     static native String strerror(int errno);

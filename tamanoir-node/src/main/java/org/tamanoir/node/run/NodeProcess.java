@@ -78,10 +78,18 @@ final class NodeProcess {
     }
 
     private int serve() {
+        Duration rehearse = config.get(NodeSettings.REHEARSE);
+        if (!rehearse.isZero()) {
+            Rehearsal.run(config.get(NodeSettings.TRANSPORT), rehearse);
+        }
         try {
             node.start();
         } catch (IOException | RuntimeException e) {
             throw cannotStart(e);
+        }
+        int nice = config.get(NodeSettings.JVM_NICE);
+        if (nice > 0) {
+            environment.background("jvm threads", new NiceJvm(nice)).start();
         }
         Thread hook = new Thread(this::stop, "tamanoir-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);

@@ -147,6 +147,7 @@ class ConfigFileTest {
                 unknown-service: pass
                 type-id: 0x1234
                 hop-budget: 3
+                jvm-nice: 0
                 transport: nio
                 """);
 
@@ -171,6 +172,7 @@ class ConfigFileTest {
                                 5, 1 << 20, 2, Map.of("org.tamanoir.services.Gunzip", 100, "org.example.Unpack", 7)))
                         .limiting(new StreamLimits(5, 3, Duration.ofMinutes(7))));
         assertThat(config.get(NodeSettings.DRAIN)).isEqualTo(Duration.ofMillis(1500));
+        assertThat(config.get(NodeSettings.JVM_NICE)).isZero();
         assertThat(config.routes())
                 .containsExactly(
                         new Route(Prefix.parse("10.0.2.0/24"), hop("127.0.0.1", 3323, "SAME", "ACTIVE_NODE")),
@@ -243,7 +245,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
             lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
-            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, cluster, deploy, hop-budget, levels, limits, listen, qos, routes, services, timeouts, tls, transport, type-id, unknown-service
+            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, cluster, deploy, hop-budget, jvm-nice, levels, limits, listen, qos, rehearse, routes, services, timeouts, tls, transport, type-id, unknown-service
             limits:|  max_streams: 1 @ f:2: limits.max_streams: unknown key; did you mean 'max-streams'?
             type-id: 1|type-id: 2 @ f:2: type-id: stands here a second time, first in line 1; remove one
             limits: 3 @ f:1: limits: '3' stands where a mapping (key: value) is wanted
@@ -261,6 +263,7 @@ class ConfigFileTest {
             listen:|  tcp: [1, '127.0.0.1:1'] @ f:2: listen.tcp[1]: 127.0.0.1:1 stands here a second time; remove one
             type-id: 0 @ f:1: type-id: 0 is out of bounds: 1 to 65535 are allowed
             type-id: 0x10000 @ f:1: type-id: 0x10000 is out of bounds: 1 to 65535 are allowed
+            jvm-nice: 20 @ f:1: jvm-nice: 20 is out of bounds: 0 to 19 are allowed
             hop-budget: many @ f:1: hop-budget: 'many' is no whole number: one from 1 to 65535 is wanted
             limits: {max-streams-per-peer: 0} @ f:1: limits.max-streams-per-peer: 0 is out of bounds: 1 to 1000000 are allowed
             limits: {max-branches: 1025} @ f:1: limits.max-branches: 1025 is out of bounds: 0 to 1024 are allowed

@@ -1,6 +1,7 @@
 package org.tamanoir.node.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -13,12 +14,20 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.node.Main;
@@ -132,6 +141,63 @@ class NodeProcessTest {
             } finally {
                 process.destroyForcibly();
             }
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aNodesCompilersGiveWayToItsStreams() throws Exception {
+        Process node = Program.start("node", "--listen", "0", "--json");
+        try (BufferedReader out = node.inputReader()) {
+            event(out, "started");
+            Path tasks = Path.of("/proc", String.valueOf(node.pid()), "task");
+            int others = niceness(tasks, "VM Thread").get(0); // That of this process.
+            eventually().until(() -> niceness(tasks, "C1 CompilerThre").equals(List.of(Math.max(10, others))));
+            assertThat(niceness(tasks, "reception")).containsExactly(others);
+        } finally {
+            node.destroyForcibly();
+        }
+    }
+
+    @Test
+    void aRehearsedNodeHasSeenNoPacket() throws Exception {
+        Process node = Program.start("node", "--listen", "0", "--json", "--rehearse", "1s");
+        try (BufferedReader out = node.inputReader()) {
+            JsonNode started = json(out.readLine());
+            assertThat(started.get("event").asString()).isEqualTo("started");
+            node.toHandle().destroy();
+            assertThat(event(out, "stopped").get("packetsIn").asLong()).isZero();
+        } finally {
+            node.destroyForcibly();
+        }
+    }
+
+    @Test
+    void aRehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
+        Path log = folder.resolve("log");
+        Process node = Program.builder("node", "--listen", "0", "--json", "--rehearse", "1s")
+                .redirectError(log.toFile())
+                .start();
+        try (BufferedReader out = node.inputReader()) {
+            event(out, "started");
+            assertThat(log).isEmptyFile();
+        } finally {
+            node.destroyForcibly();
+        }
+    }
+
+    /** Returns how nice the threads of a name are, each value once; proc(5), field 19 of stat. */
+    private static List<Integer> niceness(Path tasks, String name) throws IOException {
+        try (Stream<Path> all = Files.list(tasks)) {
+            Set<Integer> found = new TreeSet<>();
+            for (Path task : all.toList()) {
+                String stat = Files.readString(task.resolve("stat"));
+                if (stat.contains("(" + name + ")")) {
+                    found.add(Integer.parseInt(
+                            stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16]));
+                }
+            }
+            return List.copyOf(found);
         }
     }
 
