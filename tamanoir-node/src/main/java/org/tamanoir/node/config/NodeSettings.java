@@ -205,7 +205,7 @@ public final class NodeSettings {
             TABLE.add("type-id", Kind.number("", 1, 65_535), DEFAULTS.typeId(), "0x544D");
     static final Setting<Integer> HOP_BUDGET =
             TABLE.add("hop-budget", Kind.number("active hops, ", 1, 65_535), DEFAULTS.hopBudget());
-    public static final Setting<Integer> JVM_NICE = TABLE.add("jvm-nice", Kind.number("", 0, 19), 10);
+    public static final Setting<Integer> JVM_NICE = TABLE.add("jvm-nice", Kind.number("", 0, 19), 0);
     public static final Setting<Duration> REHEARSE = TABLE.add(
                     "rehearse", Kind.duration(Duration.ZERO, Duration.ofSeconds(60)), Duration.ZERO)
             .option("--rehearse", "TIME");

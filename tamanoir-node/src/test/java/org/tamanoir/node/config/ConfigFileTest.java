@@ -147,7 +147,7 @@ class ConfigFileTest {
                 unknown-service: pass
                 type-id: 0x1234
                 hop-budget: 3
-                jvm-nice: 0
+                jvm-nice: 3
                 transport: nio
                 """);
 
@@ -172,7 +172,7 @@ class ConfigFileTest {
                                 5, 1 << 20, 2, Map.of("org.tamanoir.services.Gunzip", 100, "org.example.Unpack", 7)))
                         .limiting(new StreamLimits(5, 3, Duration.ofMinutes(7))));
         assertThat(config.get(NodeSettings.DRAIN)).isEqualTo(Duration.ofMillis(1500));
-        assertThat(config.get(NodeSettings.JVM_NICE)).isZero();
+        assertThat(config.get(NodeSettings.JVM_NICE)).isEqualTo(3);
         assertThat(config.routes())
                 .containsExactly(
                         new Route(Prefix.parse("10.0.2.0/24"), hop("127.0.0.1", 3323, "SAME", "ACTIVE_NODE")),

@@ -15,6 +15,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -146,8 +147,9 @@ class NodeProcessTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    void aNodesCompilersGiveWayToItsStreams() throws Exception {
-        Process node = Program.start("node", "--listen", "0", "--json");
+    void aNodesCompilersGiveWayToItsStreams(@TempDir Path folder) throws Exception {
+        Path config = Files.writeString(folder.resolve("node.yaml"), "jvm-nice: 10\n");
+        Process node = Program.start("node", "--listen", "0", "--json", "-c", config.toString());
         try (BufferedReader out = node.inputReader()) {
             event(out, "started");
             Path tasks = Path.of("/proc", String.valueOf(node.pid()), "task");
@@ -186,12 +188,20 @@ class NodeProcessTest {
         }
     }
 
+    private static String stat(Path task) throws IOException {
+        try {
+            return Files.readString(task.resolve("stat"));
+        } catch (NoSuchFileException e) {
+            return ""; // It has ended meanwhile.
+        }
+    }
+
     /** Returns how nice the threads of a name are, each value once; proc(5), field 19 of stat. */
     private static List<Integer> niceness(Path tasks, String name) throws IOException {
         try (Stream<Path> all = Files.list(tasks)) {
             Set<Integer> found = new TreeSet<>();
             for (Path task : all.toList()) {
-                String stat = Files.readString(task.resolve("stat"));
+                String stat = stat(task);
                 if (stat.contains("(" + name + ")")) {
                     found.add(Integer.parseInt(
                             stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16]));
