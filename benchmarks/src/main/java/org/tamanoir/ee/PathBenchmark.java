@@ -59,8 +59,13 @@ public class PathBenchmark {
     private static final int BATCH_BYTES = 64 * 1024;
     private static final int PACKETS = BATCH_BYTES / PACKET_BYTES;
 
+    /** More than anybody keeps in mind of what packets are like. */
+    private static final int STRANGERS = 61;
+
     private final BufferPool pool = new BufferPool(4);
     private final Buffer batch = pool.take(BATCH_BYTES, BATCH_BYTES);
+    private final Buffer twoFlows = pool.take(BATCH_BYTES, BATCH_BYTES);
+    private final Buffer strangers = pool.take(BATCH_BYTES, BATCH_BYTES);
     private final Path monitor = path(Monitor.class.getName(), Monitor::new);
     private final Path transit = path("transit", Transit::new);
 
@@ -77,22 +82,30 @@ public class PathBenchmark {
         }
     }
 
-    /** Fills the batch. */
+    /** Fills the batches. */
     @Setup
     public void fill() throws Exception {
-        PacketBuilder builder = new PacketBuilder()
-                        .destination(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))
-                        .service(Monitor.class.getName())
-                        .classOfService(0, 0)
-                        .stream(7)
-                        .hopBudget(16);
-        ByteBuffer payload = ByteBuffer.allocate(PACKET_BYTES - builder.headerLength());
-        ByteBuffer bytes = batch.nio().duplicate();
-        for (int i = 0; i < PACKETS; i++) {
-            builder.write(bytes, payload);
-        }
+        fill(batch, 1);
+        fill(twoFlows, 2);
+        fill(strangers, STRANGERS);
         monitor.thread.initialise();
         transit.thread.initialise();
+    }
+
+    /** Fills a batch with packets to so many destinations by turns. */
+    private static void fill(Buffer batch, int destinations) throws Exception {
+        ByteBuffer bytes = batch.nio().duplicate();
+        for (int i = 0; i < PACKETS; i++) {
+            PacketBuilder builder = new PacketBuilder()
+                            .destination(
+                                    InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) (1 + i % destinations)}))
+                            .service(Monitor.class.getName())
+                            .classOfService(0, 0)
+                            .stream(7)
+                            .nextSequence(i)
+                            .hopBudget(16);
+            builder.write(bytes, ByteBuffer.allocate(PACKET_BYTES - builder.headerLength()));
+        }
     }
 
     /** Frees the loops. */
@@ -110,6 +123,20 @@ public class PathBenchmark {
     @OperationsPerInvocation(PACKETS)
     public long monitor() {
         return monitor.walk(batch);
+    }
+
+    /** The same for packets of two flows by turns, no two of which go together. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public long monitorOfTwoFlows() {
+        return monitor.walk(twoFlows);
+    }
+
+    /** The same for packets none of which is like those before it. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public long monitorOfStrangers() {
+        return monitor.walk(strangers);
     }
 
     /** The same for packets that go on as they are: another service's key, which this node passes. */

@@ -26,7 +26,9 @@ import org.tamanoir.transport.NoMemoryException;
  * <p>Thread contract: the service's thread.
  */
 final class PacketRuns {
-    /** Looks for a run in vain before it rests; as many flows may take turns. */
+    /** A shorter run costs more than it saves. */
+    private static final int WORTH_PACKETS = 6;
+    /** Looks in vain, for a run worth it, before it rests. */
     private static final int PATIENCE = 8;
 
     /** The system property that has streams which begin from then on do without runs, when it is {@code off}. */
@@ -144,9 +146,15 @@ final class PacketRuns {
             latest = found;
         }
         latest.came = true;
-        vain = 0;
-        looking.end();
-        return path.isStraight() ? begin(latest.likeness, from, memory, at, end, input) : at;
+        packets = 0;
+        int next = path.isStraight() ? begin(latest.likeness, from, memory, at, end, input) : at;
+        if (packets < WORTH_PACKETS) {
+            missed();
+        } else {
+            vain = 0;
+            looking.end();
+        }
+        return next;
     }
 
     private void missed() {

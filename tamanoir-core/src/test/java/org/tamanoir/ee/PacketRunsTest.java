@@ -181,11 +181,11 @@ class PacketRunsTest extends TcpNodeTesting {
                 one = random.nextBoolean() ? other : one;
                 other = template(random);
             }
-            PacketBuilder turn = random.nextInt(3) == 0 ? other : one;
+            PacketBuilder turn = random.nextInt(20) == 0 ? other : one;
             byte[] payload = new byte[random.nextInt(3) == 0 ? random.nextInt(200) : 64];
             random.nextBytes(payload);
             if (payload.length > 0) {
-                payload[0] = (byte) (random.nextInt(6) == 0 ? random.nextInt(Fickle.KINDS) : Fickle.FORWARD);
+                payload[0] = (byte) (random.nextInt(10) == 0 ? random.nextInt(Fickle.KINDS) : Fickle.FORWARD);
             }
             int at = stream.position();
             turn.write(stream, ByteBuffer.wrap(payload));
