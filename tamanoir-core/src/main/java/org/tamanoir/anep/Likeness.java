@@ -127,8 +127,7 @@ public final class Likeness {
         return isWhole && (!hasChecksum || Checksum.sum(memory, at, length) == 0xFFFF) ? length : 0;
     }
 
-    /** Returns whether what lies at {@code at} is alike, where as much can be read there as is compared. */
-    public boolean isLike(ByteBuffer memory, int at) {
+    private boolean isLike(ByteBuffer memory, int at) {
         long differs = memory.getLong(at) & m0 ^ w0
                 | memory.getLong(at + 8) & m1 ^ w1
                 | memory.getLong(at + 16) & m2 ^ w2

@@ -28,10 +28,15 @@ public final class PacketLoan {
         return packet;
     }
 
-    /** Points the view at a packet in the same memory that is {@linkplain Likeness like} the one it was pointed at. */
-    public void next(int offset, int length) {
+    /**
+     * Points the view at a packet in the same memory that is {@linkplain Likeness like} the one it was pointed at.
+     *
+     * @param available from {@code offset} on, as {@link Packet#parse}
+     */
+    public void next(int offset, int length, int available) {
         packet.offset = offset;
         packet.length = length;
+        packet.trailer = length < available;
         packet.checksumStale = false;
         packet.turned = false;
         if (packet.reserved != null) {

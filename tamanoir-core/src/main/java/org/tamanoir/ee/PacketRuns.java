@@ -59,6 +59,8 @@ final class PacketRuns {
     private int bytes;
     /** Behind the packet in hand. */
     private int next;
+    /** A run was to be handed on, and was not. */
+    private boolean isTorn;
 
     /** Told how far packets have been taken, before each is handled. */
     interface Input {
@@ -168,6 +170,9 @@ final class PacketRuns {
         if (!isServed && likeness.key() != ServiceKey.NONE) {
             return at; // Another service's.
         }
+        if (isServed && !thread.isUnhindered()) {
+            return at; // Its beginning has failed, or it is suspected.
+        }
         RouteCacheEntry hop =
                 path.nextHops.open(likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
         if (hop == null || hop.departure == null || packet.parse(memory, at, end - at) != null) {
@@ -206,8 +211,8 @@ final class PacketRuns {
                     loan.lend();
                     Verdict verdict = thread.process(packet);
                     boolean asBefore = verdict == Verdict.FORWARD && loan.takeBackFrom(memory, at, length);
-                    if (!(asBefore && way != null && thread.isUnhindered())
-                            && !goesOn(verdict, likeness, memory, at, length)) {
+                    if (!asBefore || way == null || !thread.isUnhindered()) {
+                        leave(verdict, loan.takeBack());
                         return;
                     }
                 }
@@ -222,7 +227,7 @@ final class PacketRuns {
                 bytes += length;
                 at = next;
                 length = likeness.lengthAlike(memory, at, end - at);
-                loan.next(at, length);
+                loan.next(at, length, end - at);
             } while (length > 0);
         } catch (Abandoned | NodeFault | NoMemoryException e) {
             throw e;
@@ -238,34 +243,29 @@ final class PacketRuns {
         }
     }
 
-    /** Looks at a packet of which something is not as it was with those before; returns whether it goes with them. */
-    private boolean goesOn(@Nullable Verdict verdict, Likeness likeness, ByteBuffer memory, int at, int length) {
-        ParseFault fault = loan.takeBack();
-        boolean asBefore = verdict == Verdict.FORWARD && fault == null && loan.isAt(memory, at, length);
-        if (asBefore && way != null && thread.isUnhindered() && likeness.isLike(memory, at)) {
-            return true;
-        }
-        leave(verdict, fault);
-        return false;
-    }
-
     /** The packet in hand goes the whole way from here, behind the run. */
     private void leave(@Nullable Verdict verdict, @Nullable ParseFault fault) {
         end();
+        if (isTorn) {
+            throw new NodeFault(new IllegalStateException("a run of packets was lost on its way to its next hop"));
+        }
         path.conclude(verdict, fault);
     }
 
-    /** Hands on what the run has so far, and ends it, since something else is to come behind it, or to wait. */
+    /**
+     * Hands on what the run has so far, and ends it, since something else is to come behind it, or to wait. What is thrown
+     * here, be it for want of stack in a service that sends, ends the stream when the service has returned: packets are
+     * missing then.
+     */
     void end() {
         Egress.Runs to = way;
         Buffer from = buffer;
         way = null;
+        buffer = null;
         if (to != null && from != null && packets > 0) {
-            try {
-                to.add(from, start, bytes, packets);
-            } catch (RuntimeException e) {
-                throw new NodeFault(e); // Whoever asked for it: a service may.
-            }
+            isTorn = true;
+            to.add(from, start, bytes, packets);
+            isTorn = false;
         }
     }
 }
