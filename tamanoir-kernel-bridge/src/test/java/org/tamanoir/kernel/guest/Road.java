@@ -33,6 +33,8 @@ final class Road implements AutoCloseable {
 
     /** The router computes what checksums are left to devices: the receiver then notices one that is not right. */
     private static final String OPEN = """
+            # As many as a test floods with: a processor that the host keeps waiting drops nothing.
+            echo 20000 >/proc/sys/net/core/netdev_max_backlog
             ip -batch - <<'E'
             netns add tmn-a
             netns add tmn-r
