@@ -210,7 +210,7 @@ final class AnepHeader extends HeaderFormat {
                     view.at(HeaderView.SOURCE) + 4 + i, view.buffer.getInt(view.at(HeaderView.DESTINATION) + 4 + i));
             view.buffer.putInt(view.at(HeaderView.DESTINATION) + 4 + i, source);
         }
-        view.turned = true;
+        view.displaced = true;
         int scheme = view.buffer.getInt(view.at(HeaderView.DESTINATION) + 4);
         if (scheme != view.destinationScheme) {
             view.destinationScheme = scheme;
@@ -222,6 +222,7 @@ final class AnepHeader extends HeaderFormat {
     @Override
     void resize(HeaderView view, int payloadBytes) {
         view.length = view.headerLength + payloadBytes;
+        view.displaced = true;
         view.buffer.putShort(view.offset + 6, (short) view.length);
         view.checksumStale = true;
     }

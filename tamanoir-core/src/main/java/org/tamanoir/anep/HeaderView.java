@@ -60,8 +60,8 @@ abstract class HeaderView {
     boolean repeatedOption;
     /** Octets have changed since the checksum was computed. */
     boolean checksumStale;
-    /** Source and destination have changed places. */
-    boolean turned;
+    /** The packet lies elsewhere, is longer or shorter, or goes elsewhere than when the view was pointed at it. */
+    boolean displaced;
 
     HeaderView(int tamanoirTypeId, HeaderFormat format) {
         this.tamanoirTypeId = tamanoirTypeId;
@@ -72,6 +72,7 @@ abstract class HeaderView {
     final void moveTo(ByteBuffer room, int start) {
         buffer = room;
         offset = start;
+        displaced = true;
     }
 
     final boolean has(int slot) {

@@ -16,9 +16,7 @@ import java.util.Arrays;
 public final class Likeness {
     private static final int MAX_BYTES = 128;
     /** Compared without a loop. */
-    private static final int FEW_BYTES = 32;
-
-    private static final int MANY_BYTES = 64;
+    private static final int FEW_BYTES = 64;
 
     private final byte[] bytes = new byte[MAX_BYTES];
     private final byte[] mask = new byte[MAX_BYTES];
@@ -26,7 +24,7 @@ public final class Likeness {
     private final ByteBuffer masks = ByteBuffer.wrap(mask);
 
     private int headerLength;
-    /** Bytes that are compared, a multiple of 8 from 32 on; more than any packet has while there is nothing to be like. */
+    /** Bytes that are compared, a multiple of 8 from 64 on; more than any packet has while there is nothing to be like. */
     private int span = Integer.MAX_VALUE;
 
     private boolean hasChecksum;
@@ -109,7 +107,7 @@ public final class Likeness {
         w5 = words.getLong(40) & m5;
         w6 = words.getLong(48) & m6;
         w7 = words.getLong(56) & m7;
-        span = headerLength <= FEW_BYTES ? FEW_BYTES : Math.max(MANY_BYTES, headerLength + 7 & -8);
+        span = Math.max(FEW_BYTES, headerLength + 7 & -8);
     }
 
     /**
@@ -119,34 +117,40 @@ public final class Likeness {
      * @param memory big-endian; its position is not used or changed, its limit lies behind what is available
      */
     public int lengthAlike(ByteBuffer memory, int at, int available) {
-        if (available < span || !isLike(memory, at)) {
+        if (available < span) {
             return 0;
         }
-        int length = memory.getShort(at + 6) & 0xFFFF;
+        // One range check for eight words. The slice is never made: the compiler sees that it does not leave this
+        // method.
+        ByteBuffer header = memory.slice(at, FEW_BYTES);
+        long first = header.getLong(0);
+        long differs = first & m0 ^ w0
+                | header.getLong(8) & m1 ^ w1
+                | header.getLong(16) & m2 ^ w2
+                | header.getLong(24) & m3 ^ w3
+                | header.getLong(32) & m4 ^ w4
+                | header.getLong(40) & m5 ^ w5
+                | header.getLong(48) & m6 ^ w6
+                | header.getLong(56) & m7 ^ w7;
+        if (differs != 0 || span > FEW_BYTES && !isLikeBehind(memory, at)) {
+            return 0;
+        }
+        int length = (int) first & 0xFFFF;
         boolean isWhole = length >= headerLength && length <= available;
         return isWhole && (!hasChecksum || Checksum.sum(memory, at, length) == 0xFFFF) ? length : 0;
     }
 
-    private boolean isLike(ByteBuffer memory, int at) {
-        long differs = memory.getLong(at) & m0 ^ w0
-                | memory.getLong(at + 8) & m1 ^ w1
-                | memory.getLong(at + 16) & m2 ^ w2
-                | memory.getLong(at + 24) & m3 ^ w3;
-        if (differs == 0 && span > FEW_BYTES) {
-            differs = memory.getLong(at + 32) & m4 ^ w4
-                    | memory.getLong(at + 40) & m5 ^ w5
-                    | memory.getLong(at + 48) & m6 ^ w6
-                    | memory.getLong(at + 56) & m7 ^ w7;
-        }
-        return differs == 0 && (span <= MANY_BYTES || isLikeBehind(memory, at));
-    }
-
     private boolean isLikeBehind(ByteBuffer memory, int at) {
         long differs = 0;
-        for (int i = MANY_BYTES; i < span; i += 8) {
+        for (int i = FEW_BYTES; i < span; i += 8) {
             differs |= (memory.getLong(at + i) ^ words.getLong(i)) & masks.getLong(i);
         }
         return differs == 0;
+    }
+
+    /** Returns whether the packets have a checksum, which each is checked for. */
+    public boolean hasChecksum() {
+        return hasChecksum;
     }
 
     /** Returns the service key that the packets name, {@link ServiceKey#NONE} for none. */

@@ -71,7 +71,7 @@ public final class Packet extends HeaderView {
             reserved = null;
         }
         checksumStale = false;
-        turned = false;
+        displaced = false;
         return format.parse(this, buffer, offset, available);
     }
 

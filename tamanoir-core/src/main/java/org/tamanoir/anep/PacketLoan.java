@@ -38,15 +38,10 @@ public final class PacketLoan {
         packet.length = length;
         packet.trailer = length < available;
         packet.checksumStale = false;
-        packet.turned = false;
+        packet.displaced = false;
         if (packet.reserved != null) {
             packet.reserved = null;
         }
-    }
-
-    /** Returns whether the packet, which is not lent, lies there and is as long. */
-    public boolean isAt(ByteBuffer memory, int offset, int length) {
-        return packet.buffer == memory && packet.offset == offset && packet.length == length;
     }
 
     /** Gives the packet into a service's hands. Costs a store. */
@@ -86,9 +81,9 @@ public final class PacketLoan {
         return moved ? moveBack() : null;
     }
 
-    /** Takes the packet back if it lies there, as long as it was, and the service has neither seen its bytes nor turned it. */
-    public boolean takeBackFrom(ByteBuffer memory, int offset, int length) {
-        if (moved || packet.turned || !isAt(memory, offset, length)) {
+    /** Takes the packet back if it lies where it lay, as long as it was, and the service has not seen its bytes. */
+    public boolean takeBackUnmoved() {
+        if (packet.displaced) {
             return false;
         }
         packet.lent = false;

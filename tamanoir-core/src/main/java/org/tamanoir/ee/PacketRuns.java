@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Likeness;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
@@ -56,13 +57,16 @@ final class PacketRuns {
     private @Nullable Buffer buffer;
     private int start;
     private int packets;
-    private int bytes;
-    /** Behind the packet in hand. */
+    /** Behind the run. */
+    private int taken;
+    /** Behind the packet in hand, which is the run's last or comes behind the run. */
     private int next;
+
+    private @Nullable Input input;
     /** A run was to be handed on, and was not. */
     private boolean isTorn;
 
-    /** Told how far packets have been taken, before each is handled. */
+    /** Told how far packets have been taken, before anything else is handled than runs. */
     interface Input {
         void consumed(int at);
     }
@@ -184,11 +188,12 @@ final class PacketRuns {
         way = hop.departure.runs();
         buffer = from;
         start = at;
+        taken = at;
         next = at;
         packets = 0;
-        bytes = 0;
+        this.input = input;
         try {
-            run(likeness, isServed, hop, memory, end, input);
+            run(likeness, isServed, hop, memory, end);
         } catch (NoMemoryException e) {
             end();
             path.lacksMemory(e);
@@ -198,36 +203,35 @@ final class PacketRuns {
         return next;
     }
 
-    private void run(
-            Likeness likeness, boolean isServed, RouteCacheEntry hop, ByteBuffer memory, int end, Input input) {
-        int at = next;
+    private void run(Likeness likeness, boolean isServed, RouteCacheEntry hop, ByteBuffer memory, int end) {
+        boolean isReady = !hop.isActiveNode && hop.maxBytes >= Anep.MAX_PACKET_OCTETS && !likeness.hasChecksum();
         int length = packet.length();
         try {
             do {
-                next = at + length;
+                next += length;
                 traffic.in(length);
-                input.consumed(next);
                 if (isServed) {
                     loan.lend();
                     Verdict verdict = thread.process(packet);
-                    boolean asBefore = verdict == Verdict.FORWARD && loan.takeBackFrom(memory, at, length);
+                    boolean asBefore = verdict == Verdict.FORWARD && loan.takeBackUnmoved();
                     if (!asBefore || way == null || !thread.isUnhindered()) {
                         leave(verdict, loan.takeBack());
                         return;
                     }
                 }
-                DropReason reason = path.nextHops.prepare(packet, hop);
-                if (reason != null) {
-                    end();
-                    path.dispatcher.settle(reason, packet);
-                    return;
+                if (!isReady) {
+                    DropReason reason = path.nextHops.prepare(packet, hop);
+                    if (reason != null) {
+                        end();
+                        path.dispatcher.settle(reason, packet);
+                        return;
+                    }
+                    packet.seal();
                 }
-                packet.seal();
                 packets++;
-                bytes += length;
-                at = next;
-                length = likeness.lengthAlike(memory, at, end - at);
-                loan.next(at, length, end - at);
+                taken = next;
+                length = likeness.lengthAlike(memory, next, end - next);
+                loan.next(next, length, end - next);
             } while (length > 0);
         } catch (Abandoned | NodeFault | NoMemoryException e) {
             throw e;
@@ -260,11 +264,16 @@ final class PacketRuns {
     void end() {
         Egress.Runs to = way;
         Buffer from = buffer;
+        Input told = input;
         way = null;
         buffer = null;
+        input = null;
+        if (told != null) {
+            told.consumed(next);
+        }
         if (to != null && from != null && packets > 0) {
             isTorn = true;
-            to.add(from, start, bytes, packets);
+            to.add(from, start, taken - start, packets);
             isTorn = false;
         }
     }

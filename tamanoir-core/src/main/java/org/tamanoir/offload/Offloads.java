@@ -41,8 +41,12 @@ final class Offloads {
         this.definition = definition;
     }
 
-    /** Returns whether a policy is at work; cheap. */
+    /** Returns whether a policy is at work. Costs a read while there never was one. */
     boolean isActive() {
+        return hasBegun && isAnyAtWork();
+    }
+
+    private boolean isAnyAtWork() {
         for (int i = 0; i < all.size(); i++) { // Only this thread changes the list.
             if (all.get(i).isAtWork()) {
                 return true;
