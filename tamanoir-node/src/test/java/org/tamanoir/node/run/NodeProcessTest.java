@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -181,6 +182,55 @@ class NodeProcessTest {
                 .redirectError(log.toFile())
                 .start();
         try (BufferedReader out = node.inputReader()) {
+            event(out, "started");
+            assertThat(log).isEmptyFile();
+        } finally {
+            node.destroyForcibly();
+        }
+    }
+
+    /** Returns the TCP ports that a process listens on; proc(5), /proc/net/tcp. */
+    private static Set<Integer> listening(long pid) throws IOException {
+        Set<String> sockets = new TreeSet<>();
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                try {
+                    sockets.add(Files.readSymbolicLink(descriptor).toString());
+                } catch (NoSuchFileException e) {
+                    // Closed meanwhile.
+                }
+            }
+        }
+        Set<Integer> ports = new TreeSet<>();
+        for (String table : List.of("tcp", "tcp6")) {
+            for (String line : Files.readAllLines(Path.of("/proc/net", table))) {
+                String[] columns = line.trim().split(" +");
+                if (columns[3].equals("0A") && sockets.contains("socket:[" + columns[9] + "]")) {
+                    ports.add(Integer.parseInt(columns[1].substring(columns[1].indexOf(':') + 1), 16));
+                }
+            }
+        }
+        return ports;
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void whatAStrangerSendsToARehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
+        Path log = folder.resolve("log");
+        Process node = Program.builder("node", "--listen", "0", "--json", "--rehearse", "3s")
+                .redirectError(log.toFile())
+                .start();
+        try (BufferedReader out = node.inputReader()) {
+            eventually().until(() -> listening(node.pid()).size() == 2); // The rehearsal's node and its receiver.
+            for (int port : listening(node.pid())) {
+                try (Socket stranger = new Socket(LOOPBACK, port)) {
+                    stranger.setSoTimeout(PATIENCE_MS);
+                    stranger.getOutputStream().write(new byte[100]);
+                    assertThat(stranger.getInputStream().read()).isEqualTo(-1);
+                } catch (SocketException e) {
+                    // Reset: it has been read, too.
+                }
+            }
             event(out, "started");
             assertThat(log).isEmptyFile();
         } finally {
