@@ -272,13 +272,27 @@ class NodeProcessTest {
     @ParameterizedTest
     @ValueSource(strings = {"--tcp", "--udp"})
     void anAddressThatIsTakenIsOneLineAndCode2(String option) throws IOException {
+        requireOneLineAndCode2(option);
+    }
+
+    /** The test's own time is shorter than the rehearsal. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--tcp", "--udp", "--admin"})
+    void anAddressThatIsTakenIsToldBeforeTheRehearsal(String option) throws IOException {
+        requireOneLineAndCode2(option, "--tcp", "0", "--rehearse", "60s");
+    }
+
+    private static void requireOneLineAndCode2(String option, String... more) throws IOException {
         try (ServerSocket tcp = new ServerSocket(0, 1, LOOPBACK);
                 DatagramSocket udp = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
-            int port = option.equals("--tcp") ? tcp.getLocalPort() : udp.getLocalPort();
+            int port = option.equals("--udp") ? udp.getLocalPort() : tcp.getLocalPort();
+            Stream<String> words = Stream.of("node", option, "127.0.0.1:" + port);
             StringWriter out = new StringWriter();
             StringWriter err = new StringWriter();
             int code = Main.run(
-                    new PrintWriter(out, true), new PrintWriter(err, true), "node", option, "127.0.0.1:" + port);
+                    new PrintWriter(out, true),
+                    new PrintWriter(err, true),
+                    Stream.concat(words, Stream.of(more)).toArray(String[]::new));
             assertThat(code).isEqualTo(2);
             assertThat(err.toString().lines()).hasSize(1);
             assertThat(err.toString())
