@@ -1,6 +1,7 @@
 package org.tamanoir.benchmarks;
 
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZonedDateTime;
@@ -22,7 +23,7 @@ import picocli.CommandLine.Option;
         showDefaultValues = true,
         description =
                 "Compares the node with HAProxy, a forwarder in C, nginx, socat and a plain Netty proxy on 127.0.0.1. "
-                        + "Exit code 1: a measurement failed.")
+                        + "Exit code 1: a measurement failed; 130: interrupted, the report says where.")
 final class Compare extends CheckedCommand {
     /** What is loaded. */
     enum Scenario {
@@ -37,6 +38,9 @@ final class Compare extends CheckedCommand {
 
     private static final int MODERATE_UDP_RATE = 30_000;
     private static final int SPARE_STREAMS = 100;
+    private static final int INTERRUPTED = 130;
+    /** A Ctrl-C ends what this program has started, too, perhaps before this program hears of it. */
+    private static final long HEARD_MS = 2000;
 
     @Option(names = "--quick", description = "One round, short windows, 200 and 32768 bytes on one stream.")
     private boolean quick;
@@ -82,21 +86,29 @@ final class Compare extends CheckedCommand {
 
     private final Results results = new Results();
     private final boolean terminal = System.console() != null;
+    private String doing = "the preparations";
 
     @Override
     public Integer call() throws Exception {
         validate();
         ZonedDateTime started = ZonedDateTime.now();
         try (Processes processes = new Processes()) {
-            List<Forwarder> forwarders = available(processes.folder());
-            List<Case> cases = cases(processes, forwarders);
             Map<String, String> versions = new LinkedHashMap<>();
-            cases.forEach(c -> c.forwarders().forEach(f -> versions.put(f.name(), f.version())));
             Report report = new Report(started, Host.facts(), versions, settings(), results);
-            run(cases, report);
+            try {
+                List<Case> cases = cases(processes, available(processes.folder()));
+                cases.forEach(c -> c.forwarders().forEach(f -> versions.put(f.name(), f.version())));
+                run(cases, report);
+            } catch (InterruptedException | ClosedByInterruptException e) {
+                Thread.interrupted(); // So that the report can be written.
+                results.interrupt(doing);
+            }
             System.out.println();
             System.out.print(report.markdown());
             System.out.println("\nwritten to " + report.write(output) + " (and .csv, .json)");
+        }
+        if (!results.interrupted().isEmpty()) {
+            return INTERRUPTED;
         }
         return results.failures().isEmpty() ? 0 : 1;
     }
@@ -200,7 +212,7 @@ final class Compare extends CheckedCommand {
         return cases;
     }
 
-    private List<Forwarder> startupVariants(Startup startup, List<Forwarder> tcp) {
+    private List<Forwarder> startupVariants(Startup startup, List<Forwarder> tcp) throws InterruptedException {
         List<Forwarder> variants = new ArrayList<>(tcp);
         variants.removeIf(Forwarder::isDirect);
         if (variants.removeIf(f -> f.name().equals(Peers.NODE))) {
@@ -208,7 +220,7 @@ final class Compare extends CheckedCommand {
             try {
                 variants.addAll(1, startup.withArchives(node()));
             } catch (Exception e) {
-                fail("Start, archives: " + e.getMessage());
+                fail("Start, archives", e);
             }
         }
         return variants;
@@ -229,13 +241,13 @@ final class Compare extends CheckedCommand {
                     long leftS = done == 1
                             ? 0
                             : (System.nanoTime() - startNs) / (done - 1) * (total - done + 1) / 1_000_000_000;
-                    String label = "[%d/%d] %s, %s, round %d, %s"
+                    doing = "[%d/%d] %s, %s, round %d, %s"
                             .formatted(done, total, one.scenario(), one.load(), round, forwarder.name());
                     if (terminal) {
-                        System.out.printf("\r\033[K%s … (%d:%02d left)", label, leftS / 60, leftS % 60);
+                        System.out.printf("\r\033[K%s … (%d:%02d left)", doing, leftS / 60, leftS % 60);
                         System.out.flush();
                     }
-                    measure(one, round, forwarder, label);
+                    measure(one, round, forwarder);
                 }
             }
             // A long comparison that is interrupted keeps what it has.
@@ -243,27 +255,30 @@ final class Compare extends CheckedCommand {
         }
     }
 
-    private void measure(Case one, int round, Forwarder forwarder, String label) throws InterruptedException {
+    private void measure(Case one, int round, Forwarder forwarder) throws InterruptedException {
         String clear = terminal ? "\r\033[K" : "";
         try {
             one.measurement().of(forwarder).forEach((phase, figures) -> {
                 results.add(new Results.Row(one.scenario(), one.row(phase), forwarder.name(), round, figures));
-                System.out.println(clear + label + (phase.isEmpty() ? "" : ", " + phase) + ": "
+                System.out.println(clear + doing + (phase.isEmpty() ? "" : ", " + phase) + ": "
                         + figures.entrySet().stream()
                                 .map(e -> e.getKey().format(e.getValue()) + " "
                                         + e.getKey().unit())
                                 .collect(Collectors.joining(" · ")));
             });
-        } catch (InterruptedException e) {
-            throw e;
         } catch (Exception e) {
             System.out.print(clear);
-            fail(label + ": " + e.getMessage());
+            fail(doing, e);
         }
     }
 
-    private void fail(String what) {
-        results.fail(what);
-        System.out.println("FAILED " + what);
+    /** Says what failed, unless it did because the program is interrupted. */
+    private void fail(String what, Exception e) throws InterruptedException {
+        if (e instanceof InterruptedException interrupt) {
+            throw interrupt;
+        }
+        Thread.sleep(HEARD_MS);
+        results.fail(what + ": " + e.getMessage());
+        System.out.println("FAILED " + what + ": " + e.getMessage());
     }
 }

@@ -19,7 +19,6 @@ final class Peers {
     static final String NODE = "Tamanoir";
     static final String DIRECT = "direct";
 
-    private static final Path NGINX_STREAM_MODULE = Path.of("/usr/lib/nginx/modules/ngx_stream_module.so");
     private static final int HAPROXY_LARGE_BUFFER_BYTES = 262_144;
     private static final Pattern FEATURE_VERSION = Pattern.compile("version \"(\\d+)");
     private static final Set<Transport> TCP = Set.of(Transport.TCP);
@@ -39,7 +38,7 @@ final class Peers {
         peers.add(haproxy("HAProxy", 0, maxStreams));
         peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_BYTES, maxStreams));
         peers.add(InPlace.forwarder(folder));
-        peers.add(nginx(maxStreams));
+        peers.add(Nginx.forwarder(maxStreams));
         peers.add(socat());
         peers.add(netty("plain Netty", node.jvm().java(), false));
         peers.add(netty("Netty tuned", node.jvm().java(), true));
@@ -84,51 +83,6 @@ final class Peers {
                 });
     }
 
-    private static Forwarder nginx(int maxStreams) {
-        boolean dynamic = Files.exists(NGINX_STREAM_MODULE);
-        String missing = missing("nginx", "nginx and libnginx-mod-stream");
-        if (missing == null
-                && !dynamic
-                && !firstLine("nginx", "-V", "--with-stream").contains("--with-stream")) {
-            missing = "nginx has no stream module: install the Debian package libnginx-mod-stream";
-        }
-        return new Forwarder(
-                "nginx",
-                EnumSet.allOf(Transport.class),
-                firstLine("nginx", "-v") + "; stream, worker_processes 1, default proxy_buffer_size 16k",
-                missing,
-                (port, sinkPort, transport, folder) -> {
-                    // UDP: without proxy_responses all datagrams of a flow stay in one session; with 0 nginx
-                    // would open a socket for each datagram.
-                    String text = """
-                            %sworker_processes 1;
-                            worker_rlimit_nofile %d;
-                            daemon off;
-                            pid %s/nginx.pid;
-                            error_log %s/nginx-error.log warn;
-                            events { worker_connections %d; }
-                            stream {
-                              server {
-                                listen 127.0.0.1:%d%s;
-                                proxy_pass 127.0.0.1:%d;
-                                proxy_timeout 60s;
-                              }
-                            }
-                            """.formatted(
-                                    dynamic ? "load_module " + NGINX_STREAM_MODULE + ";\n" : "",
-                                    2 * maxStreams + 100,
-                                    folder,
-                                    folder,
-                                    2 * maxStreams + 50,
-                                    port,
-                                    transport == Transport.UDP ? " udp" : " backlog=4096",
-                                    sinkPort);
-                    String log = folder.resolve("nginx-error.log").toString();
-                    return List.of(
-                            "nginx", "-p", folder.toString(), "-e", log, "-c", write(folder, "nginx.conf", text));
-                });
-    }
-
     private static Forwarder socat() {
         return new Forwarder(
                 "socat",
@@ -165,7 +119,8 @@ final class Peers {
         return version.find() ? Integer.parseInt(version.group(1)) : 0;
     }
 
-    private static String write(Path folder, String name, String text) throws IOException {
+    /** Writes a configuration, and returns its path. */
+    static String write(Path folder, String name, String text) throws IOException {
         Path file = folder.resolve(name);
         Files.writeString(file, text);
         return file.toString();

@@ -3,27 +3,36 @@ package org.tamanoir.benchmarks;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.netns.Namespace;
 
 /**
  * Starts processes and makes sure that none outlives the comparison, however that ends. Their configurations and
- * logs lie in a temporary folder.
+ * logs lie in a temporary folder. Whoever made this is interrupted when a signal ends the program.
+ *
+ * <p>Thread contract: any thread.
  */
 public final class Processes implements AutoCloseable {
     /** The load is simple: a small heap without concurrent collection, and no time spent in the second compiler. */
     private static final List<String> LOAD_JVM = List.of(
             "-Xms64m", "-Xmx64m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
-    private final Set<Child> running = ConcurrentHashMap.newKeySet();
+    /** For the owner, once it is interrupted, to say what it has. */
+    private static final long OWNER_TIMEOUT_S = 10;
+
+    private final List<Child> running = new ArrayList<>();
     private final Path folder;
-    private final Thread hook = new Thread(this::endAll, "end processes");
+    private final Thread owner = Thread.currentThread();
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final Thread hook = new Thread(this::interruptOwner, "end processes");
+    private boolean ending;
 
     /** Makes the folder. */
     public Processes() throws IOException {
@@ -41,12 +50,12 @@ public final class Processes implements AutoCloseable {
 
     /** Starts a forwarder. */
     public Child start(String name, List<String> command) throws IOException {
-        return register(Child.start(name, command, log(name)));
+        return register(() -> Child.start(name, command, log(name)));
     }
 
     /** Starts a program that answers questions, a line each. */
     public Child startAnswering(String name, List<String> command) throws IOException {
-        return register(Child.startAnswering(name, command, log(name)));
+        return register(() -> Child.startAnswering(name, command, log(name)));
     }
 
     /** Starts a part of the load in a JVM of its own, the same Java as this one, and waits until it is ready. */
@@ -80,14 +89,35 @@ public final class Processes implements AutoCloseable {
         return folder.resolve(name.replaceAll("[^A-Za-z0-9]+", "-") + ".log");
     }
 
-    private Child register(Child child) {
-        running.removeIf(earlier -> !earlier.handle().isAlive());
+    private interface Start {
+        Child child() throws IOException;
+    }
+
+    /** Starts under the lock, and nothing once all are being ended: it would outlive them. */
+    private synchronized Child register(Start start) throws IOException {
+        if (ending) {
+            throw new InterruptedIOException("the program ends and starts no further process");
+        }
+        running.removeIf(earlier -> !earlier.isAlive());
+        Child child = start.child();
         running.add(child);
         return child;
     }
 
-    /** Both the hook and what fails because of the interrupt come here. */
+    /** Interrupts the owner before its processes end, so that it does not take that for a failure. */
+    private void interruptOwner() {
+        owner.interrupt();
+        endAll();
+        try {
+            closed.await(OWNER_TIMEOUT_S, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            // Nobody does; the program ends all the same.
+        }
+    }
+
+    /** Both the hook and the owner come here; the folder may have got another file between them. */
     private synchronized void endAll() {
+        ending = true;
         running.forEach(Child::kill);
         running.forEach(Child::close);
         try {
@@ -102,6 +132,7 @@ public final class Processes implements AutoCloseable {
     @Override
     public void close() {
         endAll();
+        closed.countDown();
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {

@@ -50,6 +50,9 @@ record Report(
         host.forEach((key, value) -> text.append("- " + key + ": " + value + "\n"));
         versions.forEach((key, value) -> text.append("- " + key + ": " + value + "\n"));
         text.append("- " + settings + "\n");
+        if (!results.interrupted().isEmpty()) {
+            text.append("- interrupted at " + results.interrupted() + ": what follows had been measured before\n");
+        }
         for (String scenario : results.scenarios()) {
             text.append("\n## " + scenario + "\n\n" + medians(scenario) + ratios(scenario));
         }
@@ -156,6 +159,7 @@ record Report(
         document.put("settings", settings);
         document.put("measurements", results.rows());
         document.put("failures", results.failures());
+        document.put("interrupted", results.interrupted());
         return JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValueAsString(document);
     }
 }

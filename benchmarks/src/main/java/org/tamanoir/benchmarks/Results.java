@@ -14,6 +14,7 @@ final class Results {
 
     private final List<Row> rows = new ArrayList<>();
     private final List<String> failures = new ArrayList<>();
+    private String interrupted = "";
 
     void add(Row row) {
         rows.add(row);
@@ -21,6 +22,16 @@ final class Results {
 
     void fail(String what) {
         failures.add(what);
+    }
+
+    /** Says that a signal ended the comparison at this measurement. */
+    void interrupt(String at) {
+        interrupted = at;
+    }
+
+    /** Returns the measurement at which a signal ended the comparison; empty when none did. */
+    String interrupted() {
+        return interrupted;
     }
 
     List<Row> rows() {

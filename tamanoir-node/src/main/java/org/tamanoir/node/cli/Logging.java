@@ -7,8 +7,14 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ConfiguratorRank;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.spi.ContextAwareBase;
+import ch.qos.logback.core.spi.FilterReply;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import org.slf4j.Marker;
 
 /**
  * Sets the log up when the first logger is made: one line per event on standard error, with the thread's name;
@@ -56,5 +62,30 @@ public final class Logging extends ContextAwareBase implements Configurator {
         context.getLogger(CONNECTIONS).setLevel(verbose ? Level.WARN : Level.OFF);
         context.getLogger("org.tamanoir").setLevel(verbose ? Level.DEBUG : Level.INFO);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+
+    /** Runs code, and keeps all that the process would log meanwhile from the log, whoever set that up. */
+    public static <T> T silently(Callable<T> code) throws Exception {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        TurboFilter silence = new Silence();
+        context.addTurboFilter(silence);
+        try {
+            return code.call();
+        } finally {
+            context.getTurboFilterList().remove(silence);
+        }
+    }
+
+    private static final class Silence extends TurboFilter {
+        @Override
+        public FilterReply decide(
+                @Nullable Marker marker,
+                Logger logger,
+                Level level,
+                @Nullable String format,
+                Object @Nullable [] values,
+                @Nullable Throwable thrown) {
+            return FilterReply.DENY;
+        }
     }
 }

@@ -79,10 +79,11 @@ final class NodeProcess {
 
     private int serve() {
         Duration rehearse = config.get(NodeSettings.REHEARSE);
-        if (!rehearse.isZero()) {
-            Rehearsal.run(config.get(NodeSettings.TRANSPORT), rehearse);
-        }
         try {
+            if (!rehearse.isZero()) {
+                FreePorts.require(config);
+                Rehearsal.run(config.get(NodeSettings.TRANSPORT), rehearse);
+            }
             node.start();
         } catch (IOException | RuntimeException e) {
             throw cannotStart(e);

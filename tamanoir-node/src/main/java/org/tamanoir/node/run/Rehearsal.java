@@ -18,6 +18,7 @@ import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.node.cli.Logging;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -30,7 +31,9 @@ import org.tamanoir.transport.TransportKind;
 /**
  * Sends packets through the node's code before the node has any, so that the JIT compiler has met the packet path when
  * the first stream comes: through an execution environment of its own on free loopback ports, in transit and through
- * Monitor, over TCP and UDP. Services of the configuration do not run, and nothing of it shows in the node's counters.
+ * Monitor, over TCP and UDP. Services of the configuration do not run, and nothing of it shows in the node's counters
+ * and log. Other users of the machine reach these ports too: what they send there ends with the rehearsal, and nothing
+ * waits for it.
  *
  * <p>Packets go one by one, each when the one before has arrived, for what is to be compiled is what happens when a
  * packet wakes a thread; and in batches, which take other branches.
@@ -47,8 +50,10 @@ final class Rehearsal {
     private static final int PLACES = 128;
     /** Few enough for any socket's buffer: beyond it datagrams are lost. */
     private static final int BATCH_PACKETS = 64;
-    /** For what does not come. */
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** For what does not come. It delays the node's start, once or twice. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    /** For what the streams of the rehearsal's node wait for, but they are cut when it ends. */
+    private static final Duration STREAM_PATIENCE = Duration.ofSeconds(5);
 
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
@@ -65,22 +70,28 @@ final class Rehearsal {
     }
 
     /**
-     * Rehearses for so long, some seconds more at most, and returns how many packets have arrived. A node can do without,
-     * so what goes wrong is a line in the log.
+     * Rehearses for so long, then cuts what is under way, and returns how many packets have arrived. A node can do
+     * without, so what goes wrong is a line in the log.
      */
     static long run(TransportKind transport, Duration time) {
+        try {
+            return Logging.silently(() -> rehearse(transport, time));
+        } catch (Exception e) {
+            LOG.warn("the rehearsal failed, the node starts without: {}", e.toString());
+            return 0;
+        }
+    }
+
+    private static long rehearse(TransportKind transport, Duration time) throws IOException {
         Semaphore arrived = new Semaphore(0);
-        AnepReceiver.Settings settings = AnepReceiver.on(ANY_PORT).tcp().udp().transportKind(transport);
+        AnepReceiver.Settings settings =
+                AnepReceiver.on(ANY_PORT).tcp().udp().transportKind(transport).maxConnections(PLACES);
         try (AnepReceiver receiver = settings.start(() -> (packet, peer) -> arrived.release());
                 ExecutionEnvironment node = node(transport, receiver.address())) {
             node.start();
             Rehearsal rehearsal = new Rehearsal(node, arrived, System.nanoTime() + time.toNanos());
             rehearsal.play();
-            node.stop(PATIENCE);
             return rehearsal.arrivedPackets;
-        } catch (IOException | RuntimeException e) {
-            LOG.warn("the rehearsal failed, the node starts without: {}", e.toString());
-            return 0;
         }
     }
 
@@ -95,10 +106,10 @@ final class Rehearsal {
                 PLACES,
                 usual.hopBudget(),
                 usual.inboxBytes(),
-                PATIENCE,
-                PATIENCE,
-                PATIENCE,
-                PATIENCE);
+                STREAM_PATIENCE,
+                STREAM_PATIENCE,
+                STREAM_PATIENCE,
+                STREAM_PATIENCE);
         NextHop hop = new NextHop(end.getAddress(), end.getPort(), NextHop.Transport.SAME, NextHop.Kind.HOST);
         ServiceCatalog services = new ServiceCatalog();
         services.add(
@@ -150,21 +161,18 @@ final class Rehearsal {
                 .batchBytes(2 * BATCH_PACKETS * PACKET_BYTES);
     }
 
-    /**
-     * Sends so many packets one by one, then as many in batches, but no more once the time is over. One at least: a
-     * stream without a packet would be refused when the node stops.
-     */
+    /** Sends so many packets one by one, then as many in batches, but no more once the time is over. */
     private void send(AnepSender sender, PacketBuilder header, int count) throws IOException {
         int sent = 0;
-        do {
+        for (; sent < count && !isOver(); sent++) {
             sendAtOnce(sender, header, 1);
-        } while (++sent < count && !isOver());
+        }
         for (; sent > 0 && !isOver(); sent -= BATCH_PACKETS) {
             sendAtOnce(sender, header, BATCH_PACKETS);
         }
     }
 
-    /** Sends a batch, and waits until all of it has arrived; what is lost is waited for once. */
+    /** Sends a batch, and waits until all of it has arrived or the time is over; what is lost is waited for once. */
     private void sendAtOnce(AnepSender sender, PacketBuilder header, int count) throws IOException {
         for (int i = 0; i < count; i++) {
             sender.send(
@@ -172,7 +180,8 @@ final class Rehearsal {
         }
         sender.flush();
         try {
-            boolean all = arrived.tryAcquire(count, PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+            long waitNs = Math.min(PATIENCE.toNanos(), endNs - System.nanoTime());
+            boolean all = arrived.tryAcquire(count, waitNs, TimeUnit.NANOSECONDS);
             arrivedPackets += all ? count : arrived.drainPermits();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

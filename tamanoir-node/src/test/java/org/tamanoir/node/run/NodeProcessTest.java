@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -188,6 +189,55 @@ class NodeProcessTest {
         }
     }
 
+    /** Returns the TCP ports that a process listens on; proc(5), /proc/net/tcp. */
+    private static Set<Integer> listening(long pid) throws IOException {
+        Set<String> sockets = new TreeSet<>();
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                try {
+                    sockets.add(Files.readSymbolicLink(descriptor).toString());
+                } catch (NoSuchFileException e) {
+                    // Closed meanwhile.
+                }
+            }
+        }
+        Set<Integer> ports = new TreeSet<>();
+        for (String table : List.of("tcp", "tcp6")) {
+            for (String line : Files.readAllLines(Path.of("/proc/net", table))) {
+                String[] columns = line.trim().split(" +");
+                if (columns[3].equals("0A") && sockets.contains("socket:[" + columns[9] + "]")) {
+                    ports.add(Integer.parseInt(columns[1].substring(columns[1].indexOf(':') + 1), 16));
+                }
+            }
+        }
+        return ports;
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void whatAStrangerSendsToARehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
+        Path log = folder.resolve("log");
+        Process node = Program.builder("node", "--listen", "0", "--json", "--rehearse", "3s")
+                .redirectError(log.toFile())
+                .start();
+        try (BufferedReader out = node.inputReader()) {
+            eventually().until(() -> listening(node.pid()).size() == 2); // The rehearsal's node and its receiver.
+            for (int port : listening(node.pid())) {
+                try (Socket stranger = new Socket(LOOPBACK, port)) {
+                    stranger.setSoTimeout(PATIENCE_MS);
+                    stranger.getOutputStream().write(new byte[100]);
+                    assertThat(stranger.getInputStream().read()).isEqualTo(-1);
+                } catch (SocketException e) {
+                    // Reset: it has been read, too.
+                }
+            }
+            event(out, "started");
+            assertThat(log).isEmptyFile();
+        } finally {
+            node.destroyForcibly();
+        }
+    }
+
     private static String stat(Path task) throws IOException {
         try {
             return Files.readString(task.resolve("stat"));
@@ -222,13 +272,27 @@ class NodeProcessTest {
     @ParameterizedTest
     @ValueSource(strings = {"--tcp", "--udp"})
     void anAddressThatIsTakenIsOneLineAndCode2(String option) throws IOException {
+        requireOneLineAndCode2(option);
+    }
+
+    /** The test's own time is shorter than the rehearsal. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--tcp", "--udp", "--admin"})
+    void anAddressThatIsTakenIsToldBeforeTheRehearsal(String option) throws IOException {
+        requireOneLineAndCode2(option, "--tcp", "0", "--rehearse", "60s");
+    }
+
+    private static void requireOneLineAndCode2(String option, String... more) throws IOException {
         try (ServerSocket tcp = new ServerSocket(0, 1, LOOPBACK);
                 DatagramSocket udp = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
-            int port = option.equals("--tcp") ? tcp.getLocalPort() : udp.getLocalPort();
+            int port = option.equals("--udp") ? udp.getLocalPort() : tcp.getLocalPort();
+            Stream<String> words = Stream.of("node", option, "127.0.0.1:" + port);
             StringWriter out = new StringWriter();
             StringWriter err = new StringWriter();
             int code = Main.run(
-                    new PrintWriter(out, true), new PrintWriter(err, true), "node", option, "127.0.0.1:" + port);
+                    new PrintWriter(out, true),
+                    new PrintWriter(err, true),
+                    Stream.concat(words, Stream.of(more)).toArray(String[]::new));
             assertThat(code).isEqualTo(2);
             assertThat(err.toString().lines()).hasSize(1);
             assertThat(err.toString())
