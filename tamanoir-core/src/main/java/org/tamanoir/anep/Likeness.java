@@ -51,18 +51,17 @@ public final class Likeness {
     private long m7;
 
     /**
-     * Takes down what a packet is like that was found good, before anything in it is changed.
-     *
-     * @return false when packets like it cannot be told by this; nothing is like it then
+     * Takes down what a packet is like that was found good, before anything in it is changed. Nothing is like one whose
+     * like cannot be told by this.
      */
-    public boolean take(Packet packet) {
+    public void take(Packet packet) {
         span = Integer.MAX_VALUE;
         headerLength = packet.headerLength;
         if (packet.shapeHeader == HeaderView.NO_SHAPE
                 || headerLength > MAX_BYTES
                 || !packet.isTamanoir()
                 || !packet.hasInternetDestination()) {
-            return false;
+            return;
         }
         key = packet.serviceKey();
         destinationHigh = packet.destinationHigh();
@@ -83,7 +82,6 @@ public final class Likeness {
             counts(packet.at[HeaderView.PORT] + 4, 2);
         }
         load();
-        return true;
     }
 
     private void counts(int from, int length) {

@@ -3,7 +3,6 @@ package org.tamanoir.ee;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.supervision.Supervision;
 import org.tamanoir.supervision.Watchdog;
-import org.tamanoir.traffic.Traffic;
 
 /**
  * A running instance of a service, as those see it who keep account of instances.
@@ -53,10 +52,7 @@ final class Instance implements Watchdog.Watched {
             path.forfeitTurns();
             owner.leaveBehind(reason);
             path.nextHops.resetFromOutside();
-            Traffic traffic = thread.traffic;
-            traffic.drop(reason, Math.max(0, traffic.inHand()));
-            traffic.hold(0);
-            traffic.publish();
+            thread.traffic.giveUp(reason);
         });
     }
 

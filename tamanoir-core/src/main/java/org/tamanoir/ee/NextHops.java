@@ -177,12 +177,12 @@ final class NextHops {
         return packet.length() > hop.maxBytes ? DropReason.PACKET_TOO_LONG : null;
     }
 
-    /** Returns the next hop towards there, if it is reached, and packets need not be looked at to be added; else null. */
+    /** Returns the next hop towards there, if its connection is there and no link's schedule stands before it; else null. */
     @Nullable
-    RouteCacheEntry open(long high, long low, int port) {
+    RouteCacheEntry reached(long high, long low, int port) {
         RouteCacheEntry hop = hop(high, low, port);
         Egress departure = hop.departure;
-        return departure == null || departure.isClosed() || hop.link != null || departure.runs() == null ? null : hop;
+        return departure == null || departure.isClosed() || hop.link != null ? null : hop;
     }
 
     /** A packet whose next hop is not reached yet. */

@@ -39,6 +39,9 @@ final class PacketRuns {
     /** Packets between two looks where runs never come: each costs a few packets' time. */
     private static final int LONGEST_REST = 1024;
 
+    /** Nothing is like it. */
+    private static final Known NOBODY = new Known();
+
     private final PacketPath path;
     private final PacketLoan loan;
     private final Packet packet;
@@ -46,10 +49,13 @@ final class PacketRuns {
     private final Traffic traffic;
     private final ServiceThread thread;
     private final boolean isOn = !"off".equals(System.getProperty(SWITCH));
-    private final Rest looking = new Rest();
-    private final Rest learning = new Rest();
-    private Known latest = new Known();
-    private Known other = new Known();
+    private final Rest looking = new Rest(0);
+    private final Rest learning = new Rest(2); // A stream of one packet is not worth what a kind costs.
+    /** Looks in a row that found no run worth it. */
+    private int vain;
+
+    private Known latest = NOBODY;
+    private Known other = NOBODY;
 
     /** Where the run lies that is going on; no way while there is none. */
     private Egress.@Nullable Runs way;
@@ -61,12 +67,10 @@ final class PacketRuns {
     private int taken;
     /** Behind the packet in hand, which is the run's last or comes behind the run. */
     private int next;
-
-    private @Nullable Input input;
     /** A run was to be handed on, and was not. */
     private boolean isTorn;
 
-    /** Told how far packets have been taken, before anything else is handled than runs. */
+    /** Told how far packets have been taken, before each is handled: it is nobody else's then. */
     interface Input {
         void consumed(int at);
     }
@@ -83,7 +87,12 @@ final class PacketRuns {
         private int length;
         private int left;
 
-        boolean isOver() {
+        Rest(int packets) {
+            left = packets;
+        }
+
+        /** Takes a packet off the rest; returns whether that was the last of it. */
+        boolean passOne() {
             return left == 0 || --left == 0;
         }
 
@@ -98,8 +107,6 @@ final class PacketRuns {
         }
     }
 
-    private int vain;
-
     /** @param path is made, but for this */
     PacketRuns(PacketPath path, PacketLoan loan, ServiceKeys keys, Traffic traffic) {
         this.path = path;
@@ -112,8 +119,8 @@ final class PacketRuns {
 
     /** Takes down what the packet in hand is like, which goes the whole way, so that others can follow. */
     void learn() {
-        if (isOn && learning.isOver() && vain < PATIENCE) {
-            Known replaced = other;
+        if (isOn && learning.passOne() && vain < PATIENCE) {
+            Known replaced = other == NOBODY ? new Known() : other;
             if (replaced.came) {
                 learning.end();
             } else {
@@ -134,7 +141,7 @@ final class PacketRuns {
      */
     int walk(Buffer from, int at, int end, Input input) {
         if (vain >= PATIENCE) {
-            if (!looking.isOver()) {
+            if (!looking.passOne()) {
                 return at;
             }
             vain = PATIENCE - 2; // To learn, and to look.
@@ -153,14 +160,14 @@ final class PacketRuns {
         }
         latest.came = true;
         packets = 0;
-        int next = path.isStraight() ? begin(latest.likeness, from, memory, at, end, input) : at;
+        int behind = path.isStraight() ? begin(latest.likeness, from, memory, at, end, input) : at;
         if (packets < WORTH_PACKETS) {
             missed();
         } else {
             vain = 0;
             looking.end();
         }
-        return next;
+        return behind;
     }
 
     private void missed() {
@@ -177,39 +184,45 @@ final class PacketRuns {
         if (isServed && !thread.isUnhindered()) {
             return at; // Its beginning has failed, or it is suspected.
         }
-        RouteCacheEntry hop =
-                path.nextHops.open(likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
-        if (hop == null || hop.departure == null || packet.parse(memory, at, end - at) != null) {
+        RouteCacheEntry hop = path.nextHops.reached(
+                likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
+        Egress departure = hop == null ? null : hop.departure;
+        Egress.Runs to = departure == null ? null : departure.runs();
+        if (hop == null || to == null || packet.parse(memory, at, end - at) != null) {
             return at;
         }
         if (hop.isActiveNode && !packet.has(Option.HOP_BUDGET)) {
             return at; // It gets one, and moves.
         }
-        way = hop.departure.runs();
+        way = to;
         buffer = from;
         start = at;
         taken = at;
         next = at;
         packets = 0;
-        this.input = input;
         try {
-            run(likeness, isServed, hop, memory, end);
+            run(likeness, isServed, hop, memory, end, input);
         } catch (NoMemoryException e) {
             end();
             path.lacksMemory(e);
+        } catch (Abandoned e) {
+            way = null; // Who gave the instance up has counted the run as dropped.
+            throw e;
         } finally {
             end();
         }
         return next;
     }
 
-    private void run(Likeness likeness, boolean isServed, RouteCacheEntry hop, ByteBuffer memory, int end) {
+    private void run(
+            Likeness likeness, boolean isServed, RouteCacheEntry hop, ByteBuffer memory, int end, Input input) {
         boolean isReady = !hop.isActiveNode && hop.maxBytes >= Anep.MAX_PACKET_OCTETS && !likeness.hasChecksum();
         int length = packet.length();
         try {
             do {
                 next += length;
                 traffic.in(length);
+                input.consumed(next);
                 if (isServed) {
                     loan.lend();
                     Verdict verdict = thread.process(packet);
@@ -264,13 +277,8 @@ final class PacketRuns {
     void end() {
         Egress.Runs to = way;
         Buffer from = buffer;
-        Input told = input;
         way = null;
         buffer = null;
-        input = null;
-        if (told != null) {
-            told.consumed(next);
-        }
         if (to != null && from != null && packets > 0) {
             isTorn = true;
             to.add(from, start, taken - start, packets);

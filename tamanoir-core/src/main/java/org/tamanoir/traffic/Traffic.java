@@ -41,6 +41,7 @@ public final class Traffic {
     private long packetsHeld;
     private long anomalies;
     private long batches;
+    private boolean isGivenUp;
 
     /**
      * @param tap where drops are seen
@@ -102,6 +103,9 @@ public final class Traffic {
 
     /** Counts packets that are dropped together. */
     public void drop(DropReason reason, long packets) {
+        if (isGivenUp) {
+            return;
+        }
         drops[reason.ordinal()] += packets;
         if (tap.watchesDrops()) {
             tap.dropped(reason, service, null, ServiceKey.NONE, 0, packets);
@@ -118,6 +122,17 @@ public final class Traffic {
         if (tap.watchesDrops()) {
             tap.dropped(reason, service, peer, key, bytes, 1);
         }
+    }
+
+    /**
+     * Counts what is in hand as dropped, and from now on no drop any more: the thread has been given up, and what it frees
+     * when it comes back was in hand. Another thread, while that one does nothing.
+     */
+    public void giveUp(DropReason reason) {
+        drop(reason, Math.max(0, inHand()));
+        isGivenUp = true;
+        hold(0);
+        publish();
     }
 
     /** Packets that came here and neither went nor ended. */

@@ -21,6 +21,7 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
@@ -135,6 +136,31 @@ class PacketRunsTest extends TcpNodeTesting {
 
     private static String hex(byte[] bytes, int length) {
         return HexFormat.of().formatHex(bytes, 0, length);
+    }
+
+    @Test
+    void mostOfManyAlikePacketsGoTogether() throws Exception {
+        AtomicInteger together = new AtomicInteger();
+        ServiceDefinition watching = TestServices.define(FICKLE, () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                boolean isInRun = StackWalker.getInstance()
+                        .walk(frames ->
+                                frames.anyMatch(frame -> frame.getClassName().equals(PacketRuns.class.getName())));
+                together.addAndGet(isInRun ? 1 : 0);
+                return Verdict.FORWARD;
+            }
+        });
+        TestSink sink = sink();
+        TestNode node = node(watching).toHost(sink.address());
+        try (AnepSender sender = sender(node)) {
+            for (int i = 0; i < 500; i++) {
+                sender.send(TestServices.packets(FICKLE), TestServices.number(i));
+            }
+            sender.finish();
+        }
+        node.settle().assertConserved();
+        assertThat(together).hasValueGreaterThan(400);
     }
 
     /** Each packet for itself. */

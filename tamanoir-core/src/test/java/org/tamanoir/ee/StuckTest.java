@@ -166,6 +166,36 @@ class StuckTest extends TcpNodeTesting {
         node.settle().assertConserved();
     }
 
+    @Test
+    void packetsAroundOneThatHangsAmongItsLikeEndOnce() throws Exception {
+        ServiceDefinition hanging = define("hang", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                if (packet.payloadOctet(3) == 40) {
+                    spin();
+                }
+                return Verdict.FORWARD;
+            }
+        });
+        TestSink sink = sink();
+        TestNode node = node(hanging).toHost(sink.address());
+        try (SocketChannel stuck = connect(node)) {
+            ByteBuffer packets = ByteBuffer.allocate(50 * 200);
+            for (int i = 1; i <= 50; i++) {
+                packets.put(UdpTestNode.bytes(packets("hang").build(number(i))));
+            }
+            int each = packets.position() / 50;
+            stuck.write(packets.flip());
+            eventually().until(() -> hanging.health().stuck() == 1);
+            assertThat(node.traffic().packetsIn()).isEqualTo(50);
+            assertThat(node.traffic().bytesIn()).isEqualTo(50L * each);
+        }
+        released = true;
+        eventually().until(() -> threads().stream().noneMatch(name -> name.startsWith("tcp ")));
+        assertThat(node.traffic().packetsIn()).isEqualTo(50);
+        node.settle().assertConserved();
+    }
+
     /** Whether the connection ends, by a reset or an end of stream. */
     private static boolean endsOf(SocketChannel channel) {
         try {

@@ -2,6 +2,7 @@ package org.tamanoir.sim;
 
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Packet;
 
 /**
  * A payload that says what it is and what its service is to do with it; all its bytes follow from that.
@@ -78,6 +79,15 @@ record Content(int stream, int sequence, Action action, int argument, int made, 
                 payload.get(at + 9),
                 payload.get(at + 10),
                 payload.get(at + 11) == 1);
+    }
+
+    /** Reads the head where the packet lies, so that packets like it may be with it in one run. */
+    static Content read(Packet packet) {
+        ByteBuffer head = ByteBuffer.allocate(HEAD);
+        for (int i = 0; i < HEAD; i++) {
+            head.put(i, (byte) packet.payloadOctet(i));
+        }
+        return read(head);
     }
 
     /** Says what is wrong with a payload; null when every byte is what it should be. */

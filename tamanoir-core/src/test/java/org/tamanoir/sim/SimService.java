@@ -42,7 +42,7 @@ final class SimService extends Service {
 
     @Override
     public Verdict process(Packet packet) throws InterruptedException {
-        Content content = Content.read(packet.payload());
+        Content content = Content.read(packet);
         simulation.note("processes", content.number());
         if (content.action() != Content.Action.PACE) {
             simulation.pause();
