@@ -152,11 +152,7 @@ final class NextHops {
     }
 
     private @Nullable DropReason depart(Packet packet, RouteCacheEntry hop) {
-        if (hop.refusal != null) {
-            return hop.refusal;
-        }
-        DropReason reason = prepare(packet, hop);
-        return reason == null ? leave(packet, hop, null) : reason;
+        return hop.refusal == null ? departOpen(packet, hop) : hop.refusal;
     }
 
     /** Has a packet ready for its next hop: spends a hop of its budget; or returns why it cannot go there. */
@@ -183,6 +179,20 @@ final class NextHops {
         RouteCacheEntry hop = hop(high, low, port);
         Egress departure = hop.departure;
         return departure == null || departure.isClosed() || hop.link != null || departure.runs() == null ? null : hop;
+    }
+
+    /** Returns the next hop towards there, if it takes datagrams and has taken some, at once; else null. */
+    @Nullable
+    RouteCacheEntry openToDatagrams(long high, long low, int port) {
+        RouteCacheEntry hop = hop(high, low, port);
+        return hop.isUdp && hop.link == null && hop.departure != null ? hop : null;
+    }
+
+    /** Sends a packet to a hop that is {@linkplain #openToDatagrams open}, as {@link #depart}. */
+    @Nullable
+    DropReason departOpen(Packet packet, RouteCacheEntry hop) {
+        DropReason reason = prepare(packet, hop);
+        return reason == null ? leave(packet, hop, null) : reason;
     }
 
     /** A packet whose next hop is not reached yet. */

@@ -47,14 +47,16 @@ final class OwnPorts {
     private static final class Reading {
         final UdpPort port;
         final UdpBatch batch;
+        final DatagramWalk walk;
         /** What came through the inbox before is older than what waits in the port. */
         final long afterInbox;
 
         boolean readable = true;
 
-        Reading(UdpPort port, UdpBatch batch, long afterInbox) {
+        Reading(UdpPort port, UdpBatch batch, DatagramWalk walk, long afterInbox) {
             this.port = port;
             this.batch = batch;
+            this.walk = walk;
             this.afterInbox = afterInbox;
         }
     }
@@ -76,7 +78,8 @@ final class OwnPorts {
             return;
         }
         UdpBatch batch = batches.computeIfAbsent(port.socket(), UdpSocket::newBatch);
-        Reading reading = new Reading(port, batch, inbox.mark());
+        DatagramWalk walk = new DatagramWalk(service.inHand, port.socket(), batch);
+        Reading reading = new Reading(port, batch, walk, inbox.mark());
         ports.add(reading);
         if (!paused) {
             watch(reading);
@@ -156,7 +159,7 @@ final class OwnPorts {
             return false;
         }
         service.inHand.tellLost(socket);
-        service.handle(socket, reading.batch, messages);
+        service.handle(reading.batch, reading.walk, messages);
         return true;
     }
 
