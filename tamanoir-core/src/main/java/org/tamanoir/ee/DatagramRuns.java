@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Likeness;
 import org.tamanoir.anep.Option;
@@ -10,14 +11,15 @@ import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceKeys;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.supervision.NodeFault;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.NoMemoryException;
 
 /**
  * The short way of datagrams that are {@linkplain Likeness like} one that went the whole way, as {@link PacketRuns} are
  * it over TCP: what was settled for that one holds for those of a batch that follow each other, whoever sent them. What
- * one datagram may cause is asked for each, and each is added to its way out by itself. What the service does not simply
- * send on ends the run, and goes the whole way from there.
+ * one datagram may cause is asked for each; those of equal length that stand back to back are added to their way out
+ * together. What the service does not simply send on ends the run, and goes the whole way from there.
  *
  * <p>Thread contract: the service's thread.
  */
@@ -35,6 +37,19 @@ final class DatagramRuns {
     private final boolean isOn = !"off".equals(System.getProperty(PacketRuns.SWITCH));
     private final Likeness likeness = new Likeness();
     private int strangers = STRANGERS;
+
+    /** Where the run goes on to; null while there is none. */
+    private @Nullable UdpEgress way;
+
+    private @Nullable RouteCacheEntry hop;
+    private @Nullable ByteBuffer memory;
+    /** Of those gathered: where the first begins, the bytes of each, and how many. */
+    private int start;
+
+    private int length;
+    private int packets;
+    /** Those gathered were to be handed on, and were not. */
+    private boolean isTorn;
 
     /** @param path is made, but for this */
     DatagramRuns(PacketPath path, UdpReaction reaction, PacketLoan loan, ServiceKeys keys, Traffic traffic) {
@@ -68,18 +83,28 @@ final class DatagramRuns {
         if (isServed ? !thread.isUnhindered() : likeness.key() != ServiceKey.NONE) {
             return false; // Its beginning has failed, or it is suspected; or another service's.
         }
-        RouteCacheEntry hop = path.nextHops.openToDatagrams(
-                likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
-        if (hop == null || packet.parse(walk.memory(), walk.at(), walk.length()) != null) {
+        RouteCacheEntry to =
+                path.nextHops.hop(likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
+        if (to.link != null || !(to.departure instanceof UdpEgress out)) {
             return false;
         }
-        if (hop.isActiveNode && !packet.has(Option.HOP_BUDGET)) {
+        if (packet.parse(walk.memory(), walk.at(), walk.length()) != null) {
+            return false;
+        }
+        if (to.isActiveNode && !packet.has(Option.HOP_BUDGET)) {
             return false; // It gets one, and moves.
         }
+        way = out;
+        hop = to;
+        memory = walk.memory();
         try {
-            run(walk, isServed, hop);
+            run(walk, isServed, to);
         } catch (NoMemoryException e) {
+            end();
             path.lacksMemory(e);
+        } finally {
+            end();
+            way = null;
         }
         return true;
     }
@@ -90,15 +115,17 @@ final class DatagramRuns {
         return likeness.lengthAlike(walk.memory(), walk.at(), length) == length && length > 0;
     }
 
-    private void run(DatagramWalk walk, boolean isServed, RouteCacheEntry hop) {
-        ByteBuffer memory = walk.memory();
+    private void run(DatagramWalk walk, boolean isServed, RouteCacheEntry to) {
         while (true) {
             traffic.in(walk.length());
-            if (isServed && !process(memory, walk.at(), walk.length())) {
+            if (isServed && !process(walk.memory(), walk.at(), walk.length())) {
                 return;
             }
-            DropReason reason = path.nextHops.departOpen(packet, hop);
-            if (reason != null) {
+            DropReason reason = path.nextHops.prepare(packet, to);
+            if (reason == null) {
+                packet.seal();
+                gather(walk.at(), walk.length());
+            } else {
                 path.dispatcher.settle(reason, packet);
             }
             if (!walk.next()) {
@@ -128,10 +155,39 @@ final class DatagramRuns {
             path.reclaim();
             throw e;
         }
+        if (isTorn) {
+            isTorn = false;
+            throw new NodeFault(new IllegalStateException("datagrams were lost on their way to their next hop"));
+        }
         if (asBefore && path.dispatcher.admits(reaction, packet)) {
             return true;
         }
+        end();
         path.conclude(verdict, fault);
         return false;
+    }
+
+    private void gather(int at, int bytes) {
+        if (packets > 0 && (at != start + packets * length || bytes != length)) {
+            end();
+        }
+        if (packets++ == 0) {
+            start = at;
+            length = bytes;
+        }
+    }
+
+    /**
+     * Hands on what was gathered, since something else is to come behind it. What is thrown here, be it for want of stack
+     * in a service that sends, is a fault of the node when the service has returned: datagrams are missing then.
+     */
+    void end() {
+        int gathered = packets;
+        if (gathered > 0 && way != null && hop != null && memory != null) {
+            packets = 0;
+            isTorn = true;
+            way.addRun(memory, start, length, gathered, hop);
+            isTorn = false;
+        }
     }
 }

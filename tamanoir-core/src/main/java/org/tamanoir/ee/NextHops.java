@@ -152,7 +152,11 @@ final class NextHops {
     }
 
     private @Nullable DropReason depart(Packet packet, RouteCacheEntry hop) {
-        return hop.refusal == null ? departOpen(packet, hop) : hop.refusal;
+        if (hop.refusal != null) {
+            return hop.refusal;
+        }
+        DropReason reason = prepare(packet, hop);
+        return reason == null ? leave(packet, hop, null) : reason;
     }
 
     /** Has a packet ready for its next hop: spends a hop of its budget; or returns why it cannot go there. */
@@ -179,20 +183,6 @@ final class NextHops {
         RouteCacheEntry hop = hop(high, low, port);
         Egress departure = hop.departure;
         return departure == null || departure.isClosed() || hop.link != null || departure.runs() == null ? null : hop;
-    }
-
-    /** Returns the next hop towards there, if it takes datagrams and has taken some, at once; else null. */
-    @Nullable
-    RouteCacheEntry openToDatagrams(long high, long low, int port) {
-        RouteCacheEntry hop = hop(high, low, port);
-        return hop.isUdp && hop.link == null && hop.departure != null ? hop : null;
-    }
-
-    /** Sends a packet to a hop that is {@linkplain #openToDatagrams open}, as {@link #depart}. */
-    @Nullable
-    DropReason departOpen(Packet packet, RouteCacheEntry hop) {
-        DropReason reason = prepare(packet, hop);
-        return reason == null ? leave(packet, hop, null) : reason;
     }
 
     /** A packet whose next hop is not reached yet. */
@@ -252,7 +242,8 @@ final class NextHops {
         return true;
     }
 
-    private RouteCacheEntry hop(long high, long low, int port) {
+    /** Returns where packets to this destination go. */
+    RouteCacheEntry hop(long high, long low, int port) {
         RouteCacheEntry hop = last;
         if (hop.isFor(high, low, port)) {
             return hop;

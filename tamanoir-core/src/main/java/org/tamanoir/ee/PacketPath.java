@@ -401,6 +401,15 @@ final class PacketPath implements ServiceThread.Body {
         }
     }
 
+    /** Hands on packets that go together, since something else is to come behind them. */
+    void endRun() {
+        if (datagramRuns == null) {
+            runs.end();
+        } else {
+            datagramRuns.end();
+        }
+    }
+
     /** Gives the service the datagram in hand. */
     @Nullable
     Verdict call(UdpReaction reaction) {
