@@ -97,6 +97,7 @@ final class DatagramRuns {
         way = out;
         hop = to;
         memory = walk.memory();
+        isTorn = false;
         try {
             run(walk, isServed, to);
         } catch (NoMemoryException e) {

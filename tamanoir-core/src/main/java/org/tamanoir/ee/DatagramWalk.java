@@ -24,6 +24,7 @@ final class DatagramWalk {
     private int at;
     private int length;
     private boolean isPutBack;
+    private int datagrams;
 
     DatagramWalk(DatagramInHand inHand, UdpSocket socket, UdpBatch batch) {
         this.inHand = inHand;
@@ -40,6 +41,12 @@ final class DatagramWalk {
         length = 0;
         end = 0;
         isPutBack = false;
+        datagrams = 0;
+    }
+
+    /** Returns how many datagrams it has come to. */
+    int datagrams() {
+        return datagrams;
     }
 
     /** Goes to the next datagram; false when there is none. */
@@ -53,6 +60,7 @@ final class DatagramWalk {
             return false;
         }
         length = Math.min(segment, end - at);
+        datagrams++;
         return true;
     }
 

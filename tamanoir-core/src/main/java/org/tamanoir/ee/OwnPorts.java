@@ -18,8 +18,8 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: the service's thread.
  */
 final class OwnPorts {
-    /** A batch of this many messages was cut short by its size, or nearly: more may wait already. */
-    private static final int FULL_MESSAGES = 16;
+    /** While a batch of this many datagrams was handled more have come, mostly: to look costs less than to wait. */
+    private static final int MANY_DATAGRAMS = 16;
     /** Batches taken from the ports after the end was asked for: what waits there, but no flood without end. */
     private static final int LAST_BATCHES = 64;
 
@@ -153,13 +153,14 @@ final class OwnPorts {
             reading.port.backOff(service.loop, () -> reading.readable = true, e);
             messages = 0;
         }
-        // Level-triggered: where more waits, the next run of the loop says so again.
-        reading.readable = messages >= FULL_MESSAGES || (ending && messages > 0);
         if (messages == 0) {
+            reading.readable = false;
             return false;
         }
         service.inHand.tellLost(socket);
-        service.handle(reading.batch, reading.walk, messages);
+        int datagrams = service.handle(reading.batch, reading.walk, messages);
+        // Level-triggered: where more waits, the next run of the loop says so again.
+        reading.readable = datagrams >= MANY_DATAGRAMS || ending;
         return true;
     }
 

@@ -149,8 +149,8 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         return ports.pass(port);
     }
 
-    /** Handles a batch of one of its own ports. */
-    void handle(UdpBatch batch, DatagramWalk walk, int messages) {
+    /** Handles a batch of one of its own ports; returns how many datagrams it had. */
+    int handle(UdpBatch batch, DatagramWalk walk, int messages) {
         path.refresh();
         inHand.expect(batch, messages);
         walk.begin(messages);
@@ -163,6 +163,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         }
         nextHops.flush();
         inHand.complete();
+        return walk.datagrams();
     }
 
     private boolean readInbox() {
