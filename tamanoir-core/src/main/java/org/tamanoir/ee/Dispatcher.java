@@ -127,7 +127,8 @@ final class Dispatcher {
         }
     }
 
-    private boolean admits(UdpReaction reaction, Packet made) {
+    /** Returns whether the packet may leave on account of the datagram in hand, and counts it; once it may not, it never may. */
+    boolean admits(UdpReaction reaction, Packet made) {
         return made.hasInternetDestination()
                 ? reaction.admits(
                         source, made.destinationHigh(), made.destinationLow(), made.destinationPort(), made.length())

@@ -37,7 +37,7 @@ final class Emitter {
                             + ": packets leave on the service's own thread alone; pass them to it, with every() for instance");
         }
         path.thread.comeBack();
-        path.runs.end();
+        path.endRun();
         if (!path.dispatcher.admitMade(made)) {
             traffic.made();
             return;

@@ -242,7 +242,8 @@ final class NextHops {
         return true;
     }
 
-    private RouteCacheEntry hop(long high, long low, int port) {
+    /** Returns where packets to this destination go. */
+    RouteCacheEntry hop(long high, long low, int port) {
         RouteCacheEntry hop = last;
         if (hop.isFor(high, low, port)) {
             return hop;

@@ -18,8 +18,8 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: the service's thread.
  */
 final class OwnPorts {
-    /** A batch of this many messages was cut short by its size, or nearly: more may wait already. */
-    private static final int FULL_MESSAGES = 16;
+    /** While a batch of this many datagrams was handled more have come, mostly: to look costs less than to wait. */
+    private static final int MANY_DATAGRAMS = 16;
     /** Batches taken from the ports after the end was asked for: what waits there, but no flood without end. */
     private static final int LAST_BATCHES = 64;
 
@@ -47,14 +47,16 @@ final class OwnPorts {
     private static final class Reading {
         final UdpPort port;
         final UdpBatch batch;
+        final DatagramWalk walk;
         /** What came through the inbox before is older than what waits in the port. */
         final long afterInbox;
 
         boolean readable = true;
 
-        Reading(UdpPort port, UdpBatch batch, long afterInbox) {
+        Reading(UdpPort port, UdpBatch batch, DatagramWalk walk, long afterInbox) {
             this.port = port;
             this.batch = batch;
+            this.walk = walk;
             this.afterInbox = afterInbox;
         }
     }
@@ -76,7 +78,8 @@ final class OwnPorts {
             return;
         }
         UdpBatch batch = batches.computeIfAbsent(port.socket(), UdpSocket::newBatch);
-        Reading reading = new Reading(port, batch, inbox.mark());
+        DatagramWalk walk = new DatagramWalk(service.inHand, port.socket(), batch);
+        Reading reading = new Reading(port, batch, walk, inbox.mark());
         ports.add(reading);
         if (!paused) {
             watch(reading);
@@ -150,13 +153,14 @@ final class OwnPorts {
             reading.port.backOff(service.loop, () -> reading.readable = true, e);
             messages = 0;
         }
-        // Level-triggered: where more waits, the next run of the loop says so again.
-        reading.readable = messages >= FULL_MESSAGES || (ending && messages > 0);
         if (messages == 0) {
+            reading.readable = false;
             return false;
         }
         service.inHand.tellLost(socket);
-        service.handle(socket, reading.batch, messages);
+        int datagrams = service.handle(reading.batch, reading.walk, messages);
+        // Level-triggered: where more waits, the next run of the loop says so again.
+        reading.readable = datagrams >= MANY_DATAGRAMS || ending;
         return true;
     }
 

@@ -53,6 +53,9 @@ final class PacketPath implements ServiceThread.Body {
     private final PacketLoan loan;
     private final Packet packet;
     final PacketRuns runs;
+    /** Null over TCP. */
+    private final @Nullable DatagramRuns datagramRuns;
+
     private @Nullable ParseFault parseFault;
     private @Nullable QosSnapshot scheduling;
     /** What packets have to pass before they are processed; null while turns are not scheduled. */
@@ -113,6 +116,7 @@ final class PacketPath implements ServiceThread.Body {
                 packet, thread, dispatcher, drops, owner, context.config().unknownService());
         this.emitter = new Emitter(this, owner, context.config().typeId());
         this.runs = new PacketRuns(this, loan, keys, traffic);
+        this.datagramRuns = reaction == null ? null : new DatagramRuns(this, reaction, loan, keys, traffic);
         memory.inHand(loan);
         thread.carry(this);
     }
@@ -141,7 +145,6 @@ final class PacketPath implements ServiceThread.Body {
     /** Returns whether every packet is processed, and sent on, where it lies, with nobody to be asked or told before. */
     boolean isStraight() {
         return gate == null
-                && reaction == null
                 && !isRestorable
                 && !tap.watchesArrivals()
                 && !dispatcher.isInTransit()
@@ -205,8 +208,10 @@ final class PacketPath implements ServiceThread.Body {
         if (packet.hasRepeatedOption()) {
             traffic.anomaly();
         }
-        if (reaction == null) {
+        if (datagramRuns == null) {
             runs.learn();
+        } else {
+            datagramRuns.learn();
         }
         try {
             demultiplex();
@@ -215,8 +220,15 @@ final class PacketPath implements ServiceThread.Body {
         }
     }
 
+    /** Takes the datagram at which the walk stands, and of those behind it the ones that go with it. */
+    void handle(DatagramWalk walk) {
+        if (datagramRuns == null || !datagramRuns.take(walk)) {
+            handle(walk.memory(), walk.at(), walk.length());
+        }
+    }
+
     /** Takes one datagram from where it lies: parse, demultiplex, process, depart. */
-    void handle(ByteBuffer bytes, int offset, int length) {
+    private void handle(ByteBuffer bytes, int offset, int length) {
         if (tap.watchesArrivals()) {
             tap.arrived(thread.stream().transport(), source.peer(), source.local(), bytes, offset, length);
         }
@@ -349,13 +361,10 @@ final class PacketPath implements ServiceThread.Body {
         Verdict verdict;
         ParseFault fault;
         try {
-            verdict = reaction == null ? thread.call(packet) : callForDatagram(reaction);
+            verdict = reaction == null ? thread.call(packet) : call(reaction);
             fault = isRestorable && verdict == null ? loan.restore() : loan.takeBack();
         } catch (Throwable e) {
-            loan.reclaim();
-            if (reaction != null) {
-                reaction.end(false);
-            }
+            reclaim();
             throw e;
         }
         conclude(verdict, fault);
@@ -384,7 +393,26 @@ final class PacketPath implements ServiceThread.Body {
         }
     }
 
-    private @Nullable Verdict callForDatagram(UdpReaction reaction) {
+    /** Takes the packet back from its service, past which something was thrown. */
+    void reclaim() {
+        loan.reclaim();
+        if (reaction != null) {
+            reaction.end(false);
+        }
+    }
+
+    /** Hands on packets that go together, since something else is to come behind them. */
+    void endRun() {
+        if (datagramRuns == null) {
+            runs.end();
+        } else {
+            datagramRuns.end();
+        }
+    }
+
+    /** Gives the service the datagram in hand. */
+    @Nullable
+    Verdict call(UdpReaction reaction) {
         reaction.begin(packet.length());
         Verdict verdict = thread.call(packet);
         reaction.end(verdict == Verdict.CONSUME);

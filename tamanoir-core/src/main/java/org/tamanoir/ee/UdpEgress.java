@@ -40,9 +40,20 @@ final class UdpEgress implements Egress.Datagrams {
 
     private void add(ByteBuffer memory, int offset, int bytes, long high, long low, int port) {
         sender.add(memory, offset, bytes, high, low, port);
-        if (heldPackets++ == 0) {
-            this.memory.hold();
+        held(1);
+    }
+
+    /** Adds packets that stand back to back, each of {@code length} bytes. */
+    void addRun(ByteBuffer memory, int offset, int length, int packets, RouteCacheEntry hop) {
+        sender.addRun(memory, offset, packets * length, length, hop.high, hop.low, hop.port());
+        held(packets);
+    }
+
+    private void held(int packets) {
+        if (heldPackets == 0) {
+            memory.hold();
         }
+        heldPackets += packets;
     }
 
     @Override

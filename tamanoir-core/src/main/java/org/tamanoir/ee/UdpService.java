@@ -149,26 +149,21 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         return ports.pass(port);
     }
 
-    /** Handles a batch of one of its own ports. */
-    void handle(UdpSocket socket, UdpBatch batch, int messages) {
+    /** Handles a batch of one of its own ports; returns how many datagrams it had. */
+    int handle(UdpBatch batch, DatagramWalk walk, int messages) {
         path.refresh();
         inHand.expect(batch, messages);
-        for (int message = 0; message < messages; message++) {
-            inHand.take(socket, batch, message);
-            int segment = Math.max(1, batch.segmentBytes(message));
-            int end = batch.end(message);
-            int start = batch.start(message);
-            do {
-                try {
-                    path.handle(batch.buffer(), start, Math.min(segment, end - start));
-                } catch (RuntimeException | VirtualMachineError e) {
-                    unfit(e);
-                }
-                start += segment;
-            } while (start < end);
+        walk.begin(messages);
+        while (walk.next()) {
+            try {
+                path.handle(walk);
+            } catch (RuntimeException | VirtualMachineError e) {
+                unfit(e);
+            }
         }
         nextHops.flush();
         inHand.complete();
+        return walk.datagrams();
     }
 
     private boolean readInbox() {

@@ -10,7 +10,12 @@ import java.util.Objects;
  * <p>Thread contract: one thread at a time.
  */
 final class NativeUdpBatch implements UdpBatch {
+    /**
+     * Smaller batches lie in nearer caches, but leave in shorter messages, which costs more: in the forwarder in C 64 of
+     * 200 bytes took 397 ns each, 32 took 416, 16 took 466; of 1,400 bytes 483, 508, 549.
+     */
     static final int SLOTS = 64;
+
     private static final int SLOT_BYTES = 65_536;
     /**
      * 5 cache lines more than a slot: with a power of two the first lines of all slots, the only ones that small

@@ -93,6 +93,33 @@ final class NativeUdpSender implements UdpSender {
         }
     }
 
+    @Override
+    public void addRun(
+            ByteBuffer buffer, int offset, int bytes, int segmentBytes, long addressHigh, long addressLow, int port) {
+        Objects.checkFromIndexSize(offset, bytes, buffer.capacity());
+        int at = 0;
+        while (at < bytes) {
+            int length = Math.min(segmentBytes, bytes - at);
+            add(buffer, offset + at, length, addressHigh, addressLow, port);
+            at += length;
+            if (open) {
+                at += grow((bytes - at) / segmentBytes);
+            }
+        }
+    }
+
+    /** Has up to so many more datagrams join the open message, right behind its last one and as long; returns their bytes. */
+    private int grow(int more) {
+        int m = count - 1;
+        int room = Math.min(GSO_LIMIT_SEGMENTS - packets[m], (gsoLimitBytes - bytes[m]) / segments[m]);
+        int joined = Math.min(more, room) * segments[m];
+        messages.growIovec(iovecs - 1, joined);
+        openEnd += joined;
+        packets[m] += Math.min(more, room);
+        bytes[m] += joined;
+        return joined;
+    }
+
     private boolean join(long start, int length) {
         int m = count - 1;
         if (length == 0

@@ -17,6 +17,19 @@ public interface UdpSender {
      */
     void add(ByteBuffer buffer, int offset, int length, long addressHigh, long addressLow, int port);
 
+    /**
+     * Adds datagrams that stand back to back, as {@link #add} each of them.
+     *
+     * @param bytes of all together
+     * @param segmentBytes of each but the last, which may be shorter; not 0
+     */
+    default void addRun(
+            ByteBuffer buffer, int offset, int bytes, int segmentBytes, long addressHigh, long addressLow, int port) {
+        for (int at = 0; at < bytes; at += segmentBytes) {
+            add(buffer, offset + at, Math.min(segmentBytes, bytes - at), addressHigh, addressLow, port);
+        }
+    }
+
     /** Sends all that was added; waits, bounded, while the socket's send buffer is full. */
     void flush();
 

@@ -32,12 +32,12 @@ import org.tamanoir.traffic.Tap;
 
 /** Packets that go together, since they are alike: at far ends, and in counts, they are what they are one by one. */
 class PacketRunsTest extends TcpNodeTesting {
-    private static final String FICKLE = "fickle";
+    static final String FICKLE = "fickle";
 
     /** Does with each packet what the first byte of its payload says. */
     public static final class Fickle extends Service {
         static final int FORWARD = 0;
-        static final int KINDS = 18;
+        static final int KINDS = 19;
 
         @Override
         public Verdict process(Packet packet) throws Exception {
@@ -76,13 +76,18 @@ class PacketRunsTest extends TcpNodeTesting {
                 case 17 -> {
                     return forwardTo(InetAddress.getByName("10.2.0.1"), 0);
                 }
+                case 18 -> {
+                    for (int i = 0; i < 6; i++) {
+                        emit(packet.copy()); // More than a datagram may cause.
+                    }
+                }
                 default -> {}
             }
             return Verdict.FORWARD;
         }
     }
 
-    private static ServiceDefinition fickle() {
+    static ServiceDefinition fickle() {
         return new ServiceDefinition(FICKLE, Fickle::new, ServiceConfig.EMPTY, FailurePolicy.DROP);
     }
 
@@ -169,7 +174,7 @@ class PacketRunsTest extends TcpNodeTesting {
         return cross(packets);
     }
 
-    private static PacketBuilder template(SplittableRandom random) throws Exception {
+    static PacketBuilder template(SplittableRandom random) throws Exception {
         PacketBuilder builder = new PacketBuilder()
                 .source(InetAddress.getByName("10.2.0.9"))
                 .destination(InetAddress.getByName("10." + (1 + random.nextInt(4)) + ".0." + random.nextInt(3)));

@@ -1,0 +1,198 @@
+package org.tamanoir.ee;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Likeness;
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketLoan;
+import org.tamanoir.anep.ParseFault;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceKeys;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.supervision.Abandoned;
+import org.tamanoir.supervision.NodeFault;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.NoMemoryException;
+
+/**
+ * The short way of datagrams that are {@linkplain Likeness like} one that went the whole way, as {@link PacketRuns} are
+ * it over TCP: what was settled for that one holds for those of a batch that follow each other, whoever sent them. What
+ * one datagram may cause is asked for each; those of equal length that stand back to back are added to their way out
+ * together. What the service does not simply send on ends the run, and goes the whole way from there.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class DatagramRuns {
+    /** Datagrams that go the whole way for each that is learned from, which costs a tenth of what a datagram does. */
+    private static final int STRANGERS = 8;
+
+    private final PacketPath path;
+    private final UdpReaction reaction;
+    private final PacketLoan loan;
+    private final Packet packet;
+    private final ServiceKeys keys;
+    private final Traffic traffic;
+    private final ServiceThread thread;
+    private final boolean isOn = !"off".equals(System.getProperty(PacketRuns.SWITCH));
+    private final Likeness likeness = new Likeness();
+    private int strangers = STRANGERS;
+
+    /** Where the run goes on to; null while there is none. */
+    private @Nullable UdpEgress way;
+
+    private @Nullable RouteCacheEntry hop;
+    private @Nullable ByteBuffer memory;
+    /** Of those gathered: where the first begins, the bytes of each, and how many. */
+    private int start;
+
+    private int length;
+    private int packets;
+    /** Those gathered were to be handed on, and were not. */
+    private boolean isTorn;
+
+    /** @param path is made, but for this */
+    DatagramRuns(PacketPath path, UdpReaction reaction, PacketLoan loan, ServiceKeys keys, Traffic traffic) {
+        this.path = path;
+        this.reaction = reaction;
+        this.loan = loan;
+        this.packet = loan.packet();
+        this.keys = keys;
+        this.traffic = traffic;
+        this.thread = path.thread;
+    }
+
+    /** Takes down what the datagram in hand is like, which goes the whole way, so that others can follow. */
+    void learn() {
+        if (isOn && ++strangers > STRANGERS) {
+            strangers = 0;
+            likeness.take(packet);
+        }
+    }
+
+    /**
+     * Takes the datagram at which the walk stands, and those behind it as long as they are of the known kind.
+     *
+     * @return false when that one is to go the whole way, and none was taken
+     */
+    boolean take(DatagramWalk walk) {
+        if (!isAlike(walk) || !path.isStraight()) {
+            return false;
+        }
+        boolean isServed = keys.isFirst(likeness.key()) || keys.isAlias(likeness.key());
+        if (isServed ? !thread.isUnhindered() : likeness.key() != ServiceKey.NONE) {
+            return false; // Its beginning has failed, or it is suspected; or another service's.
+        }
+        RouteCacheEntry to =
+                path.nextHops.hop(likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
+        if (to.link != null || !(to.departure instanceof UdpEgress out)) {
+            return false;
+        }
+        if (packet.parse(walk.memory(), walk.at(), walk.length()) != null) {
+            return false;
+        }
+        if (to.isActiveNode && !packet.has(Option.HOP_BUDGET)) {
+            return false; // It gets one, and moves.
+        }
+        way = out;
+        hop = to;
+        memory = walk.memory();
+        isTorn = false;
+        try {
+            run(walk, isServed, to);
+        } catch (NoMemoryException e) {
+            end();
+            path.lacksMemory(e);
+        } catch (Abandoned e) {
+            packets = 0; // Who gave the instance up has counted them as dropped.
+            throw e;
+        } finally {
+            end();
+            way = null;
+        }
+        return true;
+    }
+
+    /** A datagram with bytes behind its packet is like none: it counts as an anomaly. */
+    private boolean isAlike(DatagramWalk walk) {
+        int length = walk.length();
+        return likeness.lengthAlike(walk.memory(), walk.at(), length) == length && length > 0;
+    }
+
+    private void run(DatagramWalk walk, boolean isServed, RouteCacheEntry to) {
+        while (true) {
+            traffic.in(walk.length());
+            if (isServed && !process()) {
+                return;
+            }
+            DropReason reason = path.nextHops.prepare(packet, to);
+            if (reason == null) {
+                packet.seal();
+                gather(walk.at(), walk.length());
+            } else {
+                path.dispatcher.settle(reason, packet);
+            }
+            if (!walk.next()) {
+                return;
+            }
+            if (isServed && !thread.isUnhindered() || path.dispatcher.isInTransit() || !isAlike(walk)) {
+                walk.putBack();
+                return;
+            }
+            loan.next(walk.at(), walk.length(), walk.length());
+        }
+    }
+
+    /** Gives the service the packet in hand; false when the packet has gone on, or ended, from there. */
+    private boolean process() {
+        Verdict verdict;
+        ParseFault fault = null;
+        boolean asBefore;
+        loan.lend();
+        try {
+            verdict = path.call(reaction);
+            asBefore = verdict == Verdict.FORWARD && loan.takeBackUnmoved();
+            if (!asBefore) {
+                fault = loan.takeBack();
+            }
+        } catch (Throwable e) {
+            path.reclaim();
+            throw e;
+        }
+        if (isTorn) {
+            isTorn = false;
+            throw new NodeFault(new IllegalStateException("datagrams were lost on their way to their next hop"));
+        }
+        if (asBefore && path.dispatcher.admits(reaction, packet)) {
+            return true;
+        }
+        end();
+        path.conclude(verdict, fault);
+        return false;
+    }
+
+    private void gather(int at, int bytes) {
+        if (packets > 0 && (at != start + packets * length || bytes != length)) {
+            end();
+        }
+        if (packets++ == 0) {
+            start = at;
+            length = bytes;
+        }
+    }
+
+    /**
+     * Hands on what was gathered, since something else is to come behind it. What is thrown here, be it for want of stack
+     * in a service that sends, is a fault of the node when the service has returned: datagrams are missing then.
+     */
+    void end() {
+        int gathered = packets;
+        if (gathered > 0 && way != null && hop != null && memory != null) {
+            packets = 0;
+            isTorn = true;
+            way.addRun(memory, start, length, gathered, hop);
+            isTorn = false;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package org.tamanoir.ee;
+
+import java.nio.ByteBuffer;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * The walk along the datagrams of a batch, one after another where they lie, each of which is in hand meanwhile. Those
+ * that the kernel joined into one message stand back to back.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class DatagramWalk {
+    private final DatagramInHand inHand;
+    private final UdpSocket socket;
+    private final UdpBatch batch;
+    private final ByteBuffer memory;
+    private int messages;
+    private int message;
+    /** Of the message in hand: behind its last byte, and the bytes of each of its datagrams. */
+    private int end;
+
+    private int segment;
+    private int at;
+    private int length;
+    private boolean isPutBack;
+    private int datagrams;
+
+    DatagramWalk(DatagramInHand inHand, UdpSocket socket, UdpBatch batch) {
+        this.inHand = inHand;
+        this.socket = socket;
+        this.batch = batch;
+        this.memory = batch.buffer();
+    }
+
+    /** Begins before the first datagram of as many messages. */
+    void begin(int messages) {
+        this.messages = messages;
+        message = -1;
+        at = 0;
+        length = 0;
+        end = 0;
+        isPutBack = false;
+        datagrams = 0;
+    }
+
+    /** Returns how many datagrams it has come to. */
+    int datagrams() {
+        return datagrams;
+    }
+
+    /** Goes to the next datagram; false when there is none. */
+    boolean next() {
+        if (isPutBack) {
+            isPutBack = false;
+            return true;
+        }
+        at += length;
+        if (at >= end && !nextMessage()) {
+            return false;
+        }
+        length = Math.min(segment, end - at);
+        datagrams++;
+        return true;
+    }
+
+    private boolean nextMessage() {
+        if (++message >= messages) {
+            return false;
+        }
+        inHand.take(socket, batch, message);
+        at = batch.start(message);
+        end = batch.end(message);
+        segment = Math.max(1, batch.segmentBytes(message));
+        return true;
+    }
+
+    /** Has {@link #next} give the same datagram once more. */
+    void putBack() {
+        isPutBack = true;
+    }
+
+    /** Returns the memory in which all datagrams lie. */
+    ByteBuffer memory() {
+        return memory;
+    }
+
+    /** Returns where the datagram in hand begins. */
+    int at() {
+        return at;
+    }
+
+    /** Returns its bytes; 0 for an empty one. */
+    int length() {
+        return length;
+    }
+}
