@@ -180,7 +180,8 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public void wantInput(boolean wanted) {
-        reads.want(wanted);
+        // To read on behind the end costs two calls for the epoll set; with TLS some may wait to be decrypted.
+        reads.want(wanted && (tls != null || !inputEnded));
         if (wanted && reads.stalled) {
             decryptSoon();
         }
