@@ -14,8 +14,8 @@ final class ManyStreams {
     static final int PERIOD_MS = 1000;
 
     private static final double DRAIN_TIMEOUT_S = 30;
-    /** Two sockets per stream, and what an event loop per stream needs: epoll, event, timer. */
-    private static final int DESCRIPTORS_PER_STREAM = 5;
+    /** Two sockets per stream, and an epoll set where it has an event loop of its own. */
+    private static final int DESCRIPTORS_PER_STREAM = 3;
 
     private static final int OTHER_DESCRIPTORS = 300;
 

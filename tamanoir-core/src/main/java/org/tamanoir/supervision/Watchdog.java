@@ -57,6 +57,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
     private final long graceNs;
     private final Map<ServiceHealth, Long> throttleReportsNs = new WeakHashMap<>();
     private volatile boolean stopped;
+    /** It waits for the first instance, or looks whether there is one. */
+    private volatile boolean isIdle;
+
     private long workedBeforeNs;
     private boolean isLimiting;
 
@@ -105,9 +108,11 @@ public final class Watchdog<I extends Watchdog.Watched> {
         thread.start();
     }
 
-    /** Looks at an instance that has come. Any thread. */
+    /** Looks at an instance that has come, unless it comes round by itself. Any thread. */
     public void wake() {
-        thread.unpark();
+        if (isIdle) {
+            thread.unpark();
+        }
     }
 
     /** Ends the thread. Any other thread; returns, in bounded time, when it is so. */
@@ -119,7 +124,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
 
     private void round() {
         long startNs = platform.nanoTime();
+        isIdle = true; // Before it looks: who comes behind that wakes it.
         List<I> instances = fleet.watched();
+        isIdle = instances.isEmpty();
         tick(instances, startNs);
         long workedNs = platform.nanoTime() - startNs;
         if (instances.isEmpty()) {
@@ -138,7 +145,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
                 .forEach(instance -> goOn(instance.supervision().definition().health()));
     }
 
-    /** New instances wake the thread when it need not be: it sleeps on. */
+    /** Sleeps on when it was woken as it fell asleep. */
     private void sleep(long ns) {
         long endNs = platform.nanoTime() + ns;
         long leftNs;

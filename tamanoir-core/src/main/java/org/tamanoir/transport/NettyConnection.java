@@ -8,9 +8,13 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.unix.Socket;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.NotYetConnectedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Future;
@@ -53,8 +57,7 @@ final class NettyConnection implements TcpConnection {
         this.remoteAddress = remoteAddress;
         this.tls = session == null ? null : new TlsFilter(session, channel, pool);
         this.reads = new ReadControl(channel.config(), in, tls);
-        channel.config()
-                .setTcpNoDelay(true)
+        channel.config() // Netty has set TCP_NODELAY.
                 .setKeepAlive(true)
                 .setAllowHalfClosure(true)
                 // "Unwritable" then means: something waits; "writable": everything has left.
@@ -177,7 +180,8 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public void wantInput(boolean wanted) {
-        reads.want(wanted);
+        // To read on behind the end costs two calls for the epoll set; with TLS some may wait to be decrypted.
+        reads.want(wanted && (tls != null || !inputEnded));
         if (wanted && reads.stalled) {
             decryptSoon();
         }
@@ -234,18 +238,31 @@ final class NettyConnection implements TcpConnection {
         }
         outputShut = true;
         if (tls == null || !connected) {
-            channel.shutdownOutput();
+            endOutput();
             return;
         }
         secure(tls, filter -> {
             ending = filter.end();
             ending.addListener(left -> {
                 if (left.isSuccess()) {
-                    channel.shutdownOutput();
+                    endOutput();
                 }
                 listener.run();
             });
         });
+    }
+
+    /** Ends this side of the socket. Netty's own way makes an exception to fail with what waits, where nothing does too. */
+    private void endOutput() {
+        if (channel instanceof EpollSocketChannel epoll && isDrained()) {
+            try {
+                ((Socket) epoll.fd()).shutdown(false, true);
+            } catch (IOException | NotYetConnectedException e) {
+                // It is broken, which who reads it learns.
+            }
+        } else {
+            channel.shutdownOutput();
+        }
     }
 
     @Override

@@ -17,7 +17,7 @@ public final class ProgressWatch {
     private static final int LOOKS = 4;
 
     private final IoLoop loop;
-    private final Duration step;
+    private final Duration time;
     private final BooleanSupplier waits;
     private final LongSupplier progress;
     private final Runnable late;
@@ -35,7 +35,7 @@ public final class ProgressWatch {
      */
     public ProgressWatch(IoLoop loop, Duration time, BooleanSupplier waits, LongSupplier progress, Runnable late) {
         this.loop = loop;
-        this.step = time.dividedBy(LOOKS);
+        this.time = time;
         this.waits = waits;
         this.progress = progress;
         this.late = late;
@@ -46,7 +46,7 @@ public final class ProgressWatch {
         if (look == null && waits.getAsBoolean()) {
             before = progress.getAsLong();
             quietLooks = 0;
-            look = loop.schedule(step, this::look);
+            lookLater();
         }
     }
 
@@ -61,8 +61,12 @@ public final class ProgressWatch {
         if (quietLooks >= LOOKS) {
             late.run();
         } else {
-            look = loop.schedule(step, this::look);
+            lookLater();
         }
+    }
+
+    private void lookLater() {
+        look = loop.schedule(Duration.ofNanos(time.toNanos() / LOOKS), this::look);
     }
 
     /** Looks no more. */
