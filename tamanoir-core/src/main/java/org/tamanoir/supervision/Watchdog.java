@@ -157,7 +157,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
                 limited.add(instance);
             }
             if (worked && (isLimited || supervision.isGivenUp())) {
-                supervision.meter().read(supervision.thread());
+                supervision.meter().read();
             }
         }
         isLimiting = !limited.isEmpty() && Meter.THREADS != null;
