@@ -3,6 +3,8 @@ package org.tamanoir.platform;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.management.ManagementFactory;
+import java.lang.management.PlatformManagedObject;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +57,25 @@ public final class VirtualThreads {
             throw e;
         } catch (Throwable e) {
             throw new IllegalStateException("it declares no exception", e);
+        }
+    }
+
+    /**
+     * Lets one more thread of the operating system carry virtual ones, for one that a virtual thread does not leave: Java
+     * 24 and later.
+     *
+     * @return how many carry them now; 0 where the JVM does not let anybody say
+     */
+    public static int addCarrier() {
+        try {
+            Class<? extends PlatformManagedObject> type =
+                    Class.forName("jdk.management.VirtualThreadSchedulerMXBean").asSubclass(PlatformManagedObject.class);
+            Object scheduler = ManagementFactory.getPlatformMXBean(type);
+            int carriers = (int) type.getMethod("getParallelism").invoke(scheduler) + 1;
+            type.getMethod("setParallelism", int.class).invoke(scheduler, carriers);
+            return carriers;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            return 0;
         }
     }
 

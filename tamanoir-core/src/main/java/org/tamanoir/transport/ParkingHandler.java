@@ -150,8 +150,9 @@ final class ParkingHandler implements IoHandler {
      */
     private void setAlarm(long nowNs, long delayNs) {
         Future<?> standing = alarm;
-        boolean stands = standing != null && !standing.isDone();
-        if (delayNs > Alarms.LONGEST_NS || stands && alarmNs - nowNs <= delayNs) {
+        // One whose time has come may have gone off, though it is not done yet.
+        long standsNs = standing == null ? 0 : alarmNs - nowNs;
+        if (delayNs > Alarms.LONGEST_NS || standsNs > 0 && standsNs <= delayNs) {
             return;
         }
         if (standing != null) {
@@ -169,7 +170,7 @@ final class ParkingHandler implements IoHandler {
 
         private static ScheduledThreadPoolExecutor newClock() {
             ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1, body -> {
-                Thread thread = new Thread(body, "tcp alarms");
+                Thread thread = new Thread(body, "virtual threads' alarms");
                 thread.setDaemon(true);
                 return thread;
             });

@@ -59,14 +59,14 @@ final class SharedEpoll {
     private final int dataAt = io.netty.channel.epoll.Native.offsetofEpollData();
     private final int sockets = create();
     private final int idle = create();
-    private final Thread poller = VirtualThreads.newThread("tcp poller", this::askForEver);
+    private final Thread poller = VirtualThreads.newThread("virtual threads' poller", this::askForEver);
     private volatile AtomicReferenceArray<@Nullable Watched> watched = new AtomicReferenceArray<>(1024);
     private int registrations;
 
     private SharedEpoll() {
         NativeMemory event = new NativeMemory(EVENT_BYTES);
         control(idle, EPOLL_CTL_ADD, sockets, 0, 0, event);
-        Thread waiter = new Thread(this::waitForEver, "tcp poller, idle");
+        Thread waiter = new Thread(this::waitForEver, "virtual threads' sockets");
         waiter.setDaemon(true);
         waiter.start();
         poller.start();
