@@ -68,8 +68,8 @@ public final class VirtualThreads {
      */
     public static int addCarrier() {
         try {
-            Class<? extends PlatformManagedObject> type =
-                    Class.forName("jdk.management.VirtualThreadSchedulerMXBean").asSubclass(PlatformManagedObject.class);
+            Class<? extends PlatformManagedObject> type = Class.forName("jdk.management.VirtualThreadSchedulerMXBean")
+                    .asSubclass(PlatformManagedObject.class);
             Object scheduler = ManagementFactory.getPlatformMXBean(type);
             int carriers = (int) type.getMethod("getParallelism").invoke(scheduler) + 1;
             type.getMethod("setParallelism", int.class).invoke(scheduler, carriers);

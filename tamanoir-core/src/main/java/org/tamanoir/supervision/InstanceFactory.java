@@ -238,7 +238,8 @@ public final class InstanceFactory implements AutoCloseable {
 
         private @Nullable Outcome next() {
             synchronized (InstanceFactory.this) {
-                Iterator<Map.Entry<Outcome, ThreadKind>> first = wanted.entrySet().iterator();
+                Iterator<Map.Entry<Outcome, ThreadKind>> first =
+                        wanted.entrySet().iterator();
                 Map.Entry<Outcome, ThreadKind> order = first.hasNext() ? first.next() : null;
                 current = order == null ? null : order.getKey();
                 sinceNs = platform.nanoTime();

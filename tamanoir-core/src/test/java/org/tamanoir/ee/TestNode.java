@@ -33,7 +33,7 @@ import org.tamanoir.transport.UdpSockets;
 /** A node that listens on a free TCP port of the loopback, and what tests ask of it. */
 final class TestNode {
     /** Those of tests that do not say which. */
-    static ThreadKind usualThreads = ThreadKind.valueOf(System.getProperty("tamanoir.threads", "PLATFORM"));
+    static ThreadKind usualThreads = ThreadKind.PLATFORM;
 
     final RoutingTable routes = new RoutingTable();
     final ServiceCatalog services = new ServiceCatalog();

@@ -16,8 +16,8 @@ import org.tamanoir.cluster.MembershipSettings.SetUp;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.nodeos.Level;
-import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.platform.ThreadKind;
+import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.TransportKind;
 
 /** The settings of a node, but for its routes, services and quality of service. */

@@ -80,7 +80,7 @@ final class NodeProcess {
     private int serve() {
         Duration rehearse = config.get(NodeSettings.REHEARSE);
         if (!rehearse.isZero()) {
-            Rehearsal.run(config.get(NodeSettings.TRANSPORT), rehearse);
+            Rehearsal.run(config.get(NodeSettings.TRANSPORT), config.get(NodeSettings.THREADS), rehearse);
         }
         try {
             node.start();
