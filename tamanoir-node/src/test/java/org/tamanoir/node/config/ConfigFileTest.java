@@ -29,6 +29,7 @@ import org.tamanoir.nodeos.Level;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.TransportKind;
 
@@ -396,6 +397,19 @@ class ConfigFileTest {
         ConfigFile.parse("f", text, settings);
         assertThat(problems.lines()).isEmpty();
         return settings.build();
+    }
+
+    @Test
+    void virtualThreadsAreRefusedInOneLineWhereTheyCannotBeHad() {
+        assertThat(problems("threads: virtual\ntransport: nio\n"))
+                .hasSize(1)
+                .allMatch(line -> line.matches("f:1: threads: .*; .*leave threads at 'platform'"));
+    }
+
+    @Test
+    void platformThreadsMayBeNamed() {
+        assertThat(config("threads: platform\ntransport: nio\n").environment().threads())
+                .isEqualTo(ThreadKind.PLATFORM);
     }
 
     private static List<String> problems(String text) {
