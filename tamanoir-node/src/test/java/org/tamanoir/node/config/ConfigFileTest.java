@@ -26,10 +26,10 @@ import org.tamanoir.kernel.KernelConfig;
 import org.tamanoir.node.Announced;
 import org.tamanoir.node.Unannounced;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
-import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.TransportKind;
 
