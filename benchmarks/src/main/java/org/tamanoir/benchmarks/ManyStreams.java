@@ -14,8 +14,9 @@ final class ManyStreams {
     static final int PERIOD_MS = 1000;
 
     private static final double DRAIN_TIMEOUT_S = 30;
-    /** Two sockets per stream, and an epoll set where it has an event loop of its own. */
-    private static final int DESCRIPTORS_PER_STREAM = 3;
+    private static final int SOCKETS_PER_STREAM = 2;
+    /** Two sockets, and the epoll set of an event loop per stream. */
+    static final int MOST_PER_STREAM = 3;
 
     private static final int OTHER_DESCRIPTORS = 300;
 
@@ -32,7 +33,7 @@ final class ManyStreams {
     }
 
     Map<Figure, Double> measure(Forwarder forwarder) throws Exception {
-        requireDescriptors(streams);
+        requireDescriptors(streams, forwarder.name().equals(Peers.NODE) ? MOST_PER_STREAM : SOCKETS_PER_STREAM);
         try (Child sink = processes.load("stream-sink");
                 RunningForwarder running =
                         RunningForwarder.start(processes, forwarder, Transport.TCP, Integer.parseInt(sink.ready()));
@@ -74,9 +75,9 @@ final class ManyStreams {
         return sink.ask("verified");
     }
 
-    /** Fails with the limit unless this process and those that it starts may hold so many streams. */
-    static void requireDescriptors(int streams) throws IOException {
-        long needed = (long) streams * DESCRIPTORS_PER_STREAM + OTHER_DESCRIPTORS;
+    /** Fails with the limit unless this process and those that it starts may hold so many streams of so many descriptors. */
+    static void requireDescriptors(int streams, int perStream) throws IOException {
+        long needed = (long) streams * perStream + OTHER_DESCRIPTORS;
         for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
             if (line.startsWith("Max open files")) {
                 String hard = line.trim().split("\\s{2,}")[2];

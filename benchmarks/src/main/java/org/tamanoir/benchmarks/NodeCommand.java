@@ -9,8 +9,9 @@ import java.util.List;
  *
  * @param jvm how it is started
  * @param maxStreams TCP streams at once
+ * @param options more of the node
  */
-record NodeCommand(NodeJvm jvm, int maxStreams) implements Forwarder.Command {
+record NodeCommand(NodeJvm jvm, int maxStreams, List<String> options) implements Forwarder.Command {
     private static final int DEFAULT_MAX_STREAMS = 4096;
 
     @Override
@@ -21,11 +22,17 @@ record NodeCommand(NodeJvm jvm, int maxStreams) implements Forwarder.Command {
         if (maxStreams > DEFAULT_MAX_STREAMS) {
             command.addAll(List.of("--max-streams", Integer.toString(maxStreams)));
         }
+        command.addAll(options);
         return command;
+    }
+
+    /** The same with more options of the node. */
+    NodeCommand withOptions(String... more) {
+        return new NodeCommand(jvm, maxStreams, List.of(more));
     }
 
     /** The same with more flags for the JVM. */
     NodeCommand withFlags(String... more) {
-        return new NodeCommand(jvm.with(List.of(more)), maxStreams);
+        return new NodeCommand(jvm.with(List.of(more)), maxStreams, options);
     }
 }

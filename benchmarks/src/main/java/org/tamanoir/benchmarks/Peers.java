@@ -17,9 +17,11 @@ import org.jspecify.annotations.Nullable;
 /** The forwarders that are compared, with the configurations that make a fair opponent of each. */
 final class Peers {
     static final String NODE = "Tamanoir";
+    static final String VIRTUAL = "virtual threads";
     static final String DIRECT = "direct";
 
     private static final int HAPROXY_LARGE_BUFFER_BYTES = 262_144;
+    private static final int FIRST_VIRTUAL = 21;
     private static final Pattern FEATURE_VERSION = Pattern.compile("version \"(\\d+)");
     private static final Set<Transport> TCP = Set.of(Transport.TCP);
     private static final Set<Transport> UDP = Set.of(Transport.UDP);
@@ -34,6 +36,7 @@ final class Peers {
     static List<Forwarder> all(NodeCommand node, int maxStreams, Path folder) {
         List<Forwarder> peers = new ArrayList<>();
         peers.add(node(NODE, node));
+        peers.add(onVirtualThreads(node));
         peers.add(new Forwarder(DIRECT, EnumSet.allOf(Transport.class), "sender and sink alone", null, null));
         peers.add(haproxy("HAProxy", 0, maxStreams));
         peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_BYTES, maxStreams));
@@ -56,6 +59,15 @@ final class Peers {
                 "Monitor service, " + firstLine(jvm.java(), "-version") + ", " + flags,
                 missing.isEmpty() ? null : missing,
                 command);
+    }
+
+    private static Forwarder onVirtualThreads(NodeCommand command) {
+        Forwarder node = node(VIRTUAL, command.withOptions("--threads", "virtual"));
+        String missing = node.missing();
+        if (missing == null && javaVersion(command.jvm().java()) < FIRST_VIRTUAL) {
+            missing = "Java has virtual threads from " + FIRST_VIRTUAL + " on: name its launcher by --java";
+        }
+        return new Forwarder(VIRTUAL, TCP, node.version() + ", threads: virtual", missing, node.command());
     }
 
     private static Forwarder haproxy(String name, int bufferBytes, int maxStreams) {

@@ -44,7 +44,7 @@ class CompareTest {
 
     @Test
     void pageNamesEveryForwarder(@TempDir Path folder) throws Exception {
-        NodeCommand node = new NodeCommand(new NodeJvm(Processes.ownJava(), List.of(), NodeJvm.BUILT), 1);
+        NodeCommand node = new NodeCommand(new NodeJvm(Processes.ownJava(), List.of(), NodeJvm.BUILT), 1, List.of());
         assertThat(Files.readString(PAGE))
                 .contains(Peers.all(node, 1, folder).stream()
                         .map(forwarder -> "| " + forwarder.name() + " | ")

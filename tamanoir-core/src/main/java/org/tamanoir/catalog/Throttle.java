@@ -37,6 +37,11 @@ public final class Throttle {
         this.allocation = new Bucket(allocationBytesPerSecond, TOLERATED_BYTES);
     }
 
+    /** Returns whether one of the limits is of allocation. */
+    public boolean limitsAllocation() {
+        return allocation.perSecond > 0;
+    }
+
     /**
      * Takes a measurement of what has been used in total.
      *

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.catalog.UdpBounds;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
@@ -34,6 +35,7 @@ import org.tamanoir.transport.TransportKind;
  * @param holdBytes UDP packets that wait for a service at once, 64 Ki to 1 Gi
  * @param udpBounds what one datagram may cause
  * @param streamLimits what one sender may take
+ * @param threads which the services of TCP streams run on
  */
 public record EeConfig(
         List<InetSocketAddress> tcp,
@@ -54,7 +56,8 @@ public record EeConfig(
         Duration makeTimeout,
         int holdBytes,
         UdpBounds udpBounds,
-        StreamLimits streamLimits) {
+        StreamLimits streamLimits,
+        ThreadKind threads) {
     private static final Duration DEFAULT_DEPLOY_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration DEFAULT_MAKE_TIMEOUT = Duration.ofSeconds(5);
     private static final int DEFAULT_HOLD_BYTES = 4 << 20;
@@ -110,7 +113,8 @@ public record EeConfig(
                 DEFAULT_MAKE_TIMEOUT,
                 DEFAULT_HOLD_BYTES,
                 UdpBounds.DEFAULT,
-                StreamLimits.DEFAULT);
+                StreamLimits.DEFAULT,
+                ThreadKind.PLATFORM);
     }
 
     private static void requireInside(String what, int value, int min, int max) {
@@ -138,27 +142,32 @@ public record EeConfig(
 
     /** Returns the same with these addresses to listen on. */
     public EeConfig listening(List<InetSocketAddress> tcp, List<InetSocketAddress> udp) {
-        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits, threads);
     }
 
     /** Returns the same with these bounds of what one datagram may cause. */
     public EeConfig bounding(UdpBounds udpBounds) {
-        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits, threads);
     }
 
     /** Returns the same with these addresses to accept TLS on, and these files. */
     public EeConfig withTls(List<InetSocketAddress> tls, @Nullable TlsFiles tlsFiles) {
-        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits, threads);
     }
 
     /** Returns the same with these bounds for services that are brought in. */
     public EeConfig deploying(Duration deployTimeout, Duration makeTimeout, int holdBytes) {
-        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits, threads);
     }
 
     /** Returns the same with these limits of what one sender may take. */
     public EeConfig limiting(StreamLimits streamLimits) {
-        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits);
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits, threads);
+    }
+
+    /** Returns the same with these threads for the services of TCP streams. */
+    public EeConfig running(ThreadKind threads) {
+        return with(tcp, udp, tls, tlsFiles, deployTimeout, makeTimeout, holdBytes, udpBounds, streamLimits, threads);
     }
 
     /** Returns the same with this bound for streams that wait for a service's code. */
@@ -175,7 +184,8 @@ public record EeConfig(
             Duration makeTimeout,
             int holdBytes,
             UdpBounds udpBounds,
-            StreamLimits streamLimits) {
+            StreamLimits streamLimits,
+            ThreadKind threads) {
         return new EeConfig(
                 tcp,
                 udp,
@@ -195,6 +205,7 @@ public record EeConfig(
                 makeTimeout,
                 holdBytes,
                 udpBounds,
-                streamLimits);
+                streamLimits,
+                threads);
     }
 }

@@ -21,6 +21,8 @@ import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ThreadKind;
+import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
@@ -116,6 +118,22 @@ public final class ExecutionEnvironment implements AutoCloseable {
         Places places = new Places(config.maxStreams(), inMemory, config.streamLimits());
         this.streams = new TcpStreams(context, instances, places, missing, maker);
         this.udp = new UdpServices(context, instances, maker, missing);
+    }
+
+    /** Returns in one line why services cannot run on such threads here, and what would help; empty when they can. */
+    public static String whyNot(ThreadKind threads, Transport transport) {
+        if (threads == ThreadKind.PLATFORM) {
+            return "";
+        }
+        String noThreads = VirtualThreads.whyNot();
+        if (!noThreads.isEmpty()) {
+            return noThreads;
+        }
+        String noParking = transport.whyNoParking();
+        return noParking.isEmpty()
+                ? ""
+                : "virtual threads need the native transport, and there is " + noParking
+                        + "; leave threads at 'platform'";
     }
 
     /** Asks this source for services that the catalog lacks. Before {@link #start}. */
@@ -243,6 +261,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @throws IOException in one line, if an address cannot be had; nothing is left open then
      */
     public void start() throws IOException {
+        String noThreads = whyNot(config.threads(), context.transport());
+        if (!noThreads.isEmpty()) {
+            throw new IOException(noThreads);
+        }
         if (maxStreams() < config.maxStreams()) {
             LOG.info(
                     "{} streams at once, not {} (limits.max-streams): the JVM has no memory for more;"

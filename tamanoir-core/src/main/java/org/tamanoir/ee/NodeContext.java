@@ -46,4 +46,9 @@ record NodeContext(
     IoLoop newLoop() {
         return transport.newLoop(pool);
     }
+
+    /** Makes one likewise for a virtual thread. */
+    IoLoop newParkingLoop() {
+        return transport.newParkingLoop(pool);
+    }
 }

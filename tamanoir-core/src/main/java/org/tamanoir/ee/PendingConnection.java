@@ -192,7 +192,7 @@ final class PendingConnection {
     private void open(ServiceDefinition found) {
         ServiceDefinition definition = found.entrance();
         if (definition == Transit.DEFINITION) {
-            made(definition, new Transit(), null);
+            made(definition, InstanceFactory.newTransit(streams.threads()), null);
             return;
         }
         hold();
@@ -206,7 +206,7 @@ final class PendingConnection {
             }
         };
         order = new Order(definition, then);
-        streams.maker().make(definition, then);
+        streams.maker().make(definition, streams.threads(), then);
     }
 
     private void made(ServiceDefinition definition, @Nullable Service service, @Nullable Throwable failure) {

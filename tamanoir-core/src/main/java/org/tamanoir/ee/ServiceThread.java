@@ -99,7 +99,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
                 this, service, definition, context.services(), context.levels().os(), stream.transport());
         this.supervision = new Supervision(context.platform(), definition, service, name);
         this.traffic = new Traffic(context.tap(), definition.label());
-        this.loop = context.newLoop();
+        this.loop = service.thread() == service ? context.newLoop() : context.newParkingLoop();
         this.dueTasks = new DueTasks(loop);
         this.wait = loop::run;
     }

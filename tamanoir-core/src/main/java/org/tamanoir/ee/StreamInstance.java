@@ -93,7 +93,7 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         this.loop = thread.loop;
         this.traffic = thread.traffic;
         this.waits = new Waits(this, flow);
-        this.memory = new ScratchBuffers(context.pool(), stream, service, waits::drain);
+        this.memory = new ScratchBuffers(context.pool(), stream, service.thread(), waits::drain);
         this.connector = new TcpConnector(this);
         this.connections = new Connections<>(connector);
         this.nextHops = new NextHops(context, thread, memory, connections, waits, hop -> false);

@@ -258,7 +258,7 @@ final class TcpBranches {
     private void make(ServiceDefinition definition, long key, Packet packet) {
         Making making = new Making(definition, key, packet);
         try {
-            node.maker().make(definition, making);
+            node.maker().make(definition, trunk.instance.context.config().threads(), making);
         } catch (RuntimeException | Error e) {
             node.leaveBranch(trunk);
             throw e;

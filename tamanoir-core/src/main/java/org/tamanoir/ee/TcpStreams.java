@@ -13,6 +13,7 @@ import org.tamanoir.admission.StreamRefusal;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.Transit;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.InstanceFactory;
@@ -52,6 +53,11 @@ final class TcpStreams implements TcpStream.Node {
     void close() {
         stopping = true;
         places.close();
+    }
+
+    /** Returns which threads streams run on. */
+    ThreadKind threads() {
+        return context.config().threads();
     }
 
     Places places() {

@@ -29,7 +29,9 @@ final class SystemPlatform implements Platform {
 
     @Override
     public long processorNs() {
-        return COUNTS_PROCESSOR_TIME ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
+        return COUNTS_PROCESSOR_TIME && !VirtualThreads.isVirtual(Thread.currentThread())
+                ? THREADS.getCurrentThreadCpuTime()
+                : System.nanoTime();
     }
 
     @Override

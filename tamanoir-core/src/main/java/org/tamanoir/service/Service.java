@@ -62,6 +62,8 @@ public abstract class Service extends Thread {
     private @Nullable ServiceHost host;
 
     private volatile int attachment;
+    /** This, or a virtual thread that runs it. */
+    private volatile Thread thread = this;
 
     /** For the node; instances are made with no arguments. */
     protected Service() {}
@@ -207,14 +209,28 @@ public abstract class Service extends Thread {
         }
         this.host = host;
         attachment = ATTACHED;
-        LockSupport.unpark(this);
+        LockSupport.unpark(thread);
     }
 
     /** Ends the instance's thread where nobody will attach it. Any thread; does nothing to one that is attached. */
     public final void dismiss() {
         if (STATE.compareAndSet(this, NEW, GONE)) {
-            LockSupport.unpark(this);
+            LockSupport.unpark(thread);
         }
+    }
+
+    /**
+     * Has another thread run the instance in place of its own, which then is not started; before {@link #start}, for
+     * the node. What a thread has done to it that can be told from outside goes there, but for what is final in {@link
+     * Thread}: names, {@code isAlive} and {@code join} are those of {@link #thread}.
+     */
+    public final void runOn(Thread other) {
+        thread = other;
+    }
+
+    /** Returns the thread that runs the instance: itself, but for virtual threads. Any thread. */
+    public final Thread thread() {
+        return thread;
     }
 
     /** The thread's body; the node starts it, and attaches it then or before. */
@@ -236,27 +252,35 @@ public abstract class Service extends Thread {
 
     @Override
     public final void start() {
-        super.start();
+        if (thread == this) {
+            super.start();
+        } else {
+            thread.start();
+        }
     }
 
     @Override
     public final void interrupt() {
-        super.interrupt();
+        if (thread == this) {
+            super.interrupt();
+        } else {
+            thread.interrupt();
+        }
     }
 
     @Override
     public final boolean isInterrupted() {
-        return super.isInterrupted();
+        return thread == this ? super.isInterrupted() : thread.isInterrupted();
     }
 
     @Override
     public final StackTraceElement[] getStackTrace() {
-        return super.getStackTrace();
+        return thread == this ? super.getStackTrace() : thread.getStackTrace();
     }
 
     @Override
     public final State getState() {
-        return super.getState();
+        return thread == this ? super.getState() : thread.getState();
     }
 
     @Override

@@ -4,18 +4,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.Throttle;
 import org.tamanoir.catalog.Transit;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ThreadKind;
+import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.service.Service;
 
 /**
@@ -54,10 +56,17 @@ public final class InstanceFactory implements AutoCloseable {
         this.threads = platform.newPool("maker", MAX_THREADS);
     }
 
-    /** Starts a thread, which waits from then on for what it serves. */
-    private static void startThread(@Nullable Service service, String name) {
+    /**
+     * Starts a thread, which waits from then on for what it serves. A virtual one is started with that, since its start
+     * takes no monitor of the service.
+     */
+    private static void beginThread(@Nullable Service service, String name, ThreadKind kind) {
         if (service == null) {
             throw new NullPointerException("its factory gave null");
+        }
+        if (kind == ThreadKind.VIRTUAL) {
+            service.runOn(VirtualThreads.newThread("service " + name, service));
+            return;
         }
         service.setDaemon(true);
         service.setName("service " + name);
@@ -69,6 +78,11 @@ public final class InstanceFactory implements AutoCloseable {
         }
     }
 
+    private static ThreadKind kindOf(ServiceDefinition definition, ThreadKind wanted) {
+        Throttle limits = definition.health().throttle();
+        return limits != null && limits.limitsAllocation() ? ThreadKind.PLATFORM : wanted;
+    }
+
     /**
      * What came of it: one of the two is null, and nothing of the failure is foreign code. Who does not attach the
      * service {@linkplain Service#dismiss dismisses} it, or its thread would wait.
@@ -77,10 +91,27 @@ public final class InstanceFactory implements AutoCloseable {
         void made(@Nullable Service service, @Nullable Throwable failure);
     }
 
-    /** Makes an instance and gives it to {@code then}, in bounded time. */
+    /** Makes an instance of {@link Transit}, which needs no thread of this. */
+    public static Service newTransit(ThreadKind kind) {
+        Service transit = new Transit();
+        if (kind == ThreadKind.VIRTUAL) {
+            transit.runOn(VirtualThreads.newThread("transit", transit));
+        }
+        return transit;
+    }
+
+    /** Makes an instance on a thread of the operating system and gives it to {@code then}, in bounded time. */
     public void make(ServiceDefinition definition, Outcome then) {
+        make(definition, ThreadKind.PLATFORM, then);
+    }
+
+    /**
+     * Makes likewise one on a thread of this kind. A service with a limit of allocation always has threads of the
+     * operating system, since the JVM does not count that of others.
+     */
+    public void make(ServiceDefinition definition, ThreadKind kind, Outcome then) {
         if (definition == Transit.DEFINITION) {
-            then.made(new Transit(), null);
+            then.made(newTransit(kind), null);
             return;
         }
         Throwable failure = null;
@@ -101,7 +132,7 @@ public final class InstanceFactory implements AutoCloseable {
                 failure = line.late();
             }
             if (failure == null) {
-                line.wanted.add(then);
+                line.wanted.put(then, kind);
             }
         }
         if (failure != null) {
@@ -121,10 +152,12 @@ public final class InstanceFactory implements AutoCloseable {
     private final class Line implements Runnable {
         final ServiceDefinition definition;
         /** In the order of their coming. */
-        final Set<Outcome> wanted = new LinkedHashSet<>();
+        final Map<Outcome, ThreadKind> wanted = new LinkedHashMap<>();
 
         @Nullable
         Outcome current;
+
+        ThreadKind currentKind = ThreadKind.PLATFORM;
 
         @Nullable
         Thread thread;
@@ -153,7 +186,7 @@ public final class InstanceFactory implements AutoCloseable {
                 if (!lines.remove(definition, this)) {
                     return;
                 }
-                waiting = new ArrayList<>(wanted);
+                waiting = new ArrayList<>(wanted.keySet());
                 wanted.clear();
                 if (current != null) {
                     waiting.add(0, current);
@@ -169,7 +202,7 @@ public final class InstanceFactory implements AutoCloseable {
                 Throwable failure = null;
                 try {
                     service = definition.factory().get();
-                    startThread(service, definition.name());
+                    beginThread(service, definition.name(), kindOf(definition, currentKind));
                 } catch (Throwable e) {
                     service = null;
                     failure = ForeignFailure.of(e);
@@ -205,13 +238,16 @@ public final class InstanceFactory implements AutoCloseable {
 
         private @Nullable Outcome next() {
             synchronized (InstanceFactory.this) {
-                Iterator<Outcome> first = wanted.iterator();
-                current = first.hasNext() ? first.next() : null;
+                Iterator<Map.Entry<Outcome, ThreadKind>> first =
+                        wanted.entrySet().iterator();
+                Map.Entry<Outcome, ThreadKind> order = first.hasNext() ? first.next() : null;
+                current = order == null ? null : order.getKey();
                 sinceNs = platform.nanoTime();
                 thread = Thread.currentThread();
-                if (current == null) {
+                if (order == null) {
                     lines.remove(definition, this);
                 } else {
+                    currentKind = order.getValue();
                     first.remove();
                 }
                 return current;
@@ -296,7 +332,7 @@ public final class InstanceFactory implements AutoCloseable {
         line.stuck = true;
         List<Outcome> waiting = new ArrayList<>();
         waiting.add(current);
-        waiting.addAll(line.wanted);
+        waiting.addAll(line.wanted.keySet());
         line.wanted.clear();
         if (line.thread != null) {
             line.interrupt(line.thread);

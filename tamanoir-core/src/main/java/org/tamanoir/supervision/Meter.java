@@ -4,9 +4,13 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.VirtualThreads;
 
 /**
- * What one instance's thread has used, charged to its service as it is read.
+ * What one instance's thread has used, charged to its service as it is read: as the JVM counts it for threads of the
+ * operating system, and by time stamps for virtual ones, of which it counts nothing. Those count the time from one rest
+ * to the next, also where the thread's carrier had no processor, and no allocation.
  *
  * <p>Thread contract: any thread.
  */
@@ -15,11 +19,21 @@ public final class Meter {
     public static final @Nullable ThreadMXBean THREADS = threads();
 
     private final ServiceHealth life;
+    private final Platform platform;
+    private final Thread thread;
+    private final boolean isVirtual;
     private long processorNs;
     private long allocatedBytes;
+    // Of a virtual thread, which the JVM does not count for; written by that alone.
+    private volatile long workedNs;
+    private volatile long workingSinceNs;
+    private volatile boolean isWorking;
 
-    Meter(ServiceHealth life) {
+    Meter(ServiceHealth life, Platform platform, Thread thread) {
         this.life = life;
+        this.platform = platform;
+        this.thread = thread;
+        this.isVirtual = VirtualThreads.isVirtual(thread);
     }
 
     private static @Nullable ThreadMXBean threads() {
@@ -32,10 +46,35 @@ public final class Meter {
                 : null;
     }
 
+    /** Notes that the thread goes on to work. The thread. */
+    void works() {
+        if (isVirtual) {
+            workingSinceNs = platform.nanoTime();
+            isWorking = true;
+        }
+    }
+
+    /** Notes that the thread goes to rest. The thread. */
+    void rests() {
+        if (isVirtual && isWorking) {
+            isWorking = false; // First, so that nobody adds the same time twice.
+            workedNs += platform.nanoTime() - workingSinceNs;
+        }
+    }
+
+    /** Returns the time between the rests of a virtual thread: what it used of a processor, and no less than that. */
+    private long workedNs() {
+        long ended = workedNs;
+        long sinceNs = workingSinceNs;
+        return isWorking ? ended + Math.max(0, platform.nanoTime() - sinceNs) : ended;
+    }
+
     /** Reads the instance's thread; a thread that has ended has used no more than it was read last. */
-    void read(Thread thread) {
+    void read() {
         ThreadMXBean bean = THREADS;
-        if (bean != null) {
+        if (isVirtual) {
+            read(workedNs(), 0);
+        } else if (bean != null) {
             read(bean.getThreadCpuTime(thread.getId()), bean.getThreadAllocatedBytes(thread.getId()));
         }
     }
@@ -56,7 +95,9 @@ public final class Meter {
     /** Reads the calling thread, which is the instance's, a last time. */
     public void readOwn() {
         ThreadMXBean bean = THREADS;
-        if (bean != null) {
+        if (isVirtual) {
+            read(workedNs(), 0);
+        } else if (bean != null) {
             Thread own = Thread.currentThread();
             read(bean.getCurrentThreadCpuTime(), bean.getThreadAllocatedBytes(own.getId()));
         }

@@ -47,6 +47,7 @@ public final class Supervision {
     private final ServiceDefinition definition;
     private final ServiceHealth health;
     private final Service service;
+    private final Thread thread;
     private final String name;
     private final Meter meter;
     final Watch watch = new Watch();
@@ -62,7 +63,7 @@ public final class Supervision {
     private volatile boolean givenUp;
 
     /**
-     * @param service is the thread
+     * @param service is the thread, or has one that runs it
      * @param name of the thread, from {@link #enter} on
      */
     public Supervision(Platform platform, ServiceDefinition definition, Service service, String name) {
@@ -70,8 +71,9 @@ public final class Supervision {
         this.definition = definition;
         this.health = definition.health();
         this.service = service;
+        this.thread = service.thread();
         this.name = name;
-        this.meter = new Meter(health);
+        this.meter = new Meter(health, platform, thread);
     }
 
     /**
@@ -81,7 +83,8 @@ public final class Supervision {
      * @throws IllegalStateException if the thread could not be started, or does not wait any more
      */
     public void start(ServiceHost host) {
-        if (service.getState() == Thread.State.NEW) {
+        boolean isVirtual = thread != service;
+        if (!isVirtual && service.getState() == Thread.State.NEW) {
             if (definition != Transit.DEFINITION) {
                 throw new IllegalStateException("no thread was to be had for it");
             }
@@ -89,27 +92,33 @@ public final class Supervision {
             service.start();
         }
         service.attach(host);
+        if (isVirtual) {
+            thread.start();
+        }
         started = true;
-        platform.unpark(service);
+        platform.unpark(thread);
     }
 
     /** Returns whether this is the instance's own thread; on another one none of the service's code may run. */
     public boolean isOwnThread() {
-        return Thread.currentThread() == service;
+        return Thread.currentThread() == thread;
     }
 
-    /** Names the thread, for which it takes the instance's monitor. */
+    /** Names the thread, for which it takes the thread's monitor: the instance's, but for a virtual one. */
     public void enter() {
-        service.setName(name);
+        thread.setName(name);
+        meter.works();
         entered = true;
     }
 
     /** Runs a wait of the thread, in which no code of the service runs. */
     public void rest(Runnable wait) {
         RESTING.setOpaque(this, true);
+        meter.rests();
         try {
             wait.run();
         } finally {
+            meter.works();
             RESTING.setOpaque(this, false);
         }
     }
@@ -120,17 +129,17 @@ public final class Supervision {
     }
 
     public boolean isAlive() {
-        return service.isAlive();
+        return thread.isAlive();
     }
 
     /** Returns whether the thread has ended, in order or not. */
     public boolean isDead() {
-        return started && !service.isAlive();
+        return started && !thread.isAlive();
     }
 
     /** Returns whether the thread cannot begin, since the service holds the monitor of its instance. */
     boolean isLockedOut() {
-        return started && !entered && service.getState() == Thread.State.BLOCKED;
+        return started && !entered && thread.getState() == Thread.State.BLOCKED;
     }
 
     /** Returns the name of the thread, as the node gave it. */
@@ -143,7 +152,7 @@ public final class Supervision {
     }
 
     public Thread thread() {
-        return service;
+        return thread;
     }
 
     public ServiceDefinition definition() {
@@ -156,7 +165,7 @@ public final class Supervision {
 
     /** Returns the processor time that the thread has used until now, in ns, and charges it to the service. */
     public long processorNs() {
-        meter.read(service);
+        meter.read();
         return meter.processorNs();
     }
 
@@ -201,13 +210,13 @@ public final class Supervision {
     /** Interrupts the thread, unless it has come back. */
     synchronized void interrupt() {
         if (suspected && !interrupting) {
-            interrupting = Interruption.begin(platform, service, this::interrupted);
+            interrupting = Interruption.begin(platform, thread, this::interrupted);
         }
     }
 
     private synchronized void interrupted() {
         interrupting = false;
-        platform.unpark(service);
+        platform.unpark(thread);
     }
 
     /** Returns whether an interrupt has not returned: the service has a channel that does not close. */
@@ -221,7 +230,7 @@ public final class Supervision {
             return false;
         }
         givenUp = true;
-        platform.unpark(service);
+        platform.unpark(thread);
         leave.run();
         return true;
     }

@@ -1,6 +1,7 @@
 package org.tamanoir.supervision;
 
 import com.sun.management.ThreadMXBean;
+import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.sched.ProcessorUse;
 
 /** What a thread uses of processors, as far as the JVM counts it. */
@@ -8,7 +9,7 @@ public record ThreadUse(Thread thread, ThreadMXBean counters) implements Process
     /** Returns the use of a thread. */
     public static ProcessorUse of(Thread thread) {
         ThreadMXBean counters = Meter.THREADS;
-        return counters == null ? UNKNOWN : new ThreadUse(thread, counters);
+        return counters == null || VirtualThreads.isVirtual(thread) ? UNKNOWN : new ThreadUse(thread, counters);
     }
 
     @Override

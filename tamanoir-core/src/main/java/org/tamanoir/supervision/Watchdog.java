@@ -16,6 +16,7 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.catalog.Throttle;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.service.Service;
 
 /**
@@ -164,7 +165,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
                 limited.add(instance);
             }
             if (worked && (isLimited || supervision.isGivenUp())) {
-                supervision.meter().read(supervision.thread());
+                supervision.meter().read();
             }
         }
         isLimiting = !limited.isEmpty() && Meter.THREADS != null;
@@ -252,9 +253,26 @@ public final class Watchdog<I extends Watchdog.Watched> {
             if (frameOfService(instance) == null || !fleet.abandon(instance, DropReason.SERVICE_FAILURE)) {
                 watch.interrupted = false;
                 watch.sinceNs = nowNs;
+            } else {
+                replaceCarrier(instance.supervision());
             }
         }
         return true;
+    }
+
+    /** Makes up for the thread of the operating system that a virtual one keeps which spins, or waits for a monitor. */
+    private static void replaceCarrier(Supervision given) {
+        Thread.State state = given.thread().getState();
+        boolean keeps = state == Thread.State.RUNNABLE || state == Thread.State.BLOCKED;
+        if (keeps && VirtualThreads.isVirtual(given.thread())) {
+            int carriers = VirtualThreads.addCarrier();
+            LOG.warn(
+                    "{}: keeps a carrier of virtual threads: {}",
+                    given.name(),
+                    carriers > 0
+                            ? "there is one more in its place, " + carriers + " in all"
+                            : "streams have one less until the node starts anew; Java 24 and later replaces it");
+        }
     }
 
     private void suspect(I instance, Supervision.Watch watch, long nowNs) {

@@ -90,6 +90,12 @@ final class LibC {
 
     static native int poll(long descriptors, long count, int timeoutMs);
 
+    static native int epoll_create1(int flags);
+
+    static native int epoll_ctl(int epoll, int operation, int fd, long event);
+
+    static native int epoll_wait(int epoll, long events, int count, int timeoutMs);
+
     static native int shutdown(int fd, int how);
 
     static native int close(int fd);

@@ -39,15 +39,26 @@ final class NettyLoop implements IoLoop {
     private boolean closed;
 
     /**
-     * Makes a loop that no thread owns yet.
+     * Makes a loop that no thread owns yet, which waits in the kernel.
      *
      * @param kind as {@link UdpSockets#resolve} gave it, not AUTO
      */
     NettyLoop(TransportKind kind, BufferPool pool) {
-        this.isNative = kind == TransportKind.NATIVE;
+        this(
+                kind == TransportKind.NATIVE,
+                kind == TransportKind.NATIVE ? EpollHandler.newFactory(EVENTS) : NioIoHandler.newFactory(),
+                pool);
+    }
+
+    private NettyLoop(boolean isNative, IoHandlerFactory waits, BufferPool pool) {
+        this.isNative = isNative;
         this.pool = pool;
-        IoHandlerFactory factory = isNative ? EpollHandler.newFactory(EVENTS) : NioIoHandler.newFactory();
-        this.loop = new Loop(factory);
+        this.loop = new Loop(waits);
+    }
+
+    /** Makes one likewise that parks its thread, over native sockets. */
+    static NettyLoop parking(BufferPool pool) {
+        return new NettyLoop(true, ParkingHandler.newFactory(), pool);
     }
 
     @Override

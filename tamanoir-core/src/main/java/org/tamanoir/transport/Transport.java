@@ -19,6 +19,16 @@ public interface Transport {
             }
 
             @Override
+            public IoLoop newParkingLoop(BufferPool pool) {
+                return NettyLoop.parking(pool);
+            }
+
+            @Override
+            public String whyNoParking() {
+                return kind == TransportKind.NATIVE ? "" : explain();
+            }
+
+            @Override
             public UdpSocket bind(InetSocketAddress local) throws IOException {
                 return UdpSockets.bind(kind, local);
             }
@@ -36,6 +46,16 @@ public interface Transport {
      * @param pool lends the memory that connections are read into
      */
     IoLoop newLoop(BufferPool pool);
+
+    /** Makes likewise a loop for a virtual thread, which parks where others wait in the kernel. */
+    default IoLoop newParkingLoop(BufferPool pool) {
+        throw new UnsupportedOperationException(whyNoParking());
+    }
+
+    /** Returns in one line why it cannot make such loops; empty when it can. */
+    default String whyNoParking() {
+        return "these sockets have no loops that park";
+    }
 
     /**
      * Binds a UDP socket, which loops of this transport can watch.

@@ -34,7 +34,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
 
@@ -119,6 +122,7 @@ abstract class TcpNodeTesting {
     @BeforeAll
     static void listenToLog() throws IOException {
         openWhatTheJdkKeeps();
+        openWhatVirtualThreadsKeep();
         APPENDER.start();
         for (String name : new String[] {"io.netty", "org.tamanoir"}) {
             ((Logger) LoggerFactory.getLogger(name)).addAppender(APPENDER);
@@ -162,6 +166,18 @@ abstract class TcpNodeTesting {
             ((Logger) LoggerFactory.getLogger(name)).detachAppender(APPENDER);
         }
         LOG.clear();
+    }
+
+    /** One epoll stays for the sockets of all of them. */
+    private static void openWhatVirtualThreadsKeep() {
+        Transport sockets = Transport.of(TransportKind.AUTO);
+        if (ExecutionEnvironment.whyNot(ThreadKind.VIRTUAL, sockets).isEmpty()) {
+            try (BufferPool pool = new BufferPool(1);
+                    IoLoop loop = sockets.newParkingLoop(pool)) {
+                loop.own();
+                loop.poll();
+            }
+        }
     }
 
     /** Some descriptors the JDK opens with a class's first use, to keep them. */

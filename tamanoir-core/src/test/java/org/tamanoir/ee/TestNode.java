@@ -17,6 +17,7 @@ import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -27,9 +28,13 @@ import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSockets;
 
 /** A node that listens on a free TCP port of the loopback, and what tests ask of it. */
 final class TestNode {
+    /** Those of tests that do not say which. */
+    static ThreadKind usualThreads = ThreadKind.PLATFORM;
+
     final RoutingTable routes = new RoutingTable();
     final ServiceCatalog services = new ServiceCatalog();
     final ExecutionEnvironment environment;
@@ -62,6 +67,7 @@ final class TestNode {
         Duration deployTimeout = Duration.ofSeconds(20);
         Duration makeTimeout = Duration.ofSeconds(20);
         StreamLimits streamLimits = StreamLimits.DEFAULT;
+        ThreadKind threads = usualThreads;
         /** For packets; 0 = as much as the JVM has. */
         long memoryBytes;
 
@@ -89,7 +95,8 @@ final class TestNode {
                             lingerTimeout)
                     .withTls(serves ? List.of(listen) : List.of(), files)
                     .deploying(deployTimeout, makeTimeout, 1 << 20)
-                    .limiting(streamLimits);
+                    .limiting(streamLimits)
+                    .running(UdpSockets.resolve(transport) == TransportKind.NATIVE ? threads : ThreadKind.PLATFORM);
         }
     }
 

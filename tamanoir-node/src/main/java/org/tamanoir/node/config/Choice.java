@@ -3,6 +3,7 @@ package org.tamanoir.node.config;
 import java.util.Map;
 import java.util.TreeMap;
 import org.tamanoir.node.cli.Suggestion;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.TransportKind;
@@ -13,6 +14,8 @@ public final class Choice {
             Map.of("drop", FailurePolicy.DROP, "pass", FailurePolicy.PASS, "close", FailurePolicy.CLOSE);
     static final Map<String, TransportKind> SOCKETS =
             Map.of("auto", TransportKind.AUTO, "native", TransportKind.NATIVE, "nio", TransportKind.NIO);
+    static final Map<String, ThreadKind> THREADS =
+            Map.of("platform", ThreadKind.PLATFORM, "virtual", ThreadKind.VIRTUAL);
     public static final Map<String, NextHop.Transport> TRANSPORTS = Map.of(
             "same",
             NextHop.Transport.SAME,

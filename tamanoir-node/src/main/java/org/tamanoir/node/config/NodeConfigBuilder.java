@@ -15,6 +15,7 @@ import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.catalog.UdpBounds;
 import org.tamanoir.cluster.MembershipSettings;
 import org.tamanoir.ee.EeConfig;
+import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.kernel.KernelConfig;
 import org.tamanoir.manager.DeploymentConfig.ServiceSettings;
 import org.tamanoir.nodeos.Level;
@@ -23,6 +24,7 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.service.Service;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.Transport;
 
 /**
  * Puts a node's configuration together: defaults, then the file, then the command line. One thread.
@@ -116,6 +118,11 @@ public final class NodeConfigBuilder {
     public void check() {
         NodeSettings.TLS.check(values, problems);
         checkTlsAddresses();
+        String noThreads = ExecutionEnvironment.whyNot(
+                values.get(NodeSettings.THREADS), Transport.of(values.get(NodeSettings.TRANSPORT)));
+        if (!noThreads.isEmpty()) {
+            problems.add(values.where(NodeSettings.THREADS), noThreads);
+        }
         AdminConfig admin = AdminConfig.of(values);
         ClusterSettings cluster = new ClusterSettings(values, admin);
         if (!cluster.isConfigured()) {
@@ -211,6 +218,7 @@ public final class NodeConfigBuilder {
                         values.get(NodeSettings.MAX_BRANCHES),
                         values.get(NodeSettings.IDLE)))
                 .withTls(values.get(NodeSettings.TLS_ADDRESSES), tls)
+                .running(values.get(NodeSettings.THREADS))
                 .waitingForCode(values.get(NodeSettings.FETCH_TOTAL_TIMEOUT).multipliedBy(2));
         return new NodeConfig(
                 values,

@@ -16,6 +16,7 @@ import org.tamanoir.cluster.MembershipSettings.SetUp;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.TransportKind;
 
@@ -209,6 +210,9 @@ public final class NodeSettings {
     public static final Setting<Duration> REHEARSE = TABLE.add(
                     "rehearse", Kind.duration(Duration.ZERO, Duration.ofSeconds(60)), Duration.ZERO)
             .option("--rehearse", "TIME");
+    public static final Setting<ThreadKind> THREADS = TABLE.add(
+                    "threads", Kind.choice(Choice.THREADS), DEFAULTS.threads())
+            .option("--threads", "KIND");
     public static final Setting<TransportKind> TRANSPORT = TABLE.add(
                     "transport", Kind.choice(Choice.SOCKETS), DEFAULTS.transport())
             .option("--transport", "KIND");

@@ -82,7 +82,7 @@ final class NodeProcess {
         try {
             if (!rehearse.isZero()) {
                 FreePorts.require(config);
-                Rehearsal.run(config.get(NodeSettings.TRANSPORT), rehearse);
+                Rehearsal.run(config.get(NodeSettings.TRANSPORT), config.get(NodeSettings.THREADS), rehearse);
             }
             node.start();
         } catch (IOException | RuntimeException e) {

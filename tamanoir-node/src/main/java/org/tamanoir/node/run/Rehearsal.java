@@ -19,6 +19,7 @@ import org.tamanoir.client.AnepSender;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.node.cli.Logging;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -73,21 +74,21 @@ final class Rehearsal {
      * Rehearses for so long, then cuts what is under way, and returns how many packets have arrived. A node can do
      * without, so what goes wrong is a line in the log.
      */
-    static long run(TransportKind transport, Duration time) {
+    static long run(TransportKind transport, ThreadKind threads, Duration time) {
         try {
-            return Logging.silently(() -> rehearse(transport, time));
+            return Logging.silently(() -> rehearse(transport, threads, time));
         } catch (Exception e) {
             LOG.warn("the rehearsal failed, the node starts without: {}", e.toString());
             return 0;
         }
     }
 
-    private static long rehearse(TransportKind transport, Duration time) throws IOException {
+    private static long rehearse(TransportKind transport, ThreadKind threads, Duration time) throws IOException {
         Semaphore arrived = new Semaphore(0);
         AnepReceiver.Settings settings =
                 AnepReceiver.on(ANY_PORT).tcp().udp().transportKind(transport).maxConnections(PLACES);
         try (AnepReceiver receiver = settings.start(() -> (packet, peer) -> arrived.release());
-                ExecutionEnvironment node = node(transport, receiver.address())) {
+                ExecutionEnvironment node = node(transport, threads, receiver.address())) {
             node.start();
             Rehearsal rehearsal = new Rehearsal(node, arrived, System.nanoTime() + time.toNanos());
             rehearsal.play();
@@ -95,21 +96,22 @@ final class Rehearsal {
         }
     }
 
-    private static ExecutionEnvironment node(TransportKind transport, InetSocketAddress end) {
+    private static ExecutionEnvironment node(TransportKind transport, ThreadKind threads, InetSocketAddress end) {
         EeConfig usual = EeConfig.defaults();
         EeConfig config = new EeConfig(
-                List.of(ANY_PORT),
-                List.of(ANY_PORT),
-                usual.typeId(),
-                transport,
-                FailurePolicy.DROP,
-                PLACES,
-                usual.hopBudget(),
-                usual.inboxBytes(),
-                STREAM_PATIENCE,
-                STREAM_PATIENCE,
-                STREAM_PATIENCE,
-                STREAM_PATIENCE);
+                        List.of(ANY_PORT),
+                        List.of(ANY_PORT),
+                        usual.typeId(),
+                        transport,
+                        FailurePolicy.DROP,
+                        PLACES,
+                        usual.hopBudget(),
+                        usual.inboxBytes(),
+                        STREAM_PATIENCE,
+                        STREAM_PATIENCE,
+                        STREAM_PATIENCE,
+                        STREAM_PATIENCE)
+                .running(threads);
         NextHop hop = new NextHop(end.getAddress(), end.getPort(), NextHop.Transport.SAME, NextHop.Kind.HOST);
         ServiceCatalog services = new ServiceCatalog();
         services.add(

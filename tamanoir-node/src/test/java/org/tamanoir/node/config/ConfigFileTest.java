@@ -26,6 +26,7 @@ import org.tamanoir.kernel.KernelConfig;
 import org.tamanoir.node.Announced;
 import org.tamanoir.node.Unannounced;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -245,7 +246,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
             lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
-            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, cluster, deploy, hop-budget, jvm-nice, levels, limits, listen, qos, rehearse, routes, services, timeouts, tls, transport, type-id, unknown-service
+            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, cluster, deploy, hop-budget, jvm-nice, levels, limits, listen, qos, rehearse, routes, services, threads, timeouts, tls, transport, type-id, unknown-service
             limits:|  max_streams: 1 @ f:2: limits.max_streams: unknown key; did you mean 'max-streams'?
             type-id: 1|type-id: 2 @ f:2: type-id: stands here a second time, first in line 1; remove one
             limits: 3 @ f:1: limits: '3' stands where a mapping (key: value) is wanted
@@ -396,6 +397,19 @@ class ConfigFileTest {
         ConfigFile.parse("f", text, settings);
         assertThat(problems.lines()).isEmpty();
         return settings.build();
+    }
+
+    @Test
+    void virtualThreadsAreRefusedInOneLineWhereTheyCannotBeHad() {
+        assertThat(problems("threads: virtual\ntransport: nio\n"))
+                .hasSize(1)
+                .allMatch(line -> line.matches("f:1: threads: .*; .*leave threads at 'platform'"));
+    }
+
+    @Test
+    void platformThreadsMayBeNamed() {
+        assertThat(config("threads: platform\ntransport: nio\n").environment().threads())
+                .isEqualTo(ThreadKind.PLATFORM);
     }
 
     private static List<String> problems(String text) {

@@ -4,16 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.transport.TransportKind;
 
 class RehearsalTest {
     @Test
     void packetsCrossTheNode() {
-        assertThat(Rehearsal.run(TransportKind.AUTO, Duration.ofSeconds(1))).isPositive();
+        assertThat(Rehearsal.run(TransportKind.AUTO, ThreadKind.PLATFORM, Duration.ofSeconds(1)))
+                .isPositive();
     }
 
     @Test
     void packetsCrossANodeWithJavasSockets() {
-        assertThat(Rehearsal.run(TransportKind.NIO, Duration.ofSeconds(1))).isPositive();
+        assertThat(Rehearsal.run(TransportKind.NIO, ThreadKind.PLATFORM, Duration.ofSeconds(1)))
+                .isPositive();
     }
 }
