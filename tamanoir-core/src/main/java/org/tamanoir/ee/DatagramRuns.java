@@ -52,6 +52,24 @@ final class DatagramRuns {
     /** Those gathered were to be handed on, and were not. */
     private boolean isTorn;
 
+    /** A walk along the datagrams of a batch, one of which is in hand. */
+    interface Walk {
+        /** Goes to the next datagram; false when there is none. */
+        boolean next();
+
+        /** Has {@link #next} give the same datagram once more. */
+        void putBack();
+
+        /** Returns the memory in which all datagrams lie. */
+        ByteBuffer memory();
+
+        /** Returns where the datagram in hand begins. */
+        int at();
+
+        /** Returns its bytes; 0 for an empty one. */
+        int length();
+    }
+
     /** @param path is made, but for this */
     DatagramRuns(PacketPath path, UdpReaction reaction, PacketLoan loan, ServiceKeys keys, Traffic traffic) {
         this.path = path;
@@ -76,7 +94,7 @@ final class DatagramRuns {
      *
      * @return false when that one is to go the whole way, and none was taken
      */
-    boolean take(DatagramWalk walk) {
+    boolean take(Walk walk) {
         if (!isAlike(walk) || !path.isStraight()) {
             return false;
         }
@@ -115,12 +133,12 @@ final class DatagramRuns {
     }
 
     /** A datagram with bytes behind its packet is like none: it counts as an anomaly. */
-    private boolean isAlike(DatagramWalk walk) {
+    private boolean isAlike(Walk walk) {
         int length = walk.length();
         return likeness.lengthAlike(walk.memory(), walk.at(), length) == length && length > 0;
     }
 
-    private void run(DatagramWalk walk, boolean isServed, RouteCacheEntry to) {
+    private void run(Walk walk, boolean isServed, RouteCacheEntry to) {
         while (true) {
             traffic.in(walk.length());
             if (isServed && !process()) {

@@ -10,7 +10,7 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: the service's thread.
  */
-final class DatagramWalk {
+final class DatagramWalk implements DatagramRuns.Walk {
     private final DatagramInHand inHand;
     private final UdpSocket socket;
     private final UdpBatch batch;
@@ -49,8 +49,8 @@ final class DatagramWalk {
         return datagrams;
     }
 
-    /** Goes to the next datagram; false when there is none. */
-    boolean next() {
+    @Override
+    public boolean next() {
         if (isPutBack) {
             isPutBack = false;
             return true;
@@ -75,23 +75,23 @@ final class DatagramWalk {
         return true;
     }
 
-    /** Has {@link #next} give the same datagram once more. */
-    void putBack() {
+    @Override
+    public void putBack() {
         isPutBack = true;
     }
 
-    /** Returns the memory in which all datagrams lie. */
-    ByteBuffer memory() {
+    @Override
+    public ByteBuffer memory() {
         return memory;
     }
 
-    /** Returns where the datagram in hand begins. */
-    int at() {
+    @Override
+    public int at() {
         return at;
     }
 
-    /** Returns its bytes; 0 for an empty one. */
-    int length() {
+    @Override
+    public int length() {
         return length;
     }
 }

@@ -221,7 +221,7 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     /** Takes the datagram at which the walk stands, and of those behind it the ones that go with it. */
-    void handle(DatagramWalk walk) {
+    void handle(DatagramRuns.Walk walk) {
         if (datagramRuns == null || !datagramRuns.take(walk)) {
             handle(walk.memory(), walk.at(), walk.length());
         }
