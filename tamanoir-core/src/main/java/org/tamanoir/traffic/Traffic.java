@@ -118,6 +118,9 @@ public final class Traffic {
      * @param key that it asks for
      */
     public void drop(DropReason reason, @Nullable InetSocketAddress peer, long key, int bytes) {
+        if (isGivenUp) {
+            return;
+        }
         drops[reason.ordinal()]++;
         if (tap.watchesDrops()) {
             tap.dropped(reason, service, peer, key, bytes, 1);

@@ -52,6 +52,9 @@ final class EpollHandler implements IoHandler {
     /** Behind a failure of what an event led to, which would come again at once. */
     private static final long PAUSE_NS = 1_000_000_000;
 
+    /** For the event of who wakes a loop that ends, which is there at once unless its thread waits for a processor. */
+    private static final int MOST_LOOKS = 10;
+
     /** Ready for ever. */
     private static final FileDescriptor WAKER = Native.newEventFd();
 
@@ -123,11 +126,25 @@ final class EpollHandler implements IoHandler {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        takeNote(ready);
         int handled = 0;
         for (int i = 0; i < ready; i++) {
             handled += handle(i) ? 1 : 0;
         }
         return handled;
+    }
+
+    /** Sees whether it was woken, which is told once, before anything else, where something could be thrown. */
+    private void takeNote(int ready) {
+        for (int i = 0; i < ready; i++) {
+            if (descriptor(i) == WAKER.intValue()) {
+                state.compareAndSet(WAKING, AWAKE);
+            }
+        }
+    }
+
+    private int descriptor(int index) {
+        return events.getInt(index * EpollCalls.EVENT_BYTES + EpollCalls.FD_OFFSET);
     }
 
     private int await(IoHandlerContext context) throws IOException {
@@ -152,24 +169,32 @@ final class EpollHandler implements IoHandler {
 
     /** Handles one of the events that came; returns whether it was a socket's. */
     private boolean handle(int index) {
-        int at = index * EpollCalls.EVENT_BYTES;
-        int fd = events.getInt(at + EpollCalls.FD_OFFSET);
-        if (fd == WAKER.intValue()) {
-            state.compareAndSet(WAKING, AWAKE);
-            return false;
-        }
-        Registration registration = registrations.get(fd);
+        Registration registration = registrations.get(descriptor(index));
         if (registration == null || registration.wanted == 0) {
-            return false; // So said who handled an event before it in the same batch.
+            return false; // The waker; or so said who handled an event before it in the same batch.
         }
-        int what = events.getInt(at);
+        int what = events.getInt(index * EpollCalls.EVENT_BYTES);
         try {
             registration.handle.handle(registration, EVENTS[what & EVENTS.length - 1]);
         } catch (RuntimeException e) {
             LOG.warn("an event of a socket led to a fault of the node", e);
-            LockSupport.parkNanos(PAUSE_NS);
+            pause();
         }
         return true;
+    }
+
+    /** Waits, whoever interrupts the thread, which a service may have done long before. */
+    private static void pause() {
+        boolean isInterrupted = false;
+        long endNs = System.nanoTime() + PAUSE_NS;
+        long left;
+        while ((left = endNs - System.nanoTime()) > 0) {
+            LockSupport.parkNanos(left);
+            isInterrupted |= Thread.interrupted();
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Takes those out that wait for nothing. */
@@ -190,7 +215,11 @@ final class EpollHandler implements IoHandler {
             try {
                 Native.epollCtlMod(epoll.intValue(), WAKER.intValue(), Native.EPOLLIN | ONCE);
             } catch (IOException e) {
+                state.compareAndSet(WAKING, WAITING);
                 throw new UncheckedIOException("epoll: " + e.getMessage(), e);
+            } catch (Throwable e) {
+                state.compareAndSet(WAKING, WAITING); // Whoever comes next wakes it.
+                throw e;
             }
         }
     }
@@ -223,12 +252,9 @@ final class EpollHandler implements IoHandler {
     @Override
     public void destroy() {
         // Who wakes it right now must not come upon another's descriptor.
-        while (state.get() == WAKING) {
+        for (int i = 0; i < MOST_LOOKS && state.get() == WAKING; i++) {
             try {
-                int ready = look(PAUSE_NS);
-                for (int i = 0; i < ready; i++) {
-                    handle(i);
-                }
+                takeNote(look(PAUSE_NS));
             } catch (IOException e) {
                 break;
             }

@@ -102,7 +102,7 @@ final class NativeUdpSender implements UdpSender {
             int length = Math.min(segmentBytes, bytes - at);
             add(buffer, offset + at, length, addressHigh, addressLow, port);
             at += length;
-            if (open) {
+            if (open && openEnd == addresses.find(buffer) + offset + at) {
                 at += grow((bytes - at) / segmentBytes);
             }
         }

@@ -28,7 +28,7 @@ import org.tamanoir.tls.TlsSession;
 /** An {@link IoLoop} of Netty's, on epoll or the JDK's selectors. */
 final class NettyLoop implements IoLoop {
     /** Events that one wait can report; a stream's thread has few sockets. */
-    private static final int EVENTS = 64;
+    private static final int EVENTS = 16;
 
     private final Loop loop;
     private final boolean isNative;

@@ -122,7 +122,7 @@ abstract class TcpNodeTesting {
     @BeforeAll
     static void listenToLog() throws IOException {
         openWhatTheJdkKeeps();
-        openWhatVirtualThreadsKeep();
+        openWhatLoopsKeep();
         APPENDER.start();
         for (String name : new String[] {"io.netty", "org.tamanoir"}) {
             ((Logger) LoggerFactory.getLogger(name)).addAppender(APPENDER);
@@ -168,15 +168,21 @@ abstract class TcpNodeTesting {
         LOG.clear();
     }
 
-    /** One epoll stays for the sockets of all of them. */
-    private static void openWhatVirtualThreadsKeep() {
+    /** Some descriptors all loops have in common, from the first one on. */
+    static void openWhatLoopsKeep() {
         Transport sockets = Transport.of(TransportKind.AUTO);
-        if (ExecutionEnvironment.whyNot(ThreadKind.VIRTUAL, sockets).isEmpty()) {
-            try (BufferPool pool = new BufferPool(1);
-                    IoLoop loop = sockets.newParkingLoop(pool)) {
-                loop.own();
-                loop.poll();
+        try (BufferPool pool = new BufferPool(1)) {
+            open(sockets.newLoop(pool));
+            if (ExecutionEnvironment.whyNot(ThreadKind.VIRTUAL, sockets).isEmpty()) {
+                open(sockets.newParkingLoop(pool));
             }
+        }
+    }
+
+    private static void open(IoLoop loop) {
+        try (loop) {
+            loop.own();
+            loop.poll();
         }
     }
 

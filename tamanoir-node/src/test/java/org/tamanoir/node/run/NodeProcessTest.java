@@ -217,7 +217,7 @@ class NodeProcessTest {
     @EnabledOnOs(OS.LINUX)
     void whatAStrangerSendsToARehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
         Path log = folder.resolve("log");
-        Process node = Program.builder("node", "--listen", "0", "--json", "--rehearse", "3s")
+        Process node = Program.builder("node", "--listen", "0", "--json", "--rehearse", "10s")
                 .redirectError(log.toFile())
                 .start();
         try (BufferedReader out = node.inputReader()) {
