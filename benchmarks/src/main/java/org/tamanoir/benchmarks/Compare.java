@@ -1,6 +1,8 @@
 package org.tamanoir.benchmarks;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -280,6 +282,9 @@ final class Compare extends CheckedCommand {
     private void fail(String what, Exception e) throws InterruptedException {
         if (e instanceof InterruptedException interrupt) {
             throw interrupt;
+        }
+        if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
+            throw new InterruptedException(e.getMessage());
         }
         Thread.sleep(HEARD_MS);
         results.fail(what + ": " + e.getMessage());

@@ -1,6 +1,8 @@
 package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSocket;
 
@@ -20,7 +22,7 @@ final class DatagramWalk implements DatagramRuns.Walk {
     /** Of the message in hand: behind its last byte, and the bytes of each of its datagrams. */
     private int end;
 
-    private int segment;
+    private int segment = 1;
     private int at;
     private int length;
     private boolean isPutBack;
@@ -62,6 +64,23 @@ final class DatagramWalk implements DatagramRuns.Walk {
         length = Math.min(segment, end - at);
         datagrams++;
         return true;
+    }
+
+    /** Counts the datagrams behind the one in hand as come and dropped. Another thread, when this one does not return. */
+    void dropRest(Traffic traffic, DropReason reason) {
+        long bytes = end - at - length;
+        long datagrams = datagrams(end - at - length, segment);
+        while (++message < messages) {
+            int more = batch.end(message) - batch.start(message);
+            bytes += more;
+            datagrams += Math.max(1, datagrams(more, Math.max(1, batch.segmentBytes(message))));
+        }
+        traffic.in(datagrams, bytes);
+        traffic.drop(reason, datagrams);
+    }
+
+    private static int datagrams(int bytes, int segment) {
+        return (bytes + segment - 1) / segment;
     }
 
     private boolean nextMessage() {

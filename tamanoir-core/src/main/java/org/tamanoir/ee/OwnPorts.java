@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
@@ -41,6 +43,13 @@ final class OwnPorts {
         this.intake = intake;
         this.service = service;
         this.inbox = inbox;
+    }
+
+    /** Counts what was read and not handled, when the thread does not return. Another thread. */
+    void dropRest(Traffic traffic, DropReason reason) {
+        for (Reading reading : ports) {
+            reading.walk.dropRest(traffic, reason);
+        }
     }
 
     /** A port that this thread reads. */

@@ -366,6 +366,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         inbox.close();
         dropWaiting(reason);
         inHand.complete(); // With what was in hand.
+        ports.dropRest(traffic, reason);
         ports.forsake();
     }
 

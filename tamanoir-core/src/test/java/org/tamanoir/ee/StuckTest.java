@@ -389,4 +389,46 @@ class StuckTest extends TcpNodeTesting {
             assertThat(node.environment.traffic().drops()).containsEntry(DropReason.SERVICE_FAILURE, 1L);
         }
     }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void datagramsThatWereReadBehindOneThatHangsAreCounted(TransportKind kind) throws Exception {
+        AtomicBoolean allSent = new AtomicBoolean();
+        ServiceDefinition hanging = define("hang", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                while (packet.payloadOctet(3) == 12 && !allSent.get()) {
+                    Thread.onSpinWait();
+                }
+                if (packet.payloadOctet(3) == 13) {
+                    spin();
+                }
+                return Verdict.FORWARD;
+            }
+        });
+        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind));
+        node.environment.stuckAfter(Duration.ofMillis(300));
+        node.environment.start();
+        try (node;
+                UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
+            node.deliver("127.0.0.1/32", Transport.SAME);
+            node.services.add(hanging);
+            for (int i = 0; i < 3; i++) { // From the second on the service reads the port itself.
+                far.send(node.udp(), datagram(far, 1));
+                far.next();
+            }
+            far.send(node.udp(), datagram(far, 12));
+            for (int i = 13; i < 33; i++) {
+                far.send(node.udp(), datagram(far, i));
+            }
+            allSent.set(true);
+            eventually().until(() -> hanging.health().stuck() == 1);
+            eventually().until(() -> node.environment.traffic().packetsIn() == 3 + 1 + 20);
+            released = true;
+        }
+    }
+
+    private static byte[] datagram(UdpFarEnd far, int number) {
+        return UdpTestNode.bytes(UdpTestNode.builder(far.address(), "hang", 1).build(number(number)));
+    }
 }
