@@ -173,9 +173,11 @@ abstract class TcpNodeTesting {
         Transport sockets = Transport.of(TransportKind.AUTO);
         if (ExecutionEnvironment.whyNot(ThreadKind.VIRTUAL, sockets).isEmpty()) {
             try (BufferPool pool = new BufferPool(1);
-                    IoLoop loop = sockets.newParkingLoop(pool)) {
-                loop.own();
-                loop.poll();
+                    IoLoop usual = sockets.newLoop(pool);
+                    IoLoop parking = sockets.newParkingLoop(pool)) {
+                usual.own();
+                parking.own();
+                parking.poll();
             }
         }
     }
