@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class VirtualThreads {
     private static final int FIRST_VERSION = 21;
+    /** JEP 491. */
+    private static final int FIRST_THAT_LEAVES = 24;
     /** Takes the name and the body, and gives a thread that is not started; null where there are none. */
     private static final @Nullable MethodHandle MAKE = lookUp();
 
@@ -60,18 +62,23 @@ public final class VirtualThreads {
         }
     }
 
+    /** Returns whether a virtual thread that waits for a monitor leaves its carrier: Java 24 and later. */
+    public static boolean leaveForMonitors() {
+        return Runtime.version().feature() >= FIRST_THAT_LEAVES;
+    }
+
     /**
-     * Lets one more thread of the operating system carry virtual ones, for one that a virtual thread does not leave: Java
-     * 24 and later.
+     * Lets more or fewer threads of the operating system carry virtual ones, for those that a virtual thread does not
+     * leave: Java 24 and later.
      *
      * @return how many carry them now; 0 where the JVM does not let anybody say
      */
-    public static int addCarrier() {
+    public static synchronized int addCarriers(int more) {
         try {
             Class<? extends PlatformManagedObject> type = Class.forName("jdk.management.VirtualThreadSchedulerMXBean")
                     .asSubclass(PlatformManagedObject.class);
             Object scheduler = ManagementFactory.getPlatformMXBean(type);
-            int carriers = (int) type.getMethod("getParallelism").invoke(scheduler) + 1;
+            int carriers = (int) type.getMethod("getParallelism").invoke(scheduler) + more;
             type.getMethod("setParallelism", int.class).invoke(scheduler, carriers);
             return carriers;
         } catch (ReflectiveOperationException | RuntimeException e) {

@@ -220,12 +220,26 @@ public abstract class Service extends Thread {
     }
 
     /**
-     * Has another thread run the instance in place of its own, which then is not started; before {@link #start}, for
-     * the node. What a thread has done to it that can be told from outside goes there, but for what is final in {@link
-     * Thread}: names, {@code isAlive} and {@code join} are those of {@link #thread}.
+     * Has a virtual thread run the instance in place of its own, which then is not started; once, before {@link #start},
+     * for the node. What a thread has done to it that can be told from outside goes there, but for what is final in
+     * {@link Thread}: names, {@code isAlive} and {@code join} are those of {@link #thread}.
+     *
+     * @throws IllegalStateException if it runs, or has such a thread; if the other is started, or is not virtual
      */
     public final void runOn(Thread other) {
+        if (thread != this || super.getState() != State.NEW || other.getState() != State.NEW || !isVirtual(other)) {
+            throw new IllegalStateException(getName() + " cannot run on " + other.getName()
+                    + ": once, before its start, it takes a virtual thread that is not started; the node sees to it");
+        }
         thread = other;
+    }
+
+    private static boolean isVirtual(Thread thread) {
+        try {
+            return (boolean) Thread.class.getMethod("isVirtual").invoke(thread);
+        } catch (ReflectiveOperationException e) {
+            return false; // Before Java 21 none is.
+        }
     }
 
     /** Returns the thread that runs the instance: itself, but for virtual threads. Any thread. */

@@ -64,9 +64,15 @@ public final class Meter {
 
     /** Returns the time between the rests of a virtual thread: what it used of a processor, and no less than that. */
     private long workedNs() {
-        long ended = workedNs;
-        long sinceNs = workingSinceNs;
-        return isWorking ? ended + Math.max(0, platform.nanoTime() - sinceNs) : ended;
+        long ended;
+        long sinceNs;
+        long nowNs;
+        do {
+            ended = workedNs;
+            sinceNs = workingSinceNs;
+            nowNs = isWorking ? platform.nanoTime() : sinceNs;
+        } while (ended != workedNs || sinceNs != workingSinceNs); // It went to rest or came: that was not its work.
+        return ended + Math.max(0, nowNs - sinceNs);
     }
 
     /** Reads the instance's thread; a thread that has ended has used no more than it was read last. */
@@ -92,8 +98,9 @@ public final class Meter {
         life.used(ns, bytes);
     }
 
-    /** Reads the calling thread, which is the instance's, a last time. */
+    /** Reads the calling thread, which is the instance's, a last time: it ends. */
     public void readOwn() {
+        rests();
         ThreadMXBean bean = THREADS;
         if (isVirtual) {
             read(workedNs(), 0);

@@ -57,6 +57,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
     private final long stuckNs;
     private final long graceNs;
     private final Map<ServiceHealth, Long> throttleReportsNs = new WeakHashMap<>();
+    /** Given up, and each has a carrier in place of the one that it keeps until it ends. */
+    private final List<Supervision> keepers = new ArrayList<>();
+
     private volatile boolean stopped;
     /** It waits for the first instance, or looks whether there is one. */
     private volatile boolean isIdle;
@@ -128,6 +131,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
         isIdle = true; // Before it looks: who comes behind that wakes it.
         List<I> instances = fleet.watched();
         isIdle = instances.isEmpty();
+        takeBackCarriers();
         tick(instances, startNs);
         long workedNs = platform.nanoTime() - startNs;
         if (instances.isEmpty()) {
@@ -261,11 +265,15 @@ public final class Watchdog<I extends Watchdog.Watched> {
     }
 
     /** Makes up for the thread of the operating system that a virtual one keeps which spins, or waits for a monitor. */
-    private static void replaceCarrier(Supervision given) {
+    private void replaceCarrier(Supervision given) {
         Thread.State state = given.thread().getState();
-        boolean keeps = state == Thread.State.RUNNABLE || state == Thread.State.BLOCKED;
+        boolean keeps =
+                state == Thread.State.RUNNABLE || state == Thread.State.BLOCKED && !VirtualThreads.leaveForMonitors();
         if (keeps && VirtualThreads.isVirtual(given.thread())) {
-            int carriers = VirtualThreads.addCarrier();
+            int carriers = VirtualThreads.addCarriers(1);
+            if (carriers > 0) {
+                keepers.add(given);
+            }
             LOG.warn(
                     "{}: keeps a carrier of virtual threads: {}",
                     given.name(),
@@ -273,6 +281,17 @@ public final class Watchdog<I extends Watchdog.Watched> {
                             ? "there is one more in its place, " + carriers + " in all"
                             : "streams have one less until the node starts anew; Java 24 and later replaces it");
         }
+    }
+
+    /** Those that came back after all have ended, and have left what they kept. */
+    private void takeBackCarriers() {
+        keepers.removeIf(each -> {
+            if (each.isAlive()) {
+                return false;
+            }
+            LOG.info("{}: has come back: {} carriers of virtual threads", each.name(), VirtualThreads.addCarriers(-1));
+            return true;
+        });
     }
 
     private void suspect(I instance, Supervision.Watch watch, long nowNs) {

@@ -19,6 +19,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a loop of a virtual thread waits by: the thread parks, and the {@link SharedEpoll} unparks it when one of its
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread contract: the owning thread of the loop; {@link #wakeup} any thread.
  */
 final class ParkingHandler implements IoHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(ParkingHandler.class);
     private static final VarHandle SIGNALLED;
     private static final VarHandle REPORTED;
 
@@ -205,6 +208,18 @@ final class ParkingHandler implements IoHandler {
     }
 
     @Override
+    public void prepareToDestroy() {
+        for (Socket each : sockets.toArray(new Socket[0])) {
+            each.cancel();
+            try {
+                each.handle.close();
+            } catch (Exception e) {
+                LOG.debug("a socket was not closed in order", e);
+            }
+        }
+    }
+
+    @Override
     public void destroy() {
         arrays.giveBack();
         if (alarm != null) {
@@ -278,8 +293,8 @@ final class ParkingHandler implements IoHandler {
             if (begun) {
                 epoll.watch(this, wanted, memory);
             } else {
-                begun = true;
                 epoll.begin(this, fd, wanted, memory);
+                begun = true;
             }
             watching = wanted;
         }

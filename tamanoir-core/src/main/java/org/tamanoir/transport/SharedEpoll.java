@@ -41,6 +41,8 @@ final class SharedEpoll {
     private static final int EVENTS = 256;
     /** Before a call that failed is tried again, for want of memory for instance. */
     private static final long PAUSE_NS = 10_000_000;
+    /** Between two lines in the log. */
+    private static final long LINE_NS = 1_000_000_000;
 
     /** Of one registered socket. */
     abstract static class Watched {
@@ -51,35 +53,53 @@ final class SharedEpoll {
         abstract void report(int events);
     }
 
-    private static final class Holder {
-        static final SharedEpoll INSTANCE = new SharedEpoll();
-    }
+    private static @Nullable SharedEpoll instance;
 
     private final int eventBytes = io.netty.channel.epoll.Native.sizeofEpollEvent();
     private final int dataAt = io.netty.channel.epoll.Native.offsetofEpollData();
     private final int sockets = create();
-    private final int idle = create();
+    private final int idle;
     private final Thread poller = VirtualThreads.newThread("virtual threads' poller", this::askForEver);
     private volatile AtomicReferenceArray<@Nullable Watched> watched = new AtomicReferenceArray<>(1024);
     private int registrations;
+    private volatile long lastLineNs = System.nanoTime() - LINE_NS;
 
     private SharedEpoll() {
-        NativeMemory event = new NativeMemory(EVENT_BYTES);
-        control(idle, EPOLL_CTL_ADD, sockets, 0, 0, event);
-        Thread waiter = new Thread(this::waitForEver, "virtual threads' sockets");
-        waiter.setDaemon(true);
-        waiter.start();
+        int second = -1;
+        try {
+            second = create();
+            idle = second;
+            control(idle, EPOLL_CTL_ADD, sockets, 0, 0, new NativeMemory(EVENT_BYTES));
+            Thread waiter = new Thread(this::waitForEver, "virtual threads' sockets");
+            waiter.setDaemon(true);
+            waiter.start();
+        } catch (RuntimeException | Error e) {
+            LibC.close(sockets);
+            LibC.close(second);
+            throw e;
+        }
         poller.start();
     }
 
-    static SharedEpoll get() {
-        return Holder.INSTANCE;
+    /**
+     * Returns the one there is, made when it is wanted first.
+     *
+     * @throws IllegalStateException in one line, if the system has no descriptors for it; who asks later tries again
+     */
+    static synchronized SharedEpoll get() {
+        SharedEpoll there = instance;
+        if (there == null) {
+            there = new SharedEpoll();
+            instance = there;
+        }
+        return there;
     }
 
     private static int create() {
         int fd = LibC.epoll_create1(EPOLL_CLOEXEC);
         if (fd < 0) {
-            throw new IllegalStateException("no epoll for virtual threads: " + LibC.strerror(Native.getLastError()));
+            throw new IllegalStateException("no epoll for virtual threads: " + LibC.strerror(Native.getLastError())
+                    + "; raise the limit of open files");
         }
         return fd;
     }
@@ -87,7 +107,12 @@ final class SharedEpoll {
     /** Watches a socket for the first time; events as in epoll_ctl(2), memory of {@value #EVENT_BYTES} bytes. */
     void begin(Watched socket, int fd, int events, NativeMemory memory) {
         enter(socket, fd);
-        control(sockets, EPOLL_CTL_ADD, fd, events, socket.number, memory);
+        try {
+            control(sockets, EPOLL_CTL_ADD, fd, events, socket.number, memory);
+        } catch (IllegalStateException e) {
+            leave(socket);
+            throw e;
+        }
     }
 
     /** Watches it for the next event. */
@@ -97,10 +122,15 @@ final class SharedEpoll {
 
     /** Ends that for a socket that is still open. One that is closed has left by itself, and its number may be another's. */
     void end(Watched socket, boolean isOpen, NativeMemory memory) {
-        watched.compareAndSet(socket.fd, socket, null);
-        if (isOpen) {
-            control(sockets, EPOLL_CTL_DEL, socket.fd, 0, 0, memory);
+        leave(socket);
+        if (isOpen && call(sockets, EPOLL_CTL_DEL, socket.fd, 0, 0, memory) != 0) {
+            LOG.debug("a socket was not in the set any more: {}", LibC.strerror(Native.getLastError()));
         }
+    }
+
+    /** Locked like {@link #enter}, which would bring back what leaves while it copies. */
+    private synchronized void leave(Watched socket) {
+        watched.compareAndSet(socket.fd, socket, null);
     }
 
     private synchronized void enter(Watched socket, int fd) {
@@ -120,11 +150,15 @@ final class SharedEpoll {
     }
 
     private void control(int epoll, int operation, int fd, int events, int number, NativeMemory memory) {
-        memory.bytes.putInt(0, events | EPOLLONESHOT).putLong(dataAt, (long) number << 32 | fd);
-        if (LibC.epoll_ctl(epoll, operation, fd, memory.address) != 0) {
+        if (call(epoll, operation, fd, events, number, memory) != 0) {
             throw new IllegalStateException(
                     "epoll cannot watch a socket: " + LibC.strerror(Native.getLastError()) + "; end some streams");
         }
+    }
+
+    private int call(int epoll, int operation, int fd, int events, int number, NativeMemory memory) {
+        memory.bytes.putInt(0, events | EPOLLONESHOT).putLong(dataAt, (long) number << 32 | fd);
+        return LibC.epoll_ctl(epoll, operation, fd, memory.address);
     }
 
     private void askForEver() {
@@ -165,11 +199,14 @@ final class SharedEpoll {
 
     private void waitForEver() {
         NativeMemory event = new NativeMemory(EVENT_BYTES);
+        boolean isDue = false;
         while (true) {
             try {
-                int count = LibC.epoll_wait(idle, event.address, 1, -1);
-                if (count > 0) {
+                // The event is told once: what fails for want of memory is tried until it has woken the poller.
+                isDue = isDue || LibC.epoll_wait(idle, event.address, 1, -1) > 0;
+                if (isDue) {
                     LockSupport.unpark(poller);
+                    isDue = false;
                 }
             } catch (Throwable e) {
                 failed(e);
@@ -177,11 +214,17 @@ final class SharedEpoll {
         }
     }
 
-    private static void failed(Throwable e) {
+    /** Pauses, and says so as often as the log allows. Throws nothing, or the thread would end. */
+    private void failed(Throwable e) {
         try {
-            LOG.warn("the sockets of virtual threads could not be asked, and are again: {}", e.toString());
-        } finally {
             LockSupport.parkNanos(PAUSE_NS);
+            long nowNs = System.nanoTime();
+            if (nowNs - lastLineNs >= LINE_NS) {
+                lastLineNs = nowNs;
+                LOG.warn("the sockets of virtual threads could not be asked, and are again: {}", e.toString());
+            }
+        } catch (Throwable again) {
+            // Without memory there is no line.
         }
     }
 }

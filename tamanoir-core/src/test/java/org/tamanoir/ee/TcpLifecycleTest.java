@@ -75,7 +75,7 @@ class TcpLifecycleTest extends TcpNodeTesting {
             writer.start();
             eventually()
                     .until(() -> node.traffic().held() > 0
-                            && node.environment.streams().open() == 2);
+                            && node.environment.instances().size() == 2);
             assertThat(node.environment.stop(Duration.ofMillis(50))).isEqualTo(2);
             writer.join();
             node.assertConserved();

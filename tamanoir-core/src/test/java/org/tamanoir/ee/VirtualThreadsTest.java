@@ -1,11 +1,13 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.tamanoir.ee.TestServices.define;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.eventually;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -186,6 +188,33 @@ class VirtualThreadsTest {
                 sender.finish();
                 sink.await(2);
             }
+            node.settle().assertConserved();
+        }
+
+        @Test
+        void aCarrierInPlaceOfOneThatIsKeptGoesWhenThatIsLeft() throws Exception {
+            int usual = VirtualThreads.addCarriers(0);
+            assumeThat(usual).as("Java 24 and later lets their number change").isPositive();
+            settings.stuckTimeout = Duration.ofMillis(300);
+            TestSink sink = sink();
+            TestNode node = node(define("spins", () -> new Service() {
+                        @Override
+                        public Verdict process(Packet packet) {
+                            while (released.getCount() > 0) {
+                                Thread.onSpinWait();
+                            }
+                            return Verdict.FORWARD;
+                        }
+                    }))
+                    .toHost(sink.address());
+            try (AnepSender sender = sender(node)) {
+                sender.send(packets("spins"), number(1));
+                sender.flush();
+                eventually().until(() -> VirtualThreads.addCarriers(0) == usual + 1);
+            } finally {
+                released.countDown();
+            }
+            eventually().until(() -> VirtualThreads.addCarriers(0) == usual);
             node.settle().assertConserved();
         }
 

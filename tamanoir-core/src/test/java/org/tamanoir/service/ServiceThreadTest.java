@@ -2,6 +2,7 @@ package org.tamanoir.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -10,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.platform.VirtualThreads;
 
 /** What a service cannot change of the thread that it is. */
 class ServiceThreadTest {
@@ -54,6 +56,42 @@ class ServiceThreadTest {
                 return Verdict.DROP;
             }
         };
+    }
+
+    @Test
+    void noneRunsOnAThreadOfTheOperatingSystemThatIsNotItself() {
+        Service service = service();
+        assertThatThrownBy(() -> service.runOn(new Thread()))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("takes a virtual thread");
+        assertThat(service.thread()).isSameAs(service);
+    }
+
+    @Test
+    void noneRunsOnASecondVirtualThread() {
+        Service service = service();
+        Thread first = virtual(service);
+        service.runOn(first);
+        assertThatThrownBy(() -> service.runOn(virtual(service))).isInstanceOf(IllegalStateException.class);
+        assertThat(service.thread()).isSameAs(first);
+    }
+
+    @Test
+    void noneThatHasBegunRunsOnAVirtualThread() {
+        Service service = service();
+        Thread virtual = virtual(service);
+        service.setDaemon(true);
+        service.start();
+        try {
+            assertThatThrownBy(() -> service.runOn(virtual)).isInstanceOf(IllegalStateException.class);
+        } finally {
+            service.dismiss();
+        }
+    }
+
+    private static Thread virtual(Service service) {
+        assumeThat(VirtualThreads.whyNot()).isEmpty();
+        return VirtualThreads.newThread("virtual", service);
     }
 
     @Test
