@@ -223,12 +223,12 @@ public final class ServiceHealth {
         GATE.setVolatile(this, on ? gate | bit : gate & ~bit);
     }
 
-    /** Returns the processor time of all its threads, in ns, as of the last measurement. */
+    /** Returns the processor time of all its threads, in ns, as of the last measurement: where a service has no limits, when its instances were last asked for. */
     public long processorNs() {
         return processorNs.get();
     }
 
-    /** Returns the bytes of heap that all its threads allocated, as of the last measurement. */
+    /** Returns the bytes of heap that all its threads allocated, as of the last measurement, as for {@link #processorNs}. */
     public long allocatedBytes() {
         return allocatedBytes.get();
     }

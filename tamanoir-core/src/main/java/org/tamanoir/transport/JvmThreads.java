@@ -29,9 +29,9 @@ public final class JvmThreads {
     private JvmThreads() {}
 
     /**
-     * Makes those threads this nice that are less so, by setpriority(2), and returns how many that were. Reads the names of all threads of the process:
-     * some µs for each. Elsewhere than on Linux, and where it is not allowed, nothing happens but a line in the log's
-     * details.
+     * Makes those threads this nice that are less so, by setpriority(2), and returns how many that were. Reads the names
+     * of all threads of the process: some µs for each. Elsewhere than on Linux, and where it is not allowed, nothing
+     * happens but a line in the log's details.
      *
      * @param nice 1 to 19; the JVM's threads begin with that of the process, 0 mostly. Each step is worth about a
      *     quarter of processor time where threads compete for it
