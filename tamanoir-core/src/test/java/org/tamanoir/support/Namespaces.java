@@ -107,11 +107,7 @@ public final class Namespaces implements AutoCloseable {
         return whole;
     }
 
-    /**
-     * Links two namespaces by a pair of interfaces that compute checksums and join no packets, and sets both up. One
-     * processor takes what arrives, so that packets come in the order in which they were sent, as over a wire: else each
-     * has a queue, and one that is kept waiting is overtaken by the other.
-     */
+    /** Links two namespaces by a pair of interfaces that compute checksums and join no packets, and sets both up. */
     public void link(String namespace, String device, String peerNamespace, String peerDevice) {
         shell("ip -n " + namespace + " link add " + device + " type veth peer name " + peerDevice + " netns "
                 + peerNamespace);
@@ -123,7 +119,6 @@ public final class Namespaces implements AutoCloseable {
         shell("ip netns exec " + namespace + " ethtool -K " + device
                 + " tx off gro off gso off tso off tx-udp-segmentation off >/dev/null && ip -n " + namespace
                 + " link set " + device + " up");
-        run(namespace, "echo 1 >/sys/class/net/" + device + "/queues/rx-0/rps_cpus");
     }
 
     /** Gives an interface an address, as in {@code 10.0.0.1/24} or {@code fd00::1/64}, which can be used at once. */
