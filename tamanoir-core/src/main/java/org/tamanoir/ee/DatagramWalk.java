@@ -68,6 +68,9 @@ final class DatagramWalk implements DatagramRuns.Walk {
 
     /** Counts the datagrams behind the one in hand as come and dropped. Another thread, when this one does not return. */
     void dropRest(Traffic traffic, DropReason reason) {
+        if (message >= messages) {
+            return; // It has ended, and the thread does not return from something else.
+        }
         long bytes = end - at - length;
         long datagrams = datagrams(end - at - length, segment);
         while (++message < messages) {

@@ -428,6 +428,36 @@ class StuckTest extends TcpNodeTesting {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void nothingIsCountedForABatchThatWasHandledBeforeATimerHangs(TransportKind kind) throws Exception {
+        ServiceDefinition hanging = define("hang", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                if (packet.payloadOctet(3) == 13) {
+                    after(Duration.ofMillis(1), StuckTest.this::spin);
+                }
+                return Verdict.FORWARD;
+            }
+        });
+        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind));
+        node.environment.stuckAfter(Duration.ofMillis(300));
+        node.environment.start();
+        try (node;
+                UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
+            node.deliver("127.0.0.1/32", Transport.SAME);
+            node.services.add(hanging);
+            for (int i = 10; i < 14; i++) { // From the second on the service reads the port itself.
+                far.send(node.udp(), datagram(far, i));
+                far.next();
+            }
+            eventually().until(() -> hanging.health().stuck() == 1);
+            assertThat(node.environment.traffic().packetsIn()).isEqualTo(4);
+            assertThat(node.environment.traffic().bytesIn()).isEqualTo(4L * datagram(far, 13).length);
+            released = true;
+        }
+    }
+
     private static byte[] datagram(UdpFarEnd far, int number) {
         return UdpTestNode.bytes(UdpTestNode.builder(far.address(), "hang", 1).build(number(number)));
     }
