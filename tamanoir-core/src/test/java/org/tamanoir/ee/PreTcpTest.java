@@ -35,6 +35,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.Service;
@@ -73,8 +74,8 @@ class PreTcpTest extends TcpNodeTesting {
             @Override
             public Verdict process(Packet packet) {
                 int index = packet.classOfService();
-                long untilNs = THREADS.getCurrentThreadCpuTime() + burnNs[index];
-                while (burns && THREADS.getCurrentThreadCpuTime() < untilNs) {
+                long untilNs = usedNs() + burnNs[index];
+                while (burns && usedNs() < untilNs) {
                     Thread.onSpinWait();
                 }
                 invocations.incrementAndGet(index);
@@ -82,6 +83,11 @@ class PreTcpTest extends TcpNodeTesting {
                 return Verdict.CONSUME;
             }
         });
+    }
+
+    /** Of the calling thread. The JVM has no clock of the processor time of a virtual thread: time that passes. */
+    private static long usedNs() {
+        return VirtualThreads.isVirtual(Thread.currentThread()) ? System.nanoTime() : THREADS.getCurrentThreadCpuTime();
     }
 
     /** Does not return before the test releases it. */
