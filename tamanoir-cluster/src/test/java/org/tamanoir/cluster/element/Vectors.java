@@ -24,4 +24,12 @@ final class Vectors {
         JsonNode value = node.get(name);
         return value == null ? otherwise : value.asLong();
     }
+
+    /** Returns the settings of a sender, without an idle state. */
+    static FctSettings settings(JsonNode node, int unit) {
+        long holdMax = number(node, "holdMax", 20);
+        boolean discard = node.has("policy") && node.get("policy").asString().equals("DISCARD");
+        return new FctSettings(
+                unit, discard, (int) number(node, "budget", 0), number(node, "barrier", 0), holdMax, holdMax, 1);
+    }
 }
