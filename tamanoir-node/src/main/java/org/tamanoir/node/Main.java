@@ -28,6 +28,7 @@ import org.tamanoir.node.demo.DemoCommand;
 import org.tamanoir.node.director.DirectorCommand;
 import org.tamanoir.node.load.ReceiveCommand;
 import org.tamanoir.node.load.SendCommand;
+import org.tamanoir.node.reflect.ReflectCommand;
 import org.tamanoir.node.run.NodeCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -51,6 +52,7 @@ public final class Main implements Callable<Integer> {
             NodeCommand.class,
             CtlCommand.class,
             DirectorCommand.class,
+            ReflectCommand.class,
             SendCommand.class,
             ReceiveCommand.class,
             DemoCommand.class,

@@ -23,6 +23,8 @@ class ArchitectureTest {
             .definedBy("org.tamanoir.node.demo..")
             .layer("director")
             .definedBy("org.tamanoir.node.director..")
+            .layer("reflect")
+            .definedBy("org.tamanoir.node.reflect..")
             .layer("ctl")
             .definedBy("org.tamanoir.node.ctl..")
             .layer("run")
@@ -43,6 +45,8 @@ class ArchitectureTest {
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("director")
             .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("reflect")
+            .mayOnlyBeAccessedByLayers("main")
             .whereLayer("author")
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("ctl")
@@ -52,9 +56,9 @@ class ArchitectureTest {
             .whereLayer("load")
             .mayOnlyBeAccessedByLayers("main", "demo")
             .whereLayer("admin")
-            .mayOnlyBeAccessedByLayers("run", "director")
+            .mayOnlyBeAccessedByLayers("run", "director", "reflect")
             .whereLayer("config")
-            .mayOnlyBeAccessedByLayers("admin", "run", "ctl", "load", "author", "director", "demo");
+            .mayOnlyBeAccessedByLayers("admin", "run", "ctl", "load", "author", "director", "reflect", "demo");
 
     @ArchTest
     static final ArchRule aClusterStandsOnItsTable = layeredArchitecture()
@@ -74,6 +78,10 @@ class ArchitectureTest {
             .whereLayer("config")
             .mayOnlyBeAccessedByLayers("cluster", "setup")
             .whereLayer("lvs")
+            .mayNotAccessAnyLayer()
+            .layer("reflect")
+            .definedBy("org.tamanoir.cluster.reflect")
+            .whereLayer("reflect")
             .mayNotAccessAnyLayer();
 
     @ArchTest
