@@ -514,7 +514,7 @@ final class Keeper {
         }
         Message.Report master = asked.answers.get(ring.master());
         if (master != null && master.is(Message.Report.DRAINED)) {
-            return units.get(0) == me;
+            return ring.units().stream().filter(units::contains).findFirst().orElseThrow() == me;
         }
         return master == null || !master.is(Message.Report.LEADS);
     }
