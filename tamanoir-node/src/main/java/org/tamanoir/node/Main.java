@@ -26,8 +26,11 @@ import org.tamanoir.node.ctl.CtlCommand;
 import org.tamanoir.node.ctl.ObserveCommand;
 import org.tamanoir.node.demo.DemoCommand;
 import org.tamanoir.node.director.DirectorCommand;
+import org.tamanoir.node.element.AggregateCommand;
+import org.tamanoir.node.element.DistributeCommand;
 import org.tamanoir.node.load.ReceiveCommand;
 import org.tamanoir.node.load.SendCommand;
+import org.tamanoir.node.reflect.ReflectCommand;
 import org.tamanoir.node.run.NodeCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -51,8 +54,11 @@ public final class Main implements Callable<Integer> {
             NodeCommand.class,
             CtlCommand.class,
             DirectorCommand.class,
+            ReflectCommand.class,
             SendCommand.class,
             ReceiveCommand.class,
+            DistributeCommand.class,
+            AggregateCommand.class,
             DemoCommand.class,
             NewServiceCommand.class,
             RepositoryCommand.class,

@@ -23,6 +23,10 @@ class ArchitectureTest {
             .definedBy("org.tamanoir.node.demo..")
             .layer("director")
             .definedBy("org.tamanoir.node.director..")
+            .layer("element")
+            .definedBy("org.tamanoir.node.element..")
+            .layer("reflect")
+            .definedBy("org.tamanoir.node.reflect..")
             .layer("ctl")
             .definedBy("org.tamanoir.node.ctl..")
             .layer("run")
@@ -43,6 +47,10 @@ class ArchitectureTest {
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("director")
             .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("element")
+            .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("reflect")
+            .mayOnlyBeAccessedByLayers("main")
             .whereLayer("author")
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("ctl")
@@ -50,11 +58,12 @@ class ArchitectureTest {
             .whereLayer("run")
             .mayOnlyBeAccessedByLayers("main", "demo")
             .whereLayer("load")
-            .mayOnlyBeAccessedByLayers("main", "demo")
+            .mayOnlyBeAccessedByLayers("main", "demo", "element")
             .whereLayer("admin")
-            .mayOnlyBeAccessedByLayers("run", "director")
+            .mayOnlyBeAccessedByLayers("run", "director", "reflect")
             .whereLayer("config")
-            .mayOnlyBeAccessedByLayers("admin", "run", "ctl", "load", "author", "director", "demo");
+            .mayOnlyBeAccessedByLayers(
+                    "admin", "run", "ctl", "load", "author", "director", "reflect", "demo", "element");
 
     @ArchTest
     static final ArchRule aClusterStandsOnItsTable = layeredArchitecture()
@@ -74,6 +83,10 @@ class ArchitectureTest {
             .whereLayer("config")
             .mayOnlyBeAccessedByLayers("cluster", "setup")
             .whereLayer("lvs")
+            .mayNotAccessAnyLayer()
+            .layer("reflect")
+            .definedBy("org.tamanoir.cluster.reflect")
+            .whereLayer("reflect")
             .mayNotAccessAnyLayer();
 
     @ArchTest
