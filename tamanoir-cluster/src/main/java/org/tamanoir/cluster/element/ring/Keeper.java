@@ -514,9 +514,20 @@ final class Keeper {
         }
         Message.Report master = asked.answers.get(ring.master());
         if (master != null && master.is(Message.Report.DRAINED)) {
-            return ring.units().stream().filter(units::contains).findFirst().orElseThrow() == me;
+            return firstInRing(ring, asked) == me;
         }
         return master == null || !master.is(Message.Report.LEADS);
+    }
+
+    /** Returns the first of the view that still has it; those that have none wait for this one. */
+    private int firstInRing(RingView ring, Asking asked) {
+        for (int unit : ring.units()) {
+            Message.Report answer = asked.answers.get(unit);
+            if (unit == me || answer != null && answer.inRing()) {
+                return unit;
+            }
+        }
+        return me;
     }
 
     private void lackMajority(long nowNs) {
