@@ -84,6 +84,7 @@ final class NodeElement implements AutoCloseable {
         long deadlineNs = deadline.toNanos();
         if (config.ring().distributor() != null) {
             long began = System.nanoTime();
+            unit.leaving();
             ring.announceLeaving();
             long patience = Math.min(LEAVE.toNanos(), deadlineNs / 2);
             while (!unit.state().drained() && System.nanoTime() - began < patience) {
