@@ -61,6 +61,12 @@ final class Peers {
                 command);
     }
 
+    /** The node that sends packets of its own through its code before it listens. */
+    static Forwarder rehearsed(NodeCommand command) {
+        Forwarder node = node(NODE + ", rehearsed", command.withOptions("--rehearse", "2s"));
+        return new Forwarder(node.name(), TCP, node.version() + ", rehearse: 2s", node.missing(), node.command());
+    }
+
     private static Forwarder onVirtualThreads(NodeCommand command) {
         Forwarder node = node(VIRTUAL, command.withOptions("--threads", "virtual"));
         String missing = node.missing();
@@ -95,7 +101,8 @@ final class Peers {
                 });
     }
 
-    private static Forwarder socat() {
+    /** Sends the datagrams of one port to another. */
+    static Forwarder socat() {
         return new Forwarder(
                 "socat",
                 UDP,

@@ -233,7 +233,7 @@ final class PacketPath implements ServiceThread.Body {
             tap.arrived(thread.stream().transport(), source.peer(), source.local(), bytes, offset, length);
         }
         parseFault = packet.parse(bytes, offset, length);
-        if (parseFault == null && packet.hasTrailer()) {
+        if (parseFault == null && packet.hasTrailer() && !packet.hasRepeatedOption()) { // That counts below.
             traffic.anomaly();
         }
         take();

@@ -91,13 +91,14 @@ final class UdpInbox {
         return oldest.bytes();
     }
 
-    /** Goes to the next packet of the ring; false when there is none. */
+    /** Goes to the next packet of the ring; false when there is none, or when {@link #nextHeld} has older ones. */
     boolean next(Arrival arrival) {
-        boolean found = ring.next();
-        if (found) {
-            arrival.set(ring, sockets);
+        // In this order: what was held is put in before what stands behind it in the ring.
+        if (ring.isEmpty() || hasHeld() || !ring.next()) {
+            return false;
         }
-        return found;
+        arrival.set(ring, sockets);
+        return true;
     }
 
     /** Returns the memory in which the ring's packets lie, each until {@link #release}. */

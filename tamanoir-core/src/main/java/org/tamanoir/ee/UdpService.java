@@ -170,7 +170,6 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         int packets = 0;
         while (packets < BATCH_PACKETS && !thread.isPaused() && !thread.isCut() && inbox.next(arrival)) {
             packets++;
-            readHeld();
             path.refresh();
             inHand.take();
             try {

@@ -505,9 +505,25 @@ class UdpServiceTest {
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
     void trailersAreCutOffAndCounted(TransportKind kind) throws Exception {
+        assertTrailersAreCutOffAndCounted(kind, false);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void aPacketWithATrailerAndARepeatedOptionIsOneAnomaly(TransportKind kind) throws Exception {
+        assertTrailersAreCutOffAndCounted(kind, true);
+    }
+
+    private static void assertTrailersAreCutOffAndCounted(TransportKind kind, boolean repeatsAnOption)
+            throws Exception {
         try (Bench bench = new Bench(kind)) {
             bench.node.service(NAME, (service, packet) -> Verdict.FORWARD);
-            List<byte[]> sent = bench.packets(bench.builder(), 100);
+            PacketBuilder builder = bench.builder();
+            if (repeatsAnOption) {
+                int type = Option.CLASS_OF_SERVICE.wireType();
+                builder.option(type, new byte[4]).option(type, new byte[4]);
+            }
+            List<byte[]> sent = bench.packets(builder, 100);
             List<byte[]> longer = new ArrayList<>();
             for (byte[] packet : sent) {
                 longer.add(java.util.Arrays.copyOf(packet, packet.length + 7));

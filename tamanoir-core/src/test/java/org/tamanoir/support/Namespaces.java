@@ -127,6 +127,22 @@ public final class Namespaces implements AutoCloseable {
                 + (address.contains(":") ? " nodad" : ""));
     }
 
+    /**
+     * Has a namespace know for good the hardware address behind addresses of a peer. Else the kernel asks for it when
+     * the first packets are sent, which wait meanwhile; those that are sent while it lets these go come between them
+     * ({@code neigh_update}).
+     */
+    public void neighbour(
+            String namespace, String device, String peerNamespace, String peerDevice, String... addresses) {
+        String[] link = shell("ip -n " + peerNamespace + " -br link show dev " + peerDevice)
+                .strip()
+                .split("\\s+");
+        for (String address : addresses) {
+            shell("ip -n " + namespace + " neigh replace " + address + " lladdr " + link[2] + " dev " + device
+                    + " nud permanent");
+        }
+    }
+
     /** Adds a route. */
     public void route(String namespace, String prefix, String gateway) {
         shell("ip -n " + namespace + " route add " + prefix + " via " + gateway);

@@ -44,6 +44,10 @@ public final class TestNet implements AutoCloseable {
         namespaces.address(router, ROUTER_SERVER_DEVICE, "fd71:2::1/64");
         namespaces.address(server, SERVER_DEVICE, SERVER4 + "/24");
         namespaces.address(server, SERVER_DEVICE, SERVER6 + "/64");
+        namespaces.neighbour(client, CLIENT_DEVICE, router, ROUTER_CLIENT_DEVICE, ROUTER4, ROUTER6);
+        namespaces.neighbour(router, ROUTER_CLIENT_DEVICE, client, CLIENT_DEVICE, CLIENT4, CLIENT6);
+        namespaces.neighbour(router, ROUTER_SERVER_DEVICE, server, SERVER_DEVICE, SERVER4, SERVER6);
+        namespaces.neighbour(server, SERVER_DEVICE, router, ROUTER_SERVER_DEVICE, "10.71.2.1", "fd71:2::1");
         namespaces.route(client, "default", ROUTER4);
         namespaces.route(client, "default", ROUTER6);
         namespaces.route(server, "default", "10.71.2.1");
