@@ -55,7 +55,7 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
         if (watch == null) {
             return;
         }
-        units.forEach(unit -> sprayer.leave(unit.path()));
+        units.forEach(unit -> sprayer.remove(unit.path()));
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
         while (watch.units().size() < units.size() && System.nanoTime() - deadlineNs < 0) {
             LockSupport.parkNanos(POLL_NS);
@@ -81,8 +81,10 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
             if (report != null && known.contains(unit.path()) && !leaves) {
                 join(sprayer, unit, report);
             } else if (in.remove(unit.path())) {
-                sprayer.leave(unit.path());
-                if (!leaves) {
+                if (leaves) {
+                    sprayer.leave(unit.path());
+                } else {
+                    sprayer.remove(unit.path());
                     pathLost += lost(sprayer, unit, report);
                 }
             }
