@@ -129,7 +129,7 @@ public final class MemoryRing implements AutoCloseable {
         seat(unit).announceLeaving();
     }
 
-    /** As {@link TokenRing#finish}. */
+    /** Ends the whole ring if this is the master, else for this unit alone: senders drain, for a bounded time. */
     public void finish(int unit) {
         seat(unit).finish();
     }

@@ -7,14 +7,11 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.element.Token;
 
 /**
- * What the distributor knows of the ring, and its vote: which units are in, how they are, what is lost.
+ * What the distributor knows of the ring, and its vote: which units are in, and how they are.
  *
  * <p>Thread contract: any thread.
  */
 public final class RingWatch implements AutoCloseable {
-    /** Rounds that a distributor leaves out when it begins again: those that it may have sent and nobody has reported. */
-    private static final long RESTART_ROUNDS = 1000;
-
     private final RingPlan plan;
     private final LongSupplier round;
     private final LongSupplier clockNs;
@@ -22,7 +19,6 @@ public final class RingWatch implements AutoCloseable {
     private final Closing closing;
     private volatile List<Integer> units = List.of();
     private volatile @Nullable RingView view;
-    private long pathLost;
 
     /** Ends what carries the watch's messages. */
     interface Closing {
@@ -135,36 +131,6 @@ public final class RingWatch implements AutoCloseable {
                         report.is(Message.Report.LEAVES),
                         report.is(Message.Report.DRAINED),
                         watch.silent(unit));
-    }
-
-    /**
-     * Returns the round to begin with: 1, or after a restart 1,000 above the largest that the units know, so that none
-     * is given twice. To be asked for when the units have answered, see {@link #unit}.
-     */
-    public synchronized long firstRound() {
-        long largest = watch.largestRound();
-        return largest == 0 ? 1 : largest + RESTART_ROUNDS + 1;
-    }
-
-    /**
-     * Counts what is lost with a unit that went without being drained: rounds that were sent to it and of which it never
-     * said that they could leave.
-     *
-     * @param lastRound that was sent to it
-     * @param packets to it in each round
-     * @return that number of packets
-     */
-    public synchronized long lose(int unit, long lastRound, int packets) {
-        Message.Report report = watch.report(unit);
-        long confirmed = report == null ? 0 : report.state().round();
-        long lost = Math.max(lastRound - confirmed, 0) * packets;
-        pathLost += lost;
-        return lost;
-    }
-
-    /** Returns the packets that were lost with units, {@code PATH_LOST}. */
-    public synchronized long pathLost() {
-        return pathLost;
     }
 
     @Override

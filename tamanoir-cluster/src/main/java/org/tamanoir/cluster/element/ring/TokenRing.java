@@ -74,11 +74,6 @@ public final class TokenRing implements RingPort, AutoCloseable {
         seat.announceLeaving();
     }
 
-    /** Ends the whole ring if this is the master, else for this unit alone: senders drain, for a bounded time. */
-    public void finish() {
-        seat.finish();
-    }
-
     public RingStatus status() {
         return seat.status();
     }

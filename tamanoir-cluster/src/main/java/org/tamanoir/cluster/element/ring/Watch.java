@@ -88,15 +88,4 @@ final class Watch {
     boolean silent(int unit) {
         return unanswered.getOrDefault(unit, 0) == SILENT;
     }
-
-    /** Returns the largest round that any unit said, unsigned. */
-    long largestRound() {
-        long largest = 0;
-        for (Message.Report report : reports.values()) {
-            if (Long.compareUnsigned(report.state().round(), largest) > 0) {
-                largest = report.state().round();
-            }
-        }
-        return largest;
-    }
 }

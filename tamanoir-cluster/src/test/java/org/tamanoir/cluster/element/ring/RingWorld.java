@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.Random;
@@ -205,7 +206,16 @@ final class RingWorld {
             watch = new Watch(plan, wire(RingPlan.DISTRIBUTOR));
             round = 0;
             act(() -> {});
-            after(100 * MS, () -> round = Math.max(round, watch.largestRound() + 1000));
+            after(100 * MS, () -> round = Math.max(round, largestRound() + 1000));
+        }
+
+        private long largestRound() {
+            return plan.units().stream()
+                    .map(watch::report)
+                    .filter(Objects::nonNull)
+                    .mapToLong(report -> report.state().round())
+                    .max()
+                    .orElse(0);
         }
 
         void send(long everyNs) {
