@@ -22,6 +22,10 @@ import org.tamanoir.cluster.element.Token;
  * all the time, so it joins by the flag of its PING; it proposes only if nobody has a view and it is the first of those
  * that answered.
  *
+ * <p>A slave that answers but does not pass the token on, since its sender is stuck, would have the ring repaired for
+ * ever: after sixteen repairs in a row without a turn, a second at least, the master leaves it out for ten seconds. It does
+ * not find a master whose own sender is stuck.
+ *
  * <p>Two candidates: a voter takes a view if its epoch is newer than that of any view that it took or proposed; of equal
  * ones the lower master's. Tokens hold in the view of their epoch and origin alone: what is left of another ring is
  * dropped by the next that sees it, and its sender is told by a PONG.
@@ -35,6 +39,10 @@ final class Keeper {
     private static final int REISSUES = 2;
     private static final int RING_TRIES = 3;
     private static final int ASKING_TRIES = 2;
+    /** Repairs without a turn of the token between them that are not due to chance, or to a process that stood still. */
+    private static final int VAIN_REPAIRS = 16;
+
+    private static final long STUCK_NS = 10_000_000_000L;
     private static final int T1_ROUND_TRIPS = 10;
     /** So that one turn in which a process stood still does not make the master deaf to losses. */
     private static final long MAX_T1_NS = 1_000_000_000;
@@ -79,6 +87,13 @@ final class Keeper {
     private long outNs;
     private long firstNs;
     private int reissues;
+    /** Views for which the token was injected anew since it came back last. */
+    private int vainRepairs;
+
+    /** The unit that did not pass the token on, and until when it is left out; -1 = none. */
+    private int stuck = -1;
+
+    private long stuckUntilNs;
 
     private long smoothedNs;
     private long roundTripNs;
@@ -216,6 +231,7 @@ final class Keeper {
     }
 
     private void returned(long nowNs, Token token) {
+        vainRepairs = 0;
         if (out == null || token.serial() != out.serial()) {
             stale++;
             if (out != null && token.serial() == out.serial() - reissues) {
@@ -330,7 +346,7 @@ final class Keeper {
         } else if (proposal == null) {
             comesOrGoes(nowNs, from, report, ring);
         }
-        if (asking != null && report.answer() && inGroup(from)) {
+        if (asking != null && report.answer() && inGroup(from) && !isLeftOut(nowNs, from)) {
             asking.answers.put(from, report);
             if (asking.answers.size() == voters.size() - 1) {
                 decide(nowNs, asking);
@@ -381,7 +397,7 @@ final class Keeper {
                     ? !distributorTook || !report.inRing()
                     : ring.has(from) && !report.inRing()) {
                 wire.send(from, new Message.Ring(ring));
-            } else if (!ring.has(from) && report.is(Message.Report.JOINS)) {
+            } else if (!ring.has(from) && report.is(Message.Report.JOINS) && !isLeftOut(nowNs, from)) {
                 ask(nowNs, false);
             }
         }
@@ -467,6 +483,9 @@ final class Keeper {
         Map<Integer, Message.Report> answers = asked.answers;
         attemptNs = nowNs + t1Ns();
         lastTokenNs = nowNs;
+        if (asked.repair && out != null && ++vainRepairs >= VAIN_REPAIRS) {
+            leaveOut(nowNs, out, answers);
+        }
         if ((answers.size() + 1) * 2 <= voters.size()) {
             lackMajority(nowNs);
             return;
@@ -497,6 +516,28 @@ final class Keeper {
         proposal = new Proposal(new RingView(epoch, me, round, units), new HashSet<>(answers.keySet()), nowNs + t1Ns());
         sendProposal(proposal);
         enterIfTaken(nowNs, proposal);
+    }
+
+    /** Leaves out the first slave that has not passed this token on though it answers. */
+    private void leaveOut(long nowNs, Token lost, Map<Integer, Message.Report> answers) {
+        RingView ring = view;
+        if (ring == null) {
+            return;
+        }
+        for (int unit = ring.after(me); unit != me; unit = ring.after(unit)) {
+            Message.Report answer = answers.get(unit);
+            if (answer != null && Long.compareUnsigned(answer.state().lastSerial(), lost.serial() - reissues) < 0) {
+                answers.remove(unit);
+                stuck = unit;
+                stuckUntilNs = nowNs + STUCK_NS;
+                vainRepairs = 0;
+                return;
+            }
+        }
+    }
+
+    private boolean isLeftOut(long nowNs, int unit) {
+        return unit == stuck && nowNs < stuckUntilNs;
     }
 
     private boolean mayPropose(Asking asked, List<Integer> units) {

@@ -322,6 +322,20 @@ class RingFailuresTest {
     }
 
     @Test
+    void aUnitWhoseSenderIsStuckIsLeftOutForAWhile() {
+        RingWorld world = busyRing(3);
+        world.unit(1).stuck = true;
+        world.forMs(4_000);
+        assertThat(view(world, 0, 2).units()).containsExactly(0, 2);
+        long turns = world.unit(2).keeper.status().turns();
+        world.forMs(1_000);
+        assertThat(world.unit(2).keeper.status().turns()).isGreaterThan(turns);
+        world.unit(1).stuck = false;
+        world.forMs(10_000);
+        assertThat(view(world, 0, 1, 2).units()).containsExactly(0, 1, 2);
+    }
+
+    @Test
     void aUnitThatIsInNoGroupIsOutThoughItAnswers() {
         RingWorld world = busyRing(3);
         world.units.values().forEach(unit -> unit.act(() -> unit.keeper.group(world.nowNs, Set.of(0, 2))));

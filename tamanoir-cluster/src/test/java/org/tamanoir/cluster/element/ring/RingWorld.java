@@ -281,6 +281,9 @@ final class RingWorld {
         final Deque<Packet> queue = new ArrayDeque<>();
         final List<Token> tokens = new ArrayList<>();
         boolean finished;
+        /** Whether it swallows tokens. */
+        boolean stuck;
+
         int alone;
         private final Queue<Consumer<RingMember>> calls = new ArrayDeque<>();
 
@@ -354,7 +357,9 @@ final class RingWorld {
         @Override
         public void token(Token token) {
             tokens.add(token);
-            sender.token(token);
+            if (!stuck) {
+                sender.token(token);
+            }
         }
 
         @Override
