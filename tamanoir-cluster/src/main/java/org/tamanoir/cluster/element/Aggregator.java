@@ -73,7 +73,8 @@ public final class Aggregator implements Runnable, AutoCloseable {
     private volatile long packets;
     private volatile long bytes;
 
-    private Aggregator(Settings settings) throws IOException {
+    /** Has these sockets from now on. */
+    private Aggregator(Settings settings, UdpSocket socket, UdpSocket out) {
         this.settings = settings;
         packet = new Packet(settings.typeId, PacketSpace.HEAP);
         high = Addresses.high(settings.to.getAddress());
@@ -87,13 +88,8 @@ public final class Aggregator implements Runnable, AutoCloseable {
                         settings.deadline.toNanos(),
                         settings.largestBytes,
                         new OrderedOutput());
-        socket = UdpSockets.bind(settings.kind, settings.listen);
-        try {
-            out = UdpSockets.bind(settings.kind, Sprayer.anyPortToward(settings.to.getAddress()));
-        } catch (IOException e) {
-            socket.close();
-            throw e;
-        }
+        this.socket = socket;
+        this.out = out;
         sender = out.newSender();
         reader = new BatchReader(socket, new BatchReader.Handler() {
             @Override
@@ -190,7 +186,18 @@ public final class Aggregator implements Runnable, AutoCloseable {
                     "memory for packets that wait",
                     memory,
                     "1 GiB at most: paths * depth * largest");
-            return new Aggregator(this);
+            UdpSocket socket = UdpSockets.bind(kind, listen);
+            UdpSocket out = null;
+            try {
+                out = UdpSockets.bind(kind, Sprayer.anyPortToward(to.getAddress()));
+                return new Aggregator(this, socket, out);
+            } catch (IOException | RuntimeException | Error e) {
+                socket.close();
+                if (out != null) {
+                    out.close();
+                }
+                throw e;
+            }
         }
 
         private static void require(boolean holds, String what, long value, String bound) {

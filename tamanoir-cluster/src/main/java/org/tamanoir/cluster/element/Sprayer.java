@@ -65,9 +65,9 @@ public final class Sprayer implements AutoCloseable {
     private long sequence;
     private long markers;
 
-    private Sprayer(Settings settings) throws IOException {
-        List<Unit> units = List.copyOf(settings.units);
-        socket = UdpSockets.bind(settings.kind, anyPortToward(units.get(0).host()));
+    /** Has this socket from now on. */
+    private Sprayer(Settings settings, List<Unit> units, UdpSocket socket) {
+        this.socket = socket;
         sender = socket.newSender();
         burst = settings.burst;
         header = settings.header();
@@ -212,7 +212,14 @@ public final class Sprayer implements AutoCloseable {
                     .distinct()
                     .count();
             require(families == 1, "address families of units", families, "1: IPv4 or IPv6 for all");
-            return new Sprayer(this);
+            List<Unit> known = List.copyOf(units);
+            UdpSocket socket = UdpSockets.bind(kind, anyPortToward(known.get(0).host()));
+            try {
+                return new Sprayer(this, known, socket);
+            } catch (RuntimeException | Error e) {
+                socket.close();
+                throw e;
+            }
         }
 
         private static void require(boolean holds, String what, long value, String bound) {
