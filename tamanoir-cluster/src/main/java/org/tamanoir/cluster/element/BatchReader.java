@@ -56,8 +56,8 @@ final class BatchReader implements Runnable {
                 }
                 last += wasStopping ? 1 : 0;
             }
-        } catch (IOException e) {
-            failure = e.getMessage() == null ? e.toString() : e.getMessage();
+        } catch (IOException | RuntimeException e) {
+            failure = e instanceof IOException && e.getMessage() != null ? e.getMessage() : e.toString();
         }
     }
 
