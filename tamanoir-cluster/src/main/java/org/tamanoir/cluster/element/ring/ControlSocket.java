@@ -108,7 +108,7 @@ final class ControlSocket implements Wire, AutoCloseable {
         ByteBuffer in = ByteBuffer.allocate(RingCodec.MAX_BYTES + 1);
         while (open) {
             try {
-                await(hearer.deadlineNs());
+                await(hearer);
                 hear(in, hearer);
                 if (hearer.deadlineNs() <= nowNs()) {
                     hearer.expire();
@@ -121,14 +121,14 @@ final class ControlSocket implements Wire, AutoCloseable {
         }
     }
 
-    private void await(long deadlineNs) throws IOException {
-        long leftNs = deadlineNs - nowNs();
+    private void await(Party hearer) throws IOException {
+        long leftNs = hearer.deadlineNs() - nowNs();
         if (leftNs >= MS) {
             selector.select(Math.min(leftNs / MS, Integer.MAX_VALUE));
         } else {
-            while (leftNs > 0 && selector.selectNow() == 0 && open) {
+            while (leftNs > 0 && leftNs < MS && selector.selectNow() == 0 && open) {
                 LockSupport.parkNanos(Math.min(leftNs, NAP_NS));
-                leftNs = deadlineNs - nowNs();
+                leftNs = hearer.deadlineNs() - nowNs(); // it may have come nearer meanwhile
             }
         }
         selector.selectedKeys().clear();
