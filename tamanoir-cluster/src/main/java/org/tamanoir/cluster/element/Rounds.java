@@ -80,11 +80,11 @@ final class Rounds {
         wanted[path] = weight;
     }
 
-    /** Has the next round be above this one. */
+    /** Has the next round be above this one; what is missing of the last one gets its markers. */
     void beginAbove(long other) {
         if (other > round) {
+            endRound();
             round = other;
-            place = places;
         }
     }
 
@@ -197,7 +197,12 @@ final class Rounds {
     }
 
     private boolean isEven() {
-        return Arrays.stream(credits).allMatch(credit -> credit == 0);
+        for (long credit : credits) {
+            if (credit != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Lets a path make up for one round at most: keys may have kept it from packets for long. */

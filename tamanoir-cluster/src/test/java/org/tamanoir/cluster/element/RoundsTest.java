@@ -194,7 +194,7 @@ class RoundsTest {
 
         rounds.beginAbove(1_000);
 
-        assertThat(place(rounds, 2)).containsExactly("1001:0 2", "1001:1 2");
+        assertThat(place(rounds, 2)).containsExactly("1:1 marker 3", "1001:0 2", "1001:1 2");
     }
 
     @Test
