@@ -22,7 +22,7 @@ public final class Distributor implements Runnable, AutoCloseable {
     public enum Key {
         /** The same sender. */
         SOURCE,
-        /** The same picture: sender and time stamp of an RTP header, which has 12 bytes; else the same sender. */
+        /** The same picture: time stamp and SSRC of an RTP header, which has 12 bytes; of what is shorter the same sender. */
         PICTURE
     }
 
@@ -92,7 +92,7 @@ public final class Distributor implements Runnable, AutoCloseable {
             int end = batch.end(message);
             int at = batch.start(message);
             int segment = Math.max(1, batch.segmentBytes(message));
-            long source = batch.addressHigh(message) * 31 + batch.addressLow(message) * 31 + batch.port(message);
+            long source = (batch.addressHigh(message) * 31 + batch.addressLow(message)) * 31 + batch.port(message);
             do {
                 int length = Math.min(segment, end - at);
                 count++;
