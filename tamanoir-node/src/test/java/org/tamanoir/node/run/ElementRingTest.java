@@ -52,7 +52,11 @@ class ElementRingTest {
     private DatagramSocket sink;
     private Aggregator aggregator;
     private CompletableFuture<Void> aggregating;
+
+    @SuppressWarnings("NullAway.Init") // each test distributes first
     private CompletableFuture<Integer> distributing;
+
+    @SuppressWarnings("NullAway.Init")
     private InetSocketAddress distributor;
 
     @BeforeEach
@@ -172,6 +176,22 @@ class ElementRingTest {
 
     private static List<Integer> numbers(int from, int to) {
         return IntStream.range(from, to).boxed().toList();
+    }
+
+    @Test
+    void allNodesGetPacketsAndStayInTheRing() throws Exception {
+        distribute(600);
+        assertThat(cross(0, 600)).containsExactlyInAnyOrderElementsOf(numbers(0, 600));
+
+        JsonNode units = report().get("units");
+        for (int unit = 0; unit < UNITS; unit++) {
+            assertThat(units.get(unit).get("packets").asLong()).isPositive();
+        }
+        for (LiveNode node : nodes) {
+            eventually()
+                    .until(() ->
+                            node.get("/v1/element").get("members").toString().equals("[0,1,2]"));
+        }
     }
 
     @Test
