@@ -2,9 +2,9 @@ package org.tamanoir.node.element;
 
 import java.io.IOException;
 import java.util.Collection;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.element.Distributor;
@@ -28,26 +28,40 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
     private static final long POLL_NS = 10_000_000;
     /** Rounds that are left out above one that another distributor may have given. */
     private static final long RESTART_ROUNDS = 1_000;
+    /**
+     * How far rounds of another distributor may be ahead; they begin at the time in µs, so that is a clock 12 days fast.
+     * Who can send to a unit can have it report any round: one farther ahead was made up.
+     */
+    private static final long MAX_ROUNDS_AHEAD = 1L << 40;
     /** Packets that a unit's link holds. */
     private static final int QUEUE_PACKETS = 500;
-    /** Steps in which a weight follows what waits; weights are that many times what was asked for, 1,000 at most. */
+    /** Steps in which a weight follows what waits; weights are that many times what was asked for, where they may. */
     private static final int STEPS = 16;
 
     private static final int MAX_WEIGHT = 1_000;
 
+    /**
+     * A unit that gets packets.
+     *
+     * @param round the last one without it
+     * @param packets for it before that
+     */
+    private record Joined(long round, long packets) {}
+
     private final @Nullable RingWatch watch;
     private final Collection<Unit> units;
     private final boolean adapts;
-    private final Set<Integer> in = new HashSet<>();
+    private final int largestWeight;
+    private final Map<Integer, Joined> in = new HashMap<>();
     private List<Integer> known = List.of();
     private long nextLookNs = System.nanoTime();
-    private long firstRound;
     private long pathLost;
 
     RingPart(@Nullable RingWatch watch, Collection<Unit> units, boolean adapts) {
         this.watch = watch;
         this.units = units;
         this.adapts = adapts;
+        this.largestWeight = units.stream().mapToInt(Unit::weight).max().orElse(0);
     }
 
     /** Leaves all units out until the ring has them; waits for their first word, bounded. */
@@ -65,7 +79,6 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
                     + PATIENCE_NS / 1_000_000_000 + " s; the others get packets once they do");
         }
         update(sprayer);
-        firstRound = sprayer.round() + 1;
     }
 
     @Override
@@ -80,44 +93,68 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
             boolean leaves = report != null && report.leaving();
             if (report != null && known.contains(unit.path()) && !leaves) {
                 join(sprayer, unit, report);
-            } else if (in.remove(unit.path())) {
-                if (leaves) {
-                    sprayer.leave(unit.path());
-                } else {
-                    sprayer.remove(unit.path());
-                    pathLost += lost(sprayer, unit, report);
-                }
+                continue;
+            }
+            Joined joined = in.remove(unit.path());
+            if (joined != null && leaves) {
+                sprayer.leave(unit.path());
+            } else if (joined != null) {
+                sprayer.remove(unit.path());
+                pathLost += lost(
+                        sprayer.packets(unit.path()) - joined.packets(),
+                        joined.round(),
+                        sprayer.round(),
+                        report == null ? 0 : report.round());
             }
         }
     }
 
     private void join(Sprayer sprayer, Unit unit, RingWatch.Unit report) {
-        if (in.add(unit.path())) {
-            if (report.round() > sprayer.round()) {
+        boolean isNew = !in.containsKey(unit.path());
+        if (isNew) {
+            if (isAhead(report.round(), sprayer.round())) {
                 sprayer.beginAbove(report.round() + RESTART_ROUNDS);
             }
-            sprayer.weight(unit.path(), weight(unit, report));
-        } else if (adapts) {
-            sprayer.weight(unit.path(), weight(unit, report));
+            in.put(unit.path(), new Joined(sprayer.round(), sprayer.packets(unit.path())));
+        }
+        if (isNew || adapts) {
+            sprayer.weight(unit.path(), adapts ? weight(unit.weight(), largestWeight, report.queued()) : unit.weight());
         }
     }
 
-    private int weight(Unit unit, RingWatch.Unit report) {
-        if (!adapts || unit.weight() == 0) {
-            return unit.weight();
+    /** Returns whether a round that a unit reports, unsigned, is one of another distributor, above the own ones. */
+    static boolean isAhead(long reported, long own) {
+        return reported > own && reported - own <= MAX_ROUNDS_AHEAD;
+    }
+
+    /**
+     * Returns a unit's weight, in proportion to those that were asked for, the less the more packets wait in it.
+     *
+     * @param asked its own, 0 to 1,000
+     * @param largest of all units
+     */
+    static int weight(int asked, int largest, int queued) {
+        if (asked == 0) {
+            return 0;
         }
-        int room = Math.max(0, QUEUE_PACKETS - report.queued());
+        int room = Math.max(0, QUEUE_PACKETS - queued);
         int steps = Math.max(1, STEPS * room / QUEUE_PACKETS);
-        return Math.min(MAX_WEIGHT, unit.weight() * steps);
+        int full = Math.min(MAX_WEIGHT, largest * STEPS);
+        return Math.max(1, asked * steps * full / (largest * STEPS));
     }
 
-    /** Returns the packets of rounds that a unit got and did not confirm, by what it got a round on the average. */
-    private long lost(Sprayer sprayer, Unit unit, RingWatch.@Nullable Unit report) {
-        long packets = sprayer.packets(unit.path());
-        long rounds = Math.max(1, sprayer.round() - firstRound + 1);
-        long confirmed = report == null ? firstRound - 1 : Math.max(report.round(), firstRound - 1);
-        long unconfirmed = Math.max(0, sprayer.round() - confirmed);
-        return Math.min(packets, unconfirmed * ((packets + rounds - 1) / rounds));
+    /**
+     * Returns how many of a unit's packets are of rounds that it has not confirmed, by what it got a round on the average.
+     *
+     * @param packets for it
+     * @param joined the last round before them
+     * @param last the last round
+     * @param confirmed by the unit, unsigned
+     */
+    static long lost(long packets, long joined, long last, long confirmed) {
+        long rounds = Math.max(1, last - joined);
+        long kept = Long.compareUnsigned(confirmed, last) > 0 ? last : Math.max(confirmed, joined);
+        return Math.min(packets, (last - kept) * ((packets + rounds - 1) / rounds));
     }
 
     /** Returns the packets that were lost with units. */

@@ -1,0 +1,55 @@
+package org.tamanoir.node.element;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RingPartTest {
+    private static final long NOW = 1_700_000_000_000_000L;
+
+    @ParameterizedTest
+    @CsvSource({"1, 1, 16", "62, 62, 992", "500, 1000, 500", "1000, 1000, 1000", "63, 630, 100", "1, 1000, 1", "0, 7, 0"
+    })
+    void weightsOfEmptyUnitsKeepTheirProportion(int asked, int largest, int weight) {
+        assertThat(RingPart.weight(asked, largest, 0)).isEqualTo(weight);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1000", "250, 500", "500, 62", "9000, 62"})
+    void aUnitGetsTheLessTheMoreWaitsInIt(int queued, int weight) {
+        assertThat(RingPart.weight(1_000, 1_000, queued)).isEqualTo(weight);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "30, 100, 110, 100, 30", // nothing is confirmed of what it got
+        "30, 100, 110, 104, 18",
+        "30, 100, 110, 110, 0",
+        "30, 100, 110, 5, 30", // it has confirmed nothing since it joined
+        "0, 100, 110, 5, 0",
+        "4, 100, 110, 100, 4", // less than one in a round
+        "7, 100, 100, 5, 0",
+    })
+    void packetsOfRoundsThatAUnitDidNotConfirmAreLost(long packets, long joined, long last, long confirmed, long lost) {
+        assertThat(RingPart.lost(packets, NOW + joined, NOW + last, confirmed == 5 ? 5 : NOW + confirmed))
+                .isEqualTo(lost);
+    }
+
+    @Test
+    void aRoundAboveAllThatWereGivenConfirmsThese() {
+        assertThat(RingPart.lost(30, NOW, NOW + 10, -1)).isZero();
+    }
+
+    @Test
+    void roundsOfAnotherDistributorAreFollowedAndMadeUpOnesAreNot() {
+        assertThat(RingPart.isAhead(NOW + 1, NOW)).isTrue();
+        assertThat(RingPart.isAhead(NOW + 1_000_000_000_000L, NOW)).isTrue();
+        assertThat(RingPart.isAhead(NOW, NOW)).isFalse();
+        assertThat(RingPart.isAhead(5, NOW)).isFalse();
+        assertThat(RingPart.isAhead(1L << 62, NOW)).isFalse();
+        assertThat(RingPart.isAhead(Long.MAX_VALUE, NOW)).isFalse();
+        assertThat(RingPart.isAhead(-1, NOW)).isFalse();
+    }
+}
