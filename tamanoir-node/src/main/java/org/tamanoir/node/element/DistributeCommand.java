@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.cluster.element.Distribution;
 import org.tamanoir.cluster.element.Distributor;
 import org.tamanoir.cluster.element.Sprayer;
@@ -149,7 +150,6 @@ public final class DistributeCommand implements Callable<Integer> {
                 sprayer.sentPackets(),
                 sprayer.sentBytes(),
                 dropped,
-                0,
                 sprayer.round(),
                 seconds,
                 Rates.perSecond(distributor.packets(), seconds),
@@ -174,8 +174,8 @@ public final class DistributeCommand implements Callable<Integer> {
                     + Rates.count(unit.packets()) + " packets");
         }
         if (report.pathLost() > 0) {
-            output.line(Rates.count(report.pathLost())
-                    + " packets were lost with units, PATH_LOST, as far as the ring tells");
+            output.line(Rates.count(report.pathLost()) + " packets were lost with units, " + DropReason.PATH_LOST
+                    + ", as far as the ring tells");
         }
         if (!report.lastError().isEmpty()) {
             output.message("distribute: " + report.lastError());

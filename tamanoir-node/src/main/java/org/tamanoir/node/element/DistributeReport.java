@@ -4,13 +4,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What {@code distribute} has done: in + made = out + dropped + held.
+ * What {@code distribute} has done: in + made = out + dropped; nothing is held, as a batch has left when the next is read.
  *
  * @param inBytes of datagrams
  * @param made markers
  * @param outBytes of packets and markers
  * @param dropped by reasons that there were
- * @param held nothing: a batch has left when the next one is read
  * @param round of the last packet
  * @param pathLost packets that left for units which died with them, as far as the ring tells: part of out
  */
@@ -21,7 +20,6 @@ record DistributeReport(
         long out,
         long outBytes,
         Map<String, Long> dropped,
-        long held,
         long round,
         double seconds,
         double packetsPerSecond,
