@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -334,6 +336,26 @@ class ConfigFileTest {
                         "f:1: element.units: links with the discipline fct: there are 0, must be 1, over which processed"
                                 + " packets leave; see qos.links",
                         "f:1: element.idle-max: idle-max 1ms: must be hold-max, 2ms, or more");
+    }
+
+    @Test
+    void eachPartyOfARingHasAnAddressOfItsOwn() {
+        String twice = "f:1: element.units: a control address stands twice among those of units and distributor; give"
+                + " each one its own";
+        assertThat(problems("element: {unit: 0, units: [127.0.0.1, 127.0.0.1]}"))
+                .contains(twice);
+        assertThat(problems("element: {unit: 0, units: [127.0.0.1], distributor: 127.0.0.1}"))
+                .contains(twice);
+        assertThat(problems("element: {unit: 0, units: [127.0.0.1], distributor: 127.0.0.2}"))
+                .doesNotContain(twice);
+    }
+
+    @Test
+    void aRingHasNotMoreThan64Units() {
+        String units =
+                IntStream.range(0, 65).mapToObj(i -> "127.0.0.1:" + (5_000 + i)).collect(Collectors.joining(", "));
+        assertThat(problems("element: {unit: 0, units: [\"" + units.replace(", ", "\", \"") + "\"]}"))
+                .contains("f:1: element.units: 65 units: a ring has 64 at most; list fewer");
     }
 
     @Test

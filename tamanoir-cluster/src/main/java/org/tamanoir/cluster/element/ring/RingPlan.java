@@ -18,7 +18,8 @@ public record RingPlan(List<Integer> units, boolean distributor, long idleMaxNs,
     /** The distributor's number among the parties. */
     public static final int DISTRIBUTOR = 0xFFFF;
 
-    static final int MAX_UNITS = 64;
+    /** Units that a ring may have. */
+    public static final int MAX_UNITS = 64;
     private static final int MAX_UNIT = 254;
 
     public RingPlan {
