@@ -23,6 +23,8 @@ class ArchitectureTest {
             .definedBy("org.tamanoir.node.demo..")
             .layer("director")
             .definedBy("org.tamanoir.node.director..")
+            .layer("element")
+            .definedBy("org.tamanoir.node.element..")
             .layer("reflect")
             .definedBy("org.tamanoir.node.reflect..")
             .layer("ctl")
@@ -45,6 +47,8 @@ class ArchitectureTest {
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("director")
             .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("element")
+            .mayOnlyBeAccessedByLayers("main")
             .whereLayer("reflect")
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("author")
@@ -54,11 +58,12 @@ class ArchitectureTest {
             .whereLayer("run")
             .mayOnlyBeAccessedByLayers("main", "demo")
             .whereLayer("load")
-            .mayOnlyBeAccessedByLayers("main", "demo")
+            .mayOnlyBeAccessedByLayers("main", "demo", "element")
             .whereLayer("admin")
             .mayOnlyBeAccessedByLayers("run", "director", "reflect")
             .whereLayer("config")
-            .mayOnlyBeAccessedByLayers("admin", "run", "ctl", "load", "author", "director", "reflect", "demo");
+            .mayOnlyBeAccessedByLayers(
+                    "admin", "run", "ctl", "load", "author", "director", "reflect", "demo", "element");
 
     @ArchTest
     static final ArchRule aClusterStandsOnItsTable = layeredArchitecture()
