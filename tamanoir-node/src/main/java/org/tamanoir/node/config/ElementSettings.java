@@ -3,11 +3,9 @@ package org.tamanoir.node.config;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.element.FctSettings;
 import org.tamanoir.cluster.element.ring.RingPlan;
@@ -71,18 +69,14 @@ final class ElementSettings {
                     (unit == null ? "no unit is this node's" : "unit " + unit + " is none of them")
                             + "; give element.unit, 0 to " + (units - 1));
         }
-        List<InetSocketAddress> parties = new ArrayList<>(values.get(NodeSettings.UNITS));
-        InetSocketAddress distributor = values.find(NodeSettings.DISTRIBUTOR);
-        if (distributor != null) {
-            parties.add(distributor);
-        }
         if (units > RingPlan.MAX_UNITS) {
             problems.add(where, units + " units: a ring has " + RingPlan.MAX_UNITS + " at most; list fewer");
         }
-        if (Set.copyOf(parties).size() < parties.size()) {
+        InetSocketAddress distributor = values.find(NodeSettings.DISTRIBUTOR);
+        if (distributor != null && values.get(NodeSettings.UNITS).contains(distributor)) {
             problems.add(
-                    where,
-                    "a control address stands twice among those of units and distributor; give each one its own");
+                    values.where(NodeSettings.DISTRIBUTOR),
+                    "distributor " + Endpoint.toString(distributor) + " is one of the units; give it its own address");
         }
         if (values.find(NodeSettings.RING_KEY) == null) {
             problems.add(where, "units know each other by a key; name its file with element.key-file");

@@ -339,15 +339,13 @@ class ConfigFileTest {
     }
 
     @Test
-    void eachPartyOfARingHasAnAddressOfItsOwn() {
-        String twice = "f:1: element.units: a control address stands twice among those of units and distributor; give"
-                + " each one its own";
-        assertThat(problems("element: {unit: 0, units: [127.0.0.1, 127.0.0.1]}"))
-                .contains(twice);
+    void aDistributorHasAnAddressOfItsOwn() {
+        String error =
+                "f:1: element.distributor: distributor 127.0.0.1:3328 is one of the units; give it its own address";
         assertThat(problems("element: {unit: 0, units: [127.0.0.1], distributor: 127.0.0.1}"))
-                .contains(twice);
+                .contains(error);
         assertThat(problems("element: {unit: 0, units: [127.0.0.1], distributor: 127.0.0.2}"))
-                .doesNotContain(twice);
+                .doesNotContain(error);
     }
 
     @Test

@@ -20,6 +20,7 @@ public record RingPlan(List<Integer> units, boolean distributor, long idleMaxNs,
 
     /** Units that a ring may have. */
     public static final int MAX_UNITS = 64;
+
     private static final int MAX_UNIT = 254;
 
     public RingPlan {
