@@ -71,6 +71,12 @@ public enum DropReason {
     QUEUE_DELAY,
     /** It exceeded the rate that is allowed (UDP). */
     RATE_EXCEEDED,
+    /** It came after its round had passed in a distributed element that discards what is late (UDP). */
+    LATE,
+    /** The unit of a distributed element that had it is gone. */
+    PATH_LOST,
+    /** The ring of a distributed element ended before it could leave (UDP). */
+    RING_FINISH,
     /** No class fits it, and the discipline keeps none for the rest. */
     UNCLASSIFIED,
     /** Its class got no turn, or no departure, for the stall time-out; a TCP stream is closed. */

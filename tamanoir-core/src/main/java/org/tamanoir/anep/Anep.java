@@ -57,6 +57,15 @@ public final class Anep {
     /** The 14 bits of the option type. */
     public static final int OPTION_TYPE_MASK = 0x3FFF;
 
+    /** Flag of a round: the packet is a marker, which says that its path has none in this round. */
+    public static final int ROUND_EMPTY = 1;
+
+    /** Flag of a round: the packet is the last of its round on its path. */
+    public static final int ROUND_LAST = 2;
+
+    /** Flag of a round: nothing follows on this path, since its unit leaves. */
+    public static final int ROUND_PATH_ENDS = 4;
+
     /** Identifier scheme of options 1 and 2: IPv4, 4 octets. */
     public static final int SCHEME_IPV4 = 1;
 

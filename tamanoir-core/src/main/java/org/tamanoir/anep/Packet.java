@@ -205,6 +205,21 @@ public final class Packet extends HeaderView {
         return has(STREAM) ? buffer.getLong(at(STREAM) + 8) : -1;
     }
 
+    /** Returns the round in a distributed element, unsigned; 0 if the packet has none. */
+    public long round() {
+        return has(ROUND) ? buffer.getLong(at(ROUND) + 4) : 0;
+    }
+
+    /** Returns the path in a distributed element, 0 to 65,535; -1 if the packet has none. */
+    public int pathOfRound() {
+        return has(ROUND) ? buffer.getShort(at(ROUND) + 12) & 0xFFFF : -1;
+    }
+
+    /** Returns the flags of the round: {@link Anep#ROUND_EMPTY} and the others; 0 if the packet has none. */
+    public int roundFlags() {
+        return has(ROUND) ? buffer.get(at(ROUND) + 14) & 0xFF : 0;
+    }
+
     /** Returns the active hops left; 0 when the packet has no budget or leaves it to the first node. */
     public int hopBudget() {
         return has(HOPS) ? buffer.getShort(at(HOPS) + 4) & 0xFFFF : 0;

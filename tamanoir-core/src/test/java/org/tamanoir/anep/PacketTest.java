@@ -95,6 +95,26 @@ class PacketTest {
     }
 
     @Test
+    void tellsTheRoundThatItCameIn() throws Exception {
+        byte[] round = Octets.hex("fedcba9876543210fffe0500");
+        Packet packet =
+                new PacketBuilder().option(Option.ROUND.wireType(), round).build(Octets.text("x"));
+
+        assertThat(packet.round()).isEqualTo(0xfedcba9876543210L);
+        assertThat(packet.pathOfRound()).isEqualTo(65_534);
+        assertThat(packet.roundFlags()).isEqualTo(Anep.ROUND_EMPTY | Anep.ROUND_PATH_ENDS);
+    }
+
+    @Test
+    void hasNoRoundWithoutItsOption() throws Exception {
+        Packet packet = new PacketBuilder().build(Octets.text("x"));
+
+        assertThat(packet.round()).isZero();
+        assertThat(packet.pathOfRound()).isEqualTo(-1);
+        assertThat(packet.roundFlags()).isZero();
+    }
+
+    @Test
     void marksRandomPacketsAndKeepsTheChecksumRight() throws Exception {
         long seed = 322;
         Random random = new Random(seed);

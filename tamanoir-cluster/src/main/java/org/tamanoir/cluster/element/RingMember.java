@@ -10,6 +10,9 @@ public interface RingMember {
     /** The time that was asked for last has passed. */
     void timer();
 
+    /** A packet of this round waits in another unit, which the idle ring's master did not know (WAKE). */
+    void wake(long headRound);
+
     /**
      * Another view of the ring holds from now on.
      *
