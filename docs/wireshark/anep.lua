@@ -44,6 +44,7 @@ local service_names = {
     ["775bdfad00bef18e"] = "org.tamanoir.services.Filter",
     ["fb298ad122ad7123"] = "org.tamanoir.services.Gunzip",
     ["74069533e0ceee42"] = "org.tamanoir.services.Gzip",
+    ["b8040a189d039171"] = "org.tamanoir.services.Impair",
     ["cd5ea5671e5f4c26"] = "org.tamanoir.services.Monitor",
 }
 

@@ -17,6 +17,22 @@ public final class NodeOptions {
     }
 
     /**
+     * Sets the round in a distributed element, the path, 0–65,535, and the flags, 0–255.
+     *
+     * @throws IllegalStateException if the packet has no such option
+     * @throws IllegalArgumentException if path or flags are out of range
+     */
+    public static void setRound(Packet packet, long round, int path, int flags) {
+        HeaderView.require(path, 0xFFFF, "path");
+        HeaderView.require(flags, 0xFF, "flags of a round");
+        packet.optionOffset(Option.ROUND);
+        HeaderView header = packet;
+        header.putInt(HeaderView.ROUND, 0, (int) (round >>> 32));
+        header.putInt(HeaderView.ROUND, 4, (int) round);
+        header.putInt(HeaderView.ROUND, 8, path << 16 | flags << 8);
+    }
+
+    /**
      * Writes this node's code server into the previous-active-node option; an option of neither IPv4's nor IPv6's size
      * is zeroed. Does nothing to a packet without the option.
      */

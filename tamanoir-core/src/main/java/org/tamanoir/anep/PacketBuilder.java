@@ -138,6 +138,21 @@ public final class PacketBuilder {
         return this;
     }
 
+    /**
+     * Private option 5: the packet's round, path 0–65,535 and flags 0–255 in a distributed element, the same in each
+     * packet written; {@link NodeOptions#setRound} sets another.
+     */
+    public PacketBuilder round(long round, int path, int flags) {
+        require(path >= 0 && path <= 0xFFFF, "path", path, "0 to 65535");
+        require(flags >= 0 && flags <= 0xFF, "flags of a round", flags, "0 to 255");
+        open(Option.ROUND)
+                .putLong(round)
+                .putShort((short) path)
+                .put((byte) flags)
+                .put((byte) 0);
+        return this;
+    }
+
     /** Private option 7, 0–65,535; 0 leaves it to the first node. */
     public PacketBuilder hopBudget(int hops) {
         require(hops >= 0 && hops <= 0xFFFF, "hop budget", hops, "0 to 65535");

@@ -260,4 +260,26 @@ class PacketBuilderTest {
                 .isThrownBy(() -> builder.build(Octets.text("")))
                 .withMessageContaining(reason.name());
     }
+
+    @Test
+    void aRoundIsWrittenWithItsPathAndFlagsAndCanBeSetInPlace() {
+        PacketBuilder builder = new PacketBuilder()
+                .round(0x0102_0304_0506_0708L, 9, Anep.ROUND_LAST)
+                .checksum();
+        Packet packet = builder.build(Octets.text("x"));
+        assertThat(packet.round()).isEqualTo(0x0102_0304_0506_0708L);
+        assertThat(packet.pathOfRound()).isEqualTo(9);
+        assertThat(packet.roundFlags()).isEqualTo(Anep.ROUND_LAST);
+
+        NodeOptions.setRound(packet, -2, 65_535, 255);
+
+        Packet again = new Packet();
+        assertThat(again.parse(packet.buffer(), packet.offset(), packet.length()))
+                .isNull();
+        assertThat(again.round()).isEqualTo(-2);
+        assertThat(again.pathOfRound()).isEqualTo(65_535);
+        assertThat(again.roundFlags()).isEqualTo(255);
+        assertThatIllegalArgumentException().isThrownBy(() -> NodeOptions.setRound(packet, 1, 65_536, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.round(1, 0, 256));
+    }
 }

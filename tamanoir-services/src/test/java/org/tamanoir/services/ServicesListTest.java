@@ -10,6 +10,7 @@ class ServicesListTest {
     @Test
     void theServiceLoaderFindsEveryService() {
         assertThat(ServiceLoader.load(Service.class).stream().map(ServiceLoader.Provider::type))
-                .containsExactlyInAnyOrder(Echo.class, Filter.class, Gunzip.class, Gzip.class, Monitor.class);
+                .containsExactlyInAnyOrder(
+                        Echo.class, Filter.class, Gunzip.class, Gzip.class, Impair.class, Monitor.class);
     }
 }

@@ -1,0 +1,144 @@
+package org.tamanoir.cluster.element;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSocket;
+import org.tamanoir.transport.UdpSockets;
+
+/**
+ * The distribution unit: takes plain datagrams in and sprays them over units.
+ *
+ * <p>in + markers = out + refused by the system + too long + without a unit.
+ *
+ * <p>Thread contract: {@link #run} on one thread; {@link #stop} and counts from any, of which all but those of the sprayer
+ * are exact once {@link #run} has returned.
+ */
+public final class Distributor implements Runnable, AutoCloseable {
+    /** What makes datagrams need each other, where keys are sticky. */
+    public enum Key {
+        /** The same sender. */
+        SOURCE,
+        /** The same picture: sender and time stamp of an RTP header, which has 12 bytes; else the same sender. */
+        PICTURE
+    }
+
+    private static final int RTP_HEADER_BYTES = 12;
+    private static final int RTP_TIMESTAMP = 4;
+
+    private final UdpSocket socket;
+    private final Sprayer sprayer;
+    private final Key key;
+    private final BatchReader reader;
+    private volatile long packets;
+    private volatile long bytes;
+    private long tooLong;
+    private long withoutUnit;
+
+    /**
+     * Binds a socket.
+     *
+     * @param sprayer is this one's from now on, and closed with it
+     * @throws IOException in one line, if the address cannot be had
+     */
+    public Distributor(InetSocketAddress listen, TransportKind kind, Sprayer sprayer, Key key) throws IOException {
+        this.socket = UdpSockets.bind(kind, listen);
+        this.sprayer = sprayer;
+        this.key = key;
+        this.reader = new BatchReader(socket, new BatchReader.Handler() {
+            @Override
+            public void take(UdpBatch batch, int messages) {
+                spray(batch, messages);
+            }
+
+            @Override
+            public long idle() {
+                return Long.MAX_VALUE;
+            }
+        });
+    }
+
+    @Override
+    public void run() {
+        reader.run();
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    private void spray(UdpBatch batch, int messages) {
+        ByteBuffer memory = batch.buffer();
+        int largest = sprayer.maxDatagramBytes();
+        long count = 0;
+        long sum = 0;
+        for (int message = 0; message < messages; message++) {
+            int end = batch.end(message);
+            int at = batch.start(message);
+            int segment = Math.max(1, batch.segmentBytes(message));
+            long source = batch.addressHigh(message) * 31 + batch.addressLow(message) * 31 + batch.port(message);
+            do {
+                int length = Math.min(segment, end - at);
+                count++;
+                sum += length;
+                if (length > largest) {
+                    tooLong++;
+                } else if (!sprayer.spray(memory, at, length, keyOf(source, memory, at, length))) {
+                    withoutUnit++;
+                }
+                at += segment;
+            } while (at < end);
+        }
+        sprayer.flush();
+        packets += count;
+        bytes += sum;
+    }
+
+    private long keyOf(long source, ByteBuffer memory, int at, int length) {
+        return key == Key.PICTURE && length >= RTP_HEADER_BYTES
+                ? memory.getLong(at + RTP_TIMESTAMP) // time stamp, and SSRC behind it
+                : source;
+    }
+
+    /** Has {@link #run} return, once it has sent what has come. */
+    public void stop() {
+        reader.stop();
+    }
+
+    /** Returns why {@link #run} returned before it was to; null when it did not. */
+    public @Nullable String failure() {
+        return reader.failure();
+    }
+
+    /** Returns where it listens, with the real port. */
+    public InetSocketAddress address() {
+        return socket.localAddress();
+    }
+
+    /** Returns the datagrams that came. */
+    public long packets() {
+        return packets;
+    }
+
+    /** Returns the bytes of those. */
+    public long bytes() {
+        return bytes;
+    }
+
+    /** Returns the datagrams that were dropped because they do not fit a packet. */
+    public long tooLong() {
+        return tooLong;
+    }
+
+    /** Returns the datagrams that were dropped because no unit took packets. */
+    public long withoutUnit() {
+        return withoutUnit;
+    }
+
+    /** Frees the sockets; after {@link #run}. */
+    @Override
+    public void close() {
+        socket.close();
+        sprayer.close();
+    }
+}

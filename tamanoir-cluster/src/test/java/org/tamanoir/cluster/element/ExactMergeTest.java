@@ -1,0 +1,367 @@
+package org.tamanoir.cluster.element;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.cluster.element.ExactMerge.Ending;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class ExactMergeTest {
+    private static final long DEADLINE = 1_000;
+    private static final int DEPTH = 8;
+
+    /** A merge of packets that are numbered as they are offered, with what became of each. */
+    private static final class Trial implements ExactMerge.Output {
+        final List<Integer> emitted = new ArrayList<>();
+        final Map<Ending, Integer> drops = new EnumMap<>(Ending.class);
+        final List<Integer> ended = new ArrayList<>();
+        final ExactMerge merge;
+        long now;
+        int next;
+
+        Trial(int paths, int depth) {
+            merge = new ExactMerge(paths, depth, DEADLINE, this);
+        }
+
+        Trial offer(int path, long... rounds) {
+            for (long round : rounds) {
+                merge.offer(path, round, 0, next++, now);
+            }
+            return this;
+        }
+
+        Trial marker(int path, long round, int flags) {
+            merge.offer(path, round, Anep.ROUND_EMPTY | flags, next++, now);
+            return this;
+        }
+
+        /** Lets the deadline pass of what is waited for. */
+        Trial pass() {
+            now += DEADLINE;
+            merge.expire(now);
+            return this;
+        }
+
+        Trial passAll() {
+            while (merge.held() > 0) {
+                pass();
+            }
+            return this;
+        }
+
+        @Override
+        public void emit(int packet) {
+            emitted.add(packet);
+            ended.add(packet);
+        }
+
+        @Override
+        public void drop(int packet, Ending ending) {
+            drops.merge(ending, 1, Integer::sum);
+            ended.add(packet);
+        }
+    }
+
+    static Stream<String> scenarios() {
+        return Vectors.read("exact.json").get("scenarios").valueStream().map(JsonNode::toString);
+    }
+
+    @ParameterizedTest
+    @MethodSource("scenarios")
+    void emitsAsTheVectorsSay(String text) {
+        JsonNode scenario = JsonMapper.shared().readTree(text);
+        Trial trial = new Trial(scenario.get("n").asInt(), DEPTH);
+        List<List<Integer>> emits = new ArrayList<>();
+        List<Integer> sequences = new ArrayList<>();
+        for (JsonNode item : scenario.get("items")) {
+            int before = trial.emitted.size();
+            boolean isMarker = item.get(2).isNull();
+            sequences.add(isMarker ? null : item.get(2).asInt());
+            int path = item.get(0).asInt();
+            long round = item.get(1).asLong();
+            if (isMarker) {
+                trial.marker(path, round, 0);
+            } else {
+                trial.offer(path, round);
+            }
+            emits.add(sequences(trial, before, sequences));
+        }
+        int before = trial.emitted.size();
+        trial.passAll();
+        emits.add(sequences(trial, before, sequences));
+
+        assertThat(emits.toString()).as(scenario.get("why").asString()).isEqualTo(lists(scenario.get("emits")));
+        assertThat(sequences(trial, 0, sequences).toString()).isEqualTo(list(scenario.get("order")));
+        Map<String, Long> counts = new TreeMap<>();
+        trial.drops.forEach((ending, count) -> counts.put(ending.name(), (long) count));
+        counts.put("GAP", trial.merge.gaps());
+        counts.put("TIMEOUT", trial.merge.timeouts());
+        counts.values().removeIf(count -> count == 0);
+        Map<String, Long> expected = new TreeMap<>();
+        scenario.get("counts")
+                .properties()
+                .forEach(entry -> expected.put(entry.getKey(), entry.getValue().asLong()));
+        assertThat(counts).isEqualTo(expected);
+    }
+
+    private static List<Integer> sequences(Trial trial, int from, List<Integer> sequences) {
+        return trial.emitted.subList(from, trial.emitted.size()).stream()
+                .map(sequences::get)
+                .toList();
+    }
+
+    private static String list(JsonNode numbers) {
+        return numbers.valueStream().map(JsonNode::asInt).toList().toString();
+    }
+
+    private static String lists(JsonNode lists) {
+        return lists.valueStream().map(ExactMergeTest::list).toList().toString();
+    }
+
+    @Test
+    void aStreamThatPausesMissesNoDeadline() {
+        Trial trial = new Trial(3, DEPTH).offer(0, 1).offer(1, 1);
+
+        trial.pass().pass().offer(2, 1).offer(0, 2);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 3);
+        assertThat(trial.merge.timeouts()).isZero();
+    }
+
+    @Test
+    void aPathThatIsSilentForThreeDeadlinesIsNotWaitedFor() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1, 2, 3, 4, 5);
+        assertThat(trial.emitted).containsExactly(0);
+
+        trial.pass().pass();
+        assertThat(trial.emitted).containsExactly(0, 1, 2);
+
+        trial.pass();
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 3, 4);
+        trial.offer(0, 6, 7);
+        assertThat(trial.emitted).hasSize(7);
+        assertThat(trial.merge.timeouts()).isEqualTo(3);
+    }
+
+    @Test
+    void aPathThatComesBackInTimeIsWaitedForAgain() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1, 2, 3, 4).pass().pass().pass();
+
+        trial.offer(1, 6).offer(0, 5, 6, 7);
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 3, 5, 6, 4, 7);
+
+        trial.offer(1, 7);
+        assertThat(trial.emitted).endsWith(4, 7, 8);
+        assertThat(trial.merge.gaps()).isZero();
+    }
+
+    @Test
+    void aPathThatComesBackLateIsWaitedForOnceMore() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1, 2, 3, 4).pass().pass().pass();
+
+        trial.offer(1, 3).offer(0, 5, 6).offer(1, 5, 6);
+
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 1));
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 3, 5, 7, 6, 8);
+    }
+
+    /** Each late packet would else cost a deadline. */
+    @Test
+    void aPathThatStaysLateIsWaitedForLessAndLess() {
+        Trial trial = new Trial(2, DEPTH);
+        trial.offer(0, 1, 2, 3).pass().pass().pass();
+        for (long round = 4; round < 1_000; round++) {
+            trial.offer(0, round).passAll().offer(1, round - 3);
+        }
+
+        assertThat(trial.merge.timeouts()).isEqualTo(3 + 9); // after 1, 2, 4 … 256 late packets
+    }
+
+    @Test
+    void aPathThatEndsIsNotWaitedFor() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+
+        trial.marker(1, 2, Anep.ROUND_PATH_ENDS).offer(0, 2, 3, 4);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 3, 4, 5);
+        assertThat(trial.merge.held()).isZero();
+    }
+
+    @Test
+    void aFullQueueCostsThePathThatLagsAndNoOther() {
+        Trial trial = new Trial(2, 4).offer(0, 1, 2, 3, 4, 5, 6, 7, 8);
+
+        trial.offer(1, 1, 2, 3, 4, 5, 6, 7, 8);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 3));
+        assertThat(trial.merge.overflows()).isEqualTo(3);
+    }
+
+    @Test
+    void aSecondCopyIsDropped() {
+        Trial trial = new Trial(2, DEPTH).offer(1, 1, 2, 1, 2, 1).offer(0, 1, 1, 2);
+
+        assertThat(trial.emitted).containsExactly(5, 0, 7, 1);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 4));
+    }
+
+    @Test
+    void aPathThatIsReorderedWhileItWaitsIsSorted() {
+        Trial trial = new Trial(2, DEPTH).offer(1, 4, 2, 3, 1).offer(0, 1, 2, 3, 4);
+
+        assertThat(trial.emitted).containsExactly(4, 3, 5, 1, 6, 2, 7, 0);
+        assertThat(trial.merge.gaps()).isZero();
+    }
+
+    @Test
+    void manyRoundsThatAreLostOnAllPathsAreSkippedAtOnceAndCounted() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+
+        trial.offer(0, 60_000).offer(1, 60_000);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 3);
+        assertThat(trial.merge.gaps()).isEqualTo(2 * 59_998);
+    }
+
+    @Test
+    void aForgedRoundFarAwayDisturbsNothing() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+
+        trial.offer(0, 1L << 62).offer(0, 2).offer(1, 1L << 60).offer(1, 2);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 3, 5);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.FAR, 2));
+    }
+
+    @Test
+    void aDistributorThatStartsAnewFarAwayIsFollowed() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1_000_000, 1_000_001).offer(1, 1_000_000, 1_000_001);
+
+        for (long round = 1; round <= 10; round++) {
+            trial.offer(0, round).offer(1, round);
+        }
+
+        assertThat(trial.merge.restarts()).isEqualTo(1);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.FAR, 4));
+        assertThat(trial.emitted).hasSize(4 + 20 - 4).endsWith(22, 23);
+    }
+
+    @Test
+    void whatWaitsLeavesInOrderAtTheEnd() {
+        Trial trial = new Trial(3, DEPTH).offer(2, 1, 2, 5).offer(1, 4, 5);
+
+        trial.merge.drain();
+
+        assertThat(trial.emitted).containsExactly(0, 1, 3, 4, 2);
+        assertThat(trial.merge.held()).isZero();
+    }
+
+    /** Paths that keep their order and lose nothing, each behind by what the queues hold. */
+    @Test
+    void withoutLossEveryPacketComesOutInOrder() {
+        for (long seed = 0; seed < 300; seed++) {
+            Random random = new Random(seed);
+            int paths = 1 + random.nextInt(6);
+            int depth = 1 + random.nextInt(20);
+            Trial trial = new Trial(paths, depth);
+            long first = random.nextBoolean() ? 1 : 1_000_000_000L;
+            List<Integer> wanted = new ArrayList<>();
+            int[] sent = new int[paths];
+            int rounds = 200;
+            int[] packets = new int[paths * rounds];
+            while (trial.next < packets.length) {
+                int path = random.nextInt(paths);
+                int least = Arrays.stream(sent).min().orElseThrow();
+                if (sent[path] < Math.min(rounds, least + depth)) {
+                    packets[sent[path] * paths + path] = trial.next;
+                    trial.offer(path, first + sent[path]++);
+                }
+            }
+            for (int packet : packets) {
+                wanted.add(packet);
+            }
+
+            assertThat(trial.emitted).as("seed %d", seed).isEqualTo(wanted);
+            assertThat(trial.merge.gaps() + trial.merge.timeouts() + trial.merge.overflows())
+                    .as("seed %d", seed)
+                    .isZero();
+        }
+    }
+
+    @Test
+    void whateverComesLeavesInOrderAndEachPacketEndsOnce() {
+        for (long seed = 0; seed < 2_000; seed++) {
+            Random random = new Random(seed);
+            int paths = 1 + random.nextInt(5);
+            Trial trial = new Trial(paths, 1 + random.nextInt(12));
+            List<Long> places = new ArrayList<>();
+            long round = 1;
+            for (int i = 0; i < 400; i++) {
+                round = random.nextInt(100) == 0
+                        ? 1 + random.nextInt(200_000)
+                        : Math.max(1, round + random.nextInt(9) - 3);
+                int path = random.nextInt(paths);
+                places.add(round * Rounds.MAX_PATHS + path);
+                if (random.nextInt(6) == 0) {
+                    trial.marker(path, round, random.nextInt(50) == 0 ? Anep.ROUND_PATH_ENDS : 0);
+                } else {
+                    trial.offer(path, round);
+                }
+                if (random.nextInt(20) == 0) {
+                    trial.pass();
+                }
+            }
+            long restarts = trial.merge.restarts();
+            trial.merge.drain();
+
+            List<Long> left = trial.emitted.stream().map(places::get).toList();
+            long stepsBack = LongStream.range(1, left.size())
+                    .filter(i -> left.get((int) i) <= left.get((int) i - 1))
+                    .count();
+            assertThat(stepsBack).as("seed %d", seed).isLessThanOrEqualTo(restarts);
+            assertThat(trial.ended).as("seed %d", seed).hasSize(400).doesNotHaveDuplicates();
+            assertThat(trial.merge.held()).as("seed %d", seed).isZero();
+        }
+    }
+
+    /** Packets of a path that loses some: what is lost costs no deadline, as soon as the path shows a later round. */
+    @Test
+    void lostPacketsAreGapsWhereTheirPathGoesOn() {
+        for (long seed = 0; seed < 200; seed++) {
+            Random random = new Random(seed);
+            Trial trial = new Trial(3, 64);
+            int lost = 0;
+            Queue<Integer> wanted = new ArrayDeque<>();
+            for (long round = 1; round <= 100; round++) {
+                for (int path = 0; path < 3; path++) {
+                    if (round < 100 && round > 1 && random.nextInt(10) == 0) {
+                        lost++;
+                    } else {
+                        wanted.add(trial.next);
+                        trial.offer(path, round);
+                    }
+                }
+            }
+
+            assertThat(trial.emitted).as("seed %d", seed).containsExactlyElementsOf(wanted);
+            assertThat(trial.merge.gaps()).as("seed %d", seed).isEqualTo(lost);
+            assertThat(trial.merge.timeouts()).as("seed %d", seed).isZero();
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package org.tamanoir.cluster.element;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.anep.Anep;
+
+class RoundsTest {
+    private final List<String> sent = new ArrayList<>();
+
+    private Rounds rounds(Distribution distribution, int size, int... weights) {
+        Rounds rounds = new Rounds(
+                distribution,
+                size,
+                Rounds.MAX_PATHS,
+                1,
+                (path, round, flags) -> sent.add("%d:%d marker %d".formatted(round, path, flags)));
+        for (int path = 0; path < weights.length; path++) {
+            rounds.weight(path, weights[path]);
+        }
+        return rounds;
+    }
+
+    /** Places packets, and returns them and markers as round:path, with flags that are not 0. */
+    private List<String> place(Rounds rounds, int packets) {
+        for (int i = 0; i < packets; i++) {
+            int path = rounds.next(0);
+            sent.add("%d:%d%s".formatted(rounds.round(), path, rounds.flags() == 0 ? "" : " " + rounds.flags()));
+        }
+        List<String> placed = List.copyOf(sent);
+        sent.clear();
+        return placed;
+    }
+
+    @Test
+    void roundRobinGivesEachPathOnePacketARound() {
+        assertThat(place(rounds(Distribution.ROUND_ROBIN, 9, 1, 5, 1), 7))
+                .containsExactly("1:0 2", "1:1 2", "1:2 2", "2:0 2", "2:1 2", "2:2 2", "3:0 2");
+    }
+
+    @Test
+    void weightedRoundsAreSmoothAndMarkTheLastOfEachPath() {
+        assertThat(place(rounds(Distribution.WEIGHTED, 7, 5, 1, 1), 8))
+                .containsExactly("1:0", "1:0", "1:1 2", "1:0", "1:2 2", "1:0", "1:0 2", "2:0");
+    }
+
+    @Test
+    void weightedRoundsOfAnySizeGiveEachPathItsShareInTheLongRun() {
+        for (long seed = 0; seed < 200; seed++) {
+            Random random = new Random(seed);
+            int paths = 1 + random.nextInt(8);
+            int[] weights = random.ints(paths, 0, 20).toArray();
+            weights[random.nextInt(paths)] = 1;
+            int sum = Arrays.stream(weights).sum();
+            int size = 1 + random.nextInt(40);
+            Rounds rounds = rounds(Distribution.WEIGHTED, size, weights);
+            int[] counts = new int[paths];
+            for (int i = 1; i <= 1_000; i++) {
+                counts[rounds.next(0)]++;
+                assertThat(rounds.round()).as("seed %d", seed).isEqualTo(1 + (i - 1) / size);
+            }
+            for (int path = 0; path < paths; path++) {
+                assertThat((double) counts[path])
+                        .as("seed %d, path %d", seed, path)
+                        .isBetween(1_000.0 * weights[path] / sum - paths, 1_000.0 * weights[path] / sum + paths);
+            }
+        }
+    }
+
+    @Test
+    void exactRoundsHaveAMarkerForEachPathWithoutAPacket() {
+        assertThat(place(rounds(Distribution.EXACT, 1, 2, 1, 1), 6))
+                .containsExactly(
+                        "1:1 marker 3",
+                        "1:0 2",
+                        "1:2 2",
+                        "2:2 marker 3",
+                        "2:0 2",
+                        "2:1 2",
+                        "3:1 marker 3",
+                        "3:0 2",
+                        "3:2 2");
+    }
+
+    @Test
+    void exactRoundsHaveOneItemForEachPathWhateverTheWeights() {
+        for (long seed = 0; seed < 200; seed++) {
+            Random random = new Random(seed);
+            int paths = 1 + random.nextInt(8);
+            int[] weights = random.ints(paths, 0, 9).toArray();
+            weights[random.nextInt(paths)] = 3;
+            List<String> placed = place(rounds(Distribution.EXACT, 1, weights), 500);
+            Map<String, Integer> items = new HashMap<>();
+            placed.forEach(item -> items.merge(item.split(" ")[0], 1, Integer::sum));
+            assertThat(items.values()).as("seed %d", seed).containsOnly(1);
+            long whole = Long.parseLong(placed.get(placed.size() - 1).split(":")[0]) - 1;
+            for (long round = 1; round <= whole; round++) {
+                for (int path = 0; path < paths; path++) {
+                    assertThat(items).as("seed %d", seed).containsKey(round + ":" + path);
+                }
+            }
+        }
+    }
+
+    @Test
+    void packetsOfOneKeyStayOnOnePathAndOthersFillUp() {
+        Rounds rounds = rounds(Distribution.STICKY, 12, 1, 1, 1);
+        Map<Long, Set<Integer>> pathsOfKeys = new HashMap<>();
+        int[] counts = new int[3];
+        Random random = new Random(3);
+        for (int i = 0; i < 3_000; i++) {
+            long key = i / 10 + random.nextInt(3); // pictures of some ten packets, a little mixed
+            int path = rounds.next(key);
+            pathsOfKeys.computeIfAbsent(key, k -> new HashSet<>()).add(path);
+            counts[path]++;
+        }
+
+        assertThat(pathsOfKeys.values()).allSatisfy(paths -> assertThat(paths).hasSize(1));
+        assertThat(Arrays.stream(counts).boxed())
+                .allSatisfy(count -> assertThat(count).isBetween(850, 1_150));
+        assertThat(rounds.round()).isEqualTo(250);
+    }
+
+    @Test
+    void aKeyWhosePathIsGoneGetsAnother() {
+        Rounds rounds = rounds(Distribution.STICKY, 1, 1, 1);
+        int path = rounds.next(7);
+
+        rounds.weight(path, Rounds.ABSENT);
+
+        assertThat(rounds.next(7)).isEqualTo(1 - path);
+        assertThat(rounds.next(7)).isEqualTo(1 - path);
+    }
+
+    @Test
+    void weightsChangeFromTheNextRoundOn() {
+        Rounds rounds = rounds(Distribution.WEIGHTED, 4, 1, 1);
+        assertThat(place(rounds, 1)).containsExactly("1:0");
+
+        rounds.weight(1, 0);
+
+        assertThat(place(rounds, 4)).containsExactly("1:1", "1:0 2", "1:1 2", "2:0");
+    }
+
+    @Test
+    void aPathThatLeavesGetsAMarkerThatSaysSoAndNothingAfterIt() {
+        Rounds rounds = rounds(Distribution.ROUND_ROBIN, 1, 1, 1, 1);
+        place(rounds, 1);
+
+        rounds.weight(2, Rounds.ABSENT);
+
+        assertThat(place(rounds, 5))
+                .containsExactly(
+                        "1:1 2",
+                        "1:2 2",
+                        "2:2 marker " + (Anep.ROUND_EMPTY | Anep.ROUND_LAST | Anep.ROUND_PATH_ENDS),
+                        "2:0 2",
+                        "2:1 2",
+                        "3:0 2");
+    }
+
+    @Test
+    void aPathThatJoinsGetsItsFirstPacketInTheNextRound() {
+        Rounds rounds = rounds(Distribution.ROUND_ROBIN, 1, 1, 1);
+        place(rounds, 1);
+
+        rounds.weight(5, 1);
+
+        assertThat(place(rounds, 4)).containsExactly("1:1 2", "2:0 2", "2:1 2", "2:5 2");
+    }
+
+    @Test
+    void withoutAPathThereIsNoRound() {
+        Rounds rounds = rounds(Distribution.EXACT, 1, 0, 0);
+        assertThat(rounds.next(0)).isEqualTo(-1);
+
+        rounds.weight(1, 1);
+
+        assertThat(place(rounds, 1)).containsExactly("1:0 marker 3", "1:1 2");
+    }
+
+    @Test
+    void roundsBeginAboveWhatWasHeard() {
+        Rounds rounds = rounds(Distribution.ROUND_ROBIN, 1, 1, 1);
+        place(rounds, 1);
+
+        rounds.beginAbove(1_000);
+
+        assertThat(place(rounds, 2)).containsExactly("1001:0 2", "1001:1 2");
+    }
+}
