@@ -5,7 +5,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
-import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.sched.LinkItem;
 import org.tamanoir.sched.LinkPort;
 import org.tamanoir.sched.LinkQueue;
@@ -75,8 +74,13 @@ final class DatagramBacklog {
             return port.link().refused(port.content(), trafficClass, bytes);
         }
         LinkItem<Waiting> item = queue.newItem();
-        DropReason refusal =
-                port.link().enqueue(item, port.content(), trafficClass, bytes, Classifier.streamHash(packet));
+        DropReason refusal = port.link()
+                .enqueue(
+                        item,
+                        port.content(),
+                        trafficClass,
+                        bytes,
+                        port.content().tag(packet));
         if (refusal != null) {
             queue.recycle(item);
             return refusal;
@@ -128,18 +132,28 @@ final class DatagramBacklog {
         return way.add(chunk.buffer.nio(), stored.offset, item.bytes(), hop);
     }
 
-    /** Departures have been flushed: the memory of what they sent is free. */
-    void flushed() {
+    /**
+     * Departures have been flushed: the memory of what they sent is free. Returns whether its link has given more for
+     * that.
+     */
+    boolean flushed() {
         LinkItem<Waiting> item = departing;
         departing = null;
+        int underWay = 0;
         while (item != null) {
             LinkItem<Waiting> next = item.behind();
+            underWay += item.takeUnderWay() ? 1 : 0;
             item.stored().way = null;
             item.stored().hop = null;
             memory.release(item.stored());
             queue.recycle(item);
             item = next;
         }
+        if (underWay == 0) {
+            return false;
+        }
+        port.link().departed(queue, underWay);
+        return queue.hasReturned();
     }
 
     /** Has all that waits granted at once, and hands it to its departures: what comes now goes another way. */
@@ -172,11 +186,11 @@ final class DatagramBacklog {
 
     /** Drops what waits. */
     void close(DropReason reason) {
-        if (waiting > 0) {
+        if (waiting > 0 || departing != null) {
             forsake();
-            traffic.drop(reason, waiting);
-            waiting = 0;
         }
+        traffic.drop(reason, waiting);
+        waiting = 0;
         memory.close();
     }
 

@@ -23,6 +23,7 @@ import org.tamanoir.offload.Levels;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.VirtualThreads;
+import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
@@ -204,6 +205,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Makes a thread that is not started, for work beside the streams, which they are to feel as little as can be. */
     public Thread background(String name, Runnable task) {
         return new BackgroundThread(name, task);
+    }
+
+    /** Has this open the gates of gated disciplines, from the next configuration of links on. */
+    public void gates(GatedDiscipline.Keeper keeper) {
+        context.qualityOfService().keeper(keeper);
     }
 
     /**

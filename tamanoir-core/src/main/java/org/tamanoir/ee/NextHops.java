@@ -324,15 +324,16 @@ final class NextHops {
     void flush() {
         // A service may leave its thread interrupted: the JDK's channels would close.
         boolean ignored = Thread.interrupted();
-        links.beforeFlush();
-        connections.flush();
-        for (int i = 0; i < datagrams.size(); i++) {
-            datagrams.get(i).flush();
-        }
-        if (transit != null) {
-            transit.flush();
-        }
-        links.afterFlush();
+        do {
+            links.beforeFlush();
+            connections.flush();
+            for (int i = 0; i < datagrams.size(); i++) {
+                datagrams.get(i).flush();
+            }
+            if (transit != null) {
+                transit.flush();
+            }
+        } while (links.afterFlush());
     }
 
     /** Sends datagrams that their links have granted since the last flush. */

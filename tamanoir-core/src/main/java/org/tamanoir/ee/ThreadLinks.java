@@ -89,11 +89,13 @@ final class ThreadLinks {
         }
     }
 
-    /** Departures have been flushed. */
-    void afterFlush() {
+    /** Departures have been flushed; returns whether a link has given more for that. */
+    boolean afterFlush() {
+        boolean more = false;
         for (int i = 0; i < backlogs.size(); i++) {
-            backlogs.get(i).flushed();
+            more |= backlogs.get(i).flushed();
         }
+        return more;
     }
 
     /** Returns whether datagrams have been granted, or dropped, since the last flush. */

@@ -47,6 +47,11 @@ public final class GuardedDiscipline implements QueueingDiscipline {
         guarded = made;
     }
 
+    /** Returns the discipline if it is gated, and has not failed; else null. */
+    public @Nullable GatedDiscipline gated() {
+        return guarded instanceof GatedDiscipline gated ? gated : null;
+    }
+
     private QueueingDiscipline guarded() {
         QueueingDiscipline known = guarded;
         if (known == null) {

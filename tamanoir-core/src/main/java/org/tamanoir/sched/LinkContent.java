@@ -8,8 +8,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.qdisc.DisciplineConfig;
 import org.tamanoir.qdisc.Disciplines;
+import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.GuardedDiscipline;
 import org.tamanoir.qdisc.Item;
 import org.tamanoir.qdisc.Link;
@@ -30,6 +33,9 @@ public final class LinkContent {
     private final LinkClass[] classes;
     private final Map<String, LinkClass> byName = new HashMap<>();
     private final GuardedDiscipline discipline;
+    /** The same, if it is gated. */
+    private final @Nullable GatedDiscipline gated;
+
     private final Shaper shaper;
     /** Packets, in the discipline or behind it. */
     private int waiting;
@@ -58,6 +64,7 @@ public final class LinkContent {
                 new DisciplineConfig(config.flows(), settings.rate(), settings.options()),
                 this::dropped,
                 (line, failure) -> LOG.error("link {}: {}", settings.name(), line, failure));
+        this.gated = discipline.gated();
         this.shaper = new Shaper(discipline, bucket, settings.police(), this::dropped);
         counts.change(config);
         this.classes = new LinkClass[config.classes().size()];
@@ -66,6 +73,31 @@ public final class LinkContent {
             classes[i] = new LinkClass(this, i, config.classes().get(i), counts.of(name));
             byName.put(name, classes[i]);
         }
+    }
+
+    /** Has its discipline's gate opened by this, if it has one. */
+    void attach(GatedDiscipline.@Nullable Keeper keeper) {
+        if (gated == null) {
+            return;
+        }
+        try {
+            if (keeper == null) {
+                throw new IllegalArgumentException("nothing here opens its gate");
+            }
+            keeper.attach(gated, link);
+        } catch (IllegalArgumentException e) {
+            LOG.error("link {}: packets leave as they come: {}", link.name(), e.getMessage());
+        }
+    }
+
+    /** Returns what its discipline has to know of a datagram. Any thread. */
+    public long tag(Packet packet) {
+        return gated == null ? Classifier.streamHash(packet) : gated.tag(packet);
+    }
+
+    /** Returns whether packets wait in the discipline also while nothing else does. */
+    boolean isGated() {
+        return discipline.gated() != null;
     }
 
     /** Returns the link that packets wait for. Any thread. */
@@ -146,6 +178,10 @@ public final class LinkContent {
         if (item != null) {
             movedNs = succession.nowNs();
             leaveDiscipline(item);
+            GatedDiscipline told = toldOf(item);
+            if (told != null) {
+                item.queue.departs(item, told);
+            }
         }
         return item;
     }
@@ -164,6 +200,19 @@ public final class LinkContent {
     /** Returns for how long its discipline has kept back what waits, since another content follows it; in nanoseconds. */
     long keptBackNs() {
         return shaper.head() != null ? 0 : succession.nowNs() - movedNs;
+    }
+
+    /** Returns the discipline if it is to be told when the item that it has given leaves; else null. */
+    private @Nullable GatedDiscipline toldOf(LinkItem<?> item) {
+        return item.mayDrop() && item.hash() != 0 ? gated : null;
+    }
+
+    /** An item that the discipline has given ends otherwise than by its queue. */
+    private void takenBack(LinkItem<?> item) {
+        GatedDiscipline told = toldOf(item);
+        if (told != null) {
+            told.departed(1);
+        }
     }
 
     private void leaveDiscipline(LinkItem<?> item) {
@@ -197,7 +246,11 @@ public final class LinkContent {
     private void dropped(Item dropped, DropReason reason) {
         LinkItem<?> item = (LinkItem<?>) dropped;
         leaveDiscipline(item);
-        if (item.queue.ordered() != null || (reason == DropReason.PACKET_TOO_LONG && item != arriving)) {
+        boolean tooLongSinceAChange = reason == DropReason.PACKET_TOO_LONG && item != arriving;
+        if (tooLongSinceAChange) {
+            takenBack(item);
+        }
+        if (item.queue.ordered() != null || tooLongSinceAChange) {
             release(item); // Too long for the bucket since a change, which loses nothing.
             return;
         }
@@ -253,8 +306,12 @@ public final class LinkContent {
     }
 
     private void takeOut(LinkItem<?> item) {
+        boolean given = item == shaper.head();
         shaper.remove(item, succession.linkNs());
         leaveDiscipline(item);
+        if (given) {
+            takenBack(item);
+        }
     }
 
     private List<LinkItem<?>> items() {

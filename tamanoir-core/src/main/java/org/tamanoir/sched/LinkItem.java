@@ -29,6 +29,8 @@ public final class LinkItem<P> extends Item {
     /** Why it may not leave; null = it may. */
     @Nullable
     DropReason reason;
+    /** A gated discipline is to be told when it has left. */
+    boolean underWay;
 
     LinkItem(LinkQueue<P> queue, P stored) {
         this.queue = queue;
@@ -58,6 +60,13 @@ public final class LinkItem<P> extends Item {
     /** Returns why it may not leave; null = it may. */
     public @Nullable DropReason reason() {
         return reason;
+    }
+
+    /** Returns whether the link is to be told when it has left, and forgets it. */
+    public boolean takeUnderWay() {
+        boolean was = underWay;
+        underWay = false;
+        return was;
     }
 
     /** Makes it its owner's again. */

@@ -2,6 +2,7 @@ package org.tamanoir.sched;
 
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.qdisc.GatedDiscipline;
 
 /**
  * The packets of one owner that wait for one link, each in the order that the discipline gives it. What the link has
@@ -22,6 +23,11 @@ public class LinkQueue<P> {
     private boolean woken;
     /** Its owner wants nothing back any more. */
     private boolean withdrawn;
+
+    /** Is told when packets have left; null = none has to be. */
+    private @Nullable GatedDiscipline gated;
+    /** Packets that it gave and that have not left. */
+    private int underWay;
 
     // The owner's.
     private @Nullable LinkItem<P> spare;
@@ -75,6 +81,23 @@ public class LinkQueue<P> {
 
     final void withdraw() {
         withdrawn = true;
+        departed(Integer.MAX_VALUE);
+    }
+
+    /** Takes note that a gated discipline has given an item. */
+    final void departs(LinkItem<?> item, GatedDiscipline by) {
+        item.underWay = true;
+        gated = by;
+        underWay++;
+    }
+
+    /** Tells the discipline that so many packets have left, or ended; all that there are at most. */
+    final void departed(int packets) {
+        int told = Math.min(packets, underWay);
+        if (gated != null && told > 0) {
+            underWay -= told;
+            gated.departed(told);
+        }
     }
 
     /** Items that came back, linked; null when there are none. */

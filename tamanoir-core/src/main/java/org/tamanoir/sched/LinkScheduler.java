@@ -3,6 +3,7 @@ package org.tamanoir.sched;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.QosConfig;
 
@@ -19,7 +20,7 @@ import org.tamanoir.qdisc.QosConfig;
  *
  * <p>Thread contract: any thread.
  */
-public final class LinkScheduler {
+public final class LinkScheduler implements GatedDiscipline.Gate {
     /** Tokens that a thread may take ahead for the packets of a batch, in bytes. */
     private static final long AHEAD_BYTES = 16 * 1024;
     /**
@@ -41,12 +42,13 @@ public final class LinkScheduler {
     private final String name;
     private final Runnable roomAgain;
     private final @Nullable QosTimer timer;
+    private final GatedDiscipline.@Nullable Keeper keeper;
     private final Wake wake = new Wake();
     private final Object lock = new Object();
     private final LinkSuccession succession;
     private final int chunkBytes;
     private long wakesAtNs = NEVER;
-    private boolean closed;
+    private volatile boolean closed;
     private volatile long burst;
     private volatile int maxChunks;
     private volatile int streamChunks = MIN_STREAM_CHUNKS;
@@ -58,6 +60,7 @@ public final class LinkScheduler {
      * @param first its settings
      * @param roomAgain called when a class whose queue was full has room again; not inside the lock
      * @param timer null = {@link #pump} is called by hand
+     * @param keeper opens the gates of gated disciplines; null = there is none
      * @param clock in ns
      * @param chunkBytes in which packets that wait lie in memory
      * @param patienceNs for which a discipline may give nothing while another follows
@@ -65,12 +68,14 @@ public final class LinkScheduler {
     LinkScheduler(
             Link first,
             @Nullable QosTimer timer,
+            GatedDiscipline.@Nullable Keeper keeper,
             Runnable roomAgain,
             LongSupplier clock,
             int chunkBytes,
             long patienceNs) {
         this.name = first.name();
         this.timer = timer;
+        this.keeper = keeper;
         this.roomAgain = roomAgain;
         this.succession = new LinkSuccession(first, clock, patienceNs);
         this.chunkBytes = chunkBytes;
@@ -86,8 +91,24 @@ public final class LinkScheduler {
         }
     }
 
+    @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    @Override
+    public void change(Runnable change) {
+        synchronized (lock) {
+            succession.tick();
+            change.run();
+            grant(null);
+        }
+        tell();
     }
 
     // ---- configuration ---------------------------------------------------------------------------------------------
@@ -103,6 +124,7 @@ public final class LinkScheduler {
         synchronized (lock) {
             succession.tick();
             made = succession.change(this, config, link);
+            made.attach(keeper);
             burst = link.burst();
             maxChunks = config.maxChunks(chunkBytes);
             long chunksAtRate = link.rate() / (1000 / STREAM_MILLIS) / chunkBytes;
@@ -247,6 +269,21 @@ public final class LinkScheduler {
         synchronized (lock) {
             return queue.takeReturned();
         }
+    }
+
+    /**
+     * Tells a gated discipline that packets which came back have been sent, or have ended otherwise. What it gives for
+     * that, the caller takes without being woken.
+     *
+     * @param packets those that {@link LinkItem#takeUnderWay} told of
+     */
+    public void departed(LinkQueue<?> queue, int packets) {
+        synchronized (lock) {
+            succession.tick();
+            queue.departed(packets);
+            grant(queue);
+        }
+        tell();
     }
 
     /** The owner sends no more of what waits in this queue, and takes nothing back. */

@@ -82,9 +82,9 @@ final class LinkSuccession {
 
     // ---- in --------------------------------------------------------------------------------------------------------
 
-    /** Takes tokens for packets that need not wait; false when they have to. */
+    /** Takes tokens for packets that need not wait; false when they have to, or a gate has to be asked. */
     boolean pass(long bytes) {
-        return isEmpty() && bucket.take(bytes, time.linkNs());
+        return isEmpty() && !contents.get(contents.size() - 1).isGated() && bucket.take(bytes, time.linkNs());
     }
 
     /** Takes tokens back that {@link #pass} took and nobody needs. */

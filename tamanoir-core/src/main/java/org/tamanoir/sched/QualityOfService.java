@@ -9,6 +9,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.qdisc.Classifier;
+import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.QosConfig;
 
@@ -25,6 +26,7 @@ public final class QualityOfService {
     private final int chunkBytes;
     private final long patienceNs;
     private @Nullable QosTimer timer;
+    private GatedDiscipline.@Nullable Keeper keeper;
     private volatile QosSnapshot now = new QosSnapshot(QosConfig.OFF, null, null, List.of());
     private boolean closed;
 
@@ -46,6 +48,11 @@ public final class QualityOfService {
         this.processorClock = processorClock;
         this.chunkBytes = chunkBytes;
         this.patienceNs = patience.toNanos();
+    }
+
+    /** Has this open the gates of links that come from now on. */
+    public synchronized void keeper(GatedDiscipline.Keeper opens) {
+        keeper = opens;
     }
 
     /** What holds now. */
@@ -79,7 +86,7 @@ public final class QualityOfService {
         for (Link link : config.links()) {
             LinkScheduler scheduler = leftOver.remove(link.name());
             if (scheduler == null && running != null) {
-                scheduler = new LinkScheduler(link, running, this::roomAgain, clock, chunkBytes, patienceNs);
+                scheduler = new LinkScheduler(link, running, keeper, this::roomAgain, clock, chunkBytes, patienceNs);
                 linksByName.put(link.name(), scheduler);
             }
             if (scheduler != null) {

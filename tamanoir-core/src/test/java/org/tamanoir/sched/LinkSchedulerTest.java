@@ -30,7 +30,7 @@ class LinkSchedulerTest {
     private int roomAgain;
     private QosConfig config = config(1000, 65_536, "fifo", Map.of(), 1, 1, 1);
     private final LinkScheduler link =
-            new LinkScheduler(config.links().get(0), null, () -> roomAgain++, () -> nowNs, 68 << 10, 10 * SECOND);
+            new LinkScheduler(config.links().get(0), null, null, () -> roomAgain++, () -> nowNs, 68 << 10, 10 * SECOND);
     private LinkContent content = link.change(config, config.links().get(0));
 
     // ---- a link and its owners -------------------------------------------------------------------------------------

@@ -1,0 +1,48 @@
+package org.tamanoir.cluster.element.ring;
+
+import org.tamanoir.cluster.element.RingMember;
+
+/** The ring's messages but for the token, which goes by itself because it is the frequent one. */
+sealed interface Message {
+    /** A unit has waited longer than holdMax: the master ends its pause (FCTW). */
+    record Wake(int unit, long headRound) implements Message {}
+
+    /**
+     * Where a party stands: a question (FCTP), which is answered by the same (FCTQ).
+     *
+     * @param unit that says it, or {@link RingPlan#DISTRIBUTOR}
+     * @param state of its sender; the epoch of its view in the last serial's upper 16 bits
+     */
+    record Report(boolean answer, int unit, int flags, RingMember.State state) implements Message {
+        /** It has no view. */
+        static final int JOINS = 1;
+        /** It wants to leave. */
+        static final int LEAVES = 2;
+        /** It got its last packet and has sent all. */
+        static final int DRAINED = 4;
+        /**
+         * It is the master. Not in the specification: of two candidates with the same epoch it shows those that took the
+         * one that gave way that nobody leads their view.
+         */
+        static final int LEADS = 8;
+
+        boolean is(int flag) {
+            return (flags & flag) != 0;
+        }
+
+        /** Returns whether it has a place in a ring, as the one that leaves has no more. */
+        boolean inRing() {
+            return (flags & (JOINS | DRAINED)) == 0;
+        }
+
+        int epoch() {
+            return Epoch.of(state.lastSerial());
+        }
+    }
+
+    /** Which ring holds from now on (FCTR). */
+    record Ring(RingView view) implements Message {}
+
+    /** A voter has taken the view of this epoch (FCTA). */
+    record Taken(int epoch, int unit) implements Message {}
+}

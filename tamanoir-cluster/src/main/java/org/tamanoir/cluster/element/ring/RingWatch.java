@@ -1,0 +1,174 @@
+package org.tamanoir.cluster.element.ring;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.element.Token;
+
+/**
+ * What the distributor knows of the ring, and its vote: which units are in, how they are, what is lost.
+ *
+ * <p>Thread contract: any thread.
+ */
+public final class RingWatch implements AutoCloseable {
+    /** Rounds that a distributor leaves out when it begins again: those that it may have sent and nobody has reported. */
+    private static final long RESTART_ROUNDS = 1000;
+
+    private final RingPlan plan;
+    private final LongSupplier round;
+    private final LongSupplier clockNs;
+    private final Watch watch;
+    private final Closing closing;
+    private volatile List<Integer> units = List.of();
+    private volatile @Nullable RingView view;
+    private long pathLost;
+
+    /** Ends what carries the watch's messages. */
+    interface Closing {
+        void close() throws IOException;
+    }
+
+    /**
+     * How a unit is, as it said last.
+     *
+     * @param round up to which it may send; unsigned
+     * @param queued packets that wait in its sender
+     * @param sent packets since it began
+     * @param leaving whether it wants no more packets: send the last one, with its flag
+     * @param drained whether it has sent that one too
+     * @param silent whether it left the last five questions, a second, without an answer
+     */
+    public record Unit(long round, int queued, long sent, boolean leaving, boolean drained, boolean silent) {}
+
+    RingWatch(RingPlan plan, LongSupplier round, LongSupplier clockNs, Wire wire, Closing closing) {
+        this.plan = plan;
+        this.round = round;
+        this.clockNs = clockNs;
+        this.watch = new Watch(plan, wire);
+        this.closing = closing;
+    }
+
+    /**
+     * Takes the distributor's control address and watches the ring.
+     *
+     * @param round gives the last round that was sent; any thread
+     * @throws IOException if the control address cannot be used
+     */
+    public static RingWatch open(RingSettings settings, LongSupplier round) throws IOException {
+        ControlSocket socket = new ControlSocket(settings, RingPlan.DISTRIBUTOR);
+        RingWatch watch = new RingWatch(settings.plan(), round, socket::nowNs, socket, socket::close);
+        socket.start(watch.party());
+        return watch;
+    }
+
+    Party party() {
+        return new Party() {
+            @Override
+            public void token(int from, Token token) {} // no unit's next is the distributor
+
+            @Override
+            public void message(int from, Message message) {
+                heard(from, message);
+            }
+
+            @Override
+            public long deadlineNs() {
+                return nextNs();
+            }
+
+            @Override
+            public void expire() {
+                ask();
+            }
+        };
+    }
+
+    private synchronized void heard(int from, Message message) {
+        watch.message(from, message, round.getAsLong());
+        publish();
+    }
+
+    private synchronized long nextNs() {
+        return watch.deadlineNs();
+    }
+
+    private synchronized void ask() {
+        watch.expire(clockNs.getAsLong(), round.getAsLong());
+        publish();
+    }
+
+    private void publish() {
+        RingView ring = watch.view();
+        view = ring;
+        List<Integer> now = (ring == null ? plan.units() : ring.units())
+                .stream()
+                        .filter(unit -> watch.report(unit) != null && !watch.silent(unit))
+                        .toList();
+        if (!now.equals(units)) {
+            units = now;
+        }
+    }
+
+    /**
+     * Returns the units that get packets, from the next round on: those of the view, without a view all, and of these
+     * the ones that answer. The same list as long as nothing changes.
+     */
+    public List<Integer> units() {
+        return units;
+    }
+
+    /** Returns the view that was taken last; null = none. */
+    public @Nullable RingView view() {
+        return view;
+    }
+
+    /** Returns how a unit is; null before its first word. */
+    public synchronized @Nullable Unit unit(int unit) {
+        Message.Report report = watch.report(unit);
+        return report == null
+                ? null
+                : new Unit(
+                        report.state().round(),
+                        report.state().queued(),
+                        report.state().sent(),
+                        report.is(Message.Report.LEAVES),
+                        report.is(Message.Report.DRAINED),
+                        watch.silent(unit));
+    }
+
+    /**
+     * Returns the round to begin with: 1, or after a restart 1,000 above the largest that the units know, so that none
+     * is given twice. To be asked for when the units have answered, see {@link #unit}.
+     */
+    public synchronized long firstRound() {
+        long largest = watch.largestRound();
+        return largest == 0 ? 1 : largest + RESTART_ROUNDS + 1;
+    }
+
+    /**
+     * Counts what is lost with a unit that went without being drained: rounds that were sent to it and of which it never
+     * said that they could leave.
+     *
+     * @param lastRound that was sent to it
+     * @param packets to it in each round
+     * @return that number of packets
+     */
+    public synchronized long lose(int unit, long lastRound, int packets) {
+        Message.Report report = watch.report(unit);
+        long confirmed = report == null ? 0 : report.state().round();
+        long lost = Math.max(lastRound - confirmed, 0) * packets;
+        pathLost += lost;
+        return lost;
+    }
+
+    /** Returns the packets that were lost with units, {@code PATH_LOST}. */
+    public synchronized long pathLost() {
+        return pathLost;
+    }
+
+    @Override
+    public void close() throws IOException {
+        closing.close();
+    }
+}

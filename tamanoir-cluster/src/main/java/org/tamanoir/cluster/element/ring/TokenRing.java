@@ -1,0 +1,79 @@
+package org.tamanoir.cluster.element.ring;
+
+import java.io.IOException;
+import java.util.Map;
+import org.tamanoir.cluster.element.RingMember;
+import org.tamanoir.cluster.element.RingPort;
+import org.tamanoir.cluster.element.Token;
+
+/**
+ * A unit's place in a ring over UDP on the control network. Datagrams are authenticated, not encrypted; they carry
+ * nothing of packets. Its thread sleeps while nothing is due: an idle ring takes five turns a second.
+ *
+ * <p>Thread contract: any thread; the sender is called on the ring's thread.
+ */
+public final class TokenRing implements RingPort, AutoCloseable {
+    private final ControlSocket socket;
+    private final Seat seat;
+
+    /**
+     * Takes the unit's control address.
+     *
+     * @throws IOException if it cannot be used
+     */
+    public TokenRing(RingSettings settings, int unit) throws IOException {
+        socket = new ControlSocket(settings, unit);
+        seat = new Seat(settings.plan(), unit, socket::nowNs, socket, socket::wake);
+    }
+
+    /** Begins to look for the ring; the sender gets its first view when it is found. Once. */
+    public void start(RingMember sender) {
+        seat.start(sender);
+        socket.start(seat);
+    }
+
+    @Override
+    public void pass(Token token) {
+        seat.pass(token);
+    }
+
+    @Override
+    public void timer(long delayNs) {
+        seat.timer(delayNs);
+    }
+
+    @Override
+    public void wake(long headRound) {
+        seat.wake(headRound);
+    }
+
+    @Override
+    public void drained() {
+        seat.drained();
+    }
+
+    /** Asks the distributor for this unit's last packet: the unit leaves when all has been sent. */
+    public void announceLeaving() {
+        seat.announceLeaving();
+    }
+
+    /** Ends the whole ring if this is the master, else for this unit alone: senders drain, for a bounded time. */
+    public void finish() {
+        seat.finish();
+    }
+
+    public RingStatus status() {
+        return seat.status();
+    }
+
+    /** Returns how many datagrams were dropped at the control socket, by reason. */
+    public Map<Refusal, Long> refused() {
+        return socket.refused();
+    }
+
+    /** Closes the socket at once: to the others the unit is dead, unless it has left. */
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,329 @@
+package org.tamanoir.cluster.element.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.cluster.element.ring.RingWorld.MS;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.cluster.element.Token;
+
+/** The table of section 6 of the distributed element's specification, row by row, in virtual time. */
+class RingFailuresTest {
+    private static final long T1_MS = 20;
+    private static final long EVERY_NS = MS / 20; // 20,000 packets a second for three units: 3 in 150 us
+    private static final long PACE_NS = 3 * EVERY_NS;
+
+    private final List<Token> passedByMaster = new ArrayList<>();
+
+    private static RingWorld ring(int units) {
+        RingWorld world = new RingWorld(1, units, true).started();
+        world.forMs(200);
+        assertThat(world.common(world.plan.units())).isNotNull();
+        return world;
+    }
+
+    /** A ring under packets, in which each may be sent at once. */
+    private static RingWorld busyRing(int units) {
+        RingWorld world = ring(units);
+        world.hopNs = MS / 50;
+        world.distributor.send(PACE_NS);
+        world.forMs(100);
+        return world;
+    }
+
+    private static RingView view(RingWorld world, Integer... units) {
+        return Objects.requireNonNull(world.common(List.of(units)), "no common view");
+    }
+
+    private void recordMaster(RingWorld world) {
+        world.passes = (unit, token) -> {
+            if (unit == 0) {
+                passedByMaster.add(token);
+            }
+        };
+    }
+
+    @Test
+    void aRingIsFoundByAllThatAskForIt() {
+        RingView view = view(ring(3), 0, 1, 2);
+        assertThat(view.units()).containsExactly(0, 1, 2);
+        assertThat(view.master()).isZero();
+    }
+
+    @Test
+    void aLostTokenIsIssuedAgainWithTheNextSerialForTheSameRound() {
+        RingWorld world = busyRing(3);
+        int epoch = view(world, 0, 1, 2).epoch();
+        recordMaster(world);
+        boolean[] lost = new boolean[1];
+        world.lose = (from, message) -> from == 1 && message instanceof Token && !lost[0] && (lost[0] = true);
+        world.forMs(T1_MS * 2);
+        Token before = passedByMaster.get(0);
+        Token again = passedByMaster.get(1);
+        assertThat(again.serial()).isEqualTo(before.serial() + 1);
+        assertThat(again.round()).isEqualTo(before.round());
+        assertThat(passedByMaster).hasSizeGreaterThan(3);
+        assertThat(view(world, 0, 1, 2).epoch()).isEqualTo(epoch);
+    }
+
+    @Test
+    void aDoubledTokenEndsAtTheUnitThatHasPassedIt() {
+        RingWorld world = busyRing(3);
+        world.doubleShare = 1;
+        world.forMs(100);
+        world.doubleShare = 0;
+        world.forMs(100);
+        assertThat(world.tokensUnderWay).isLessThanOrEqualTo(1);
+        assertThat(world.unit(1).keeper.status().stale()).isPositive();
+        assertThat(world.unit(1).serials).doesNotHaveDuplicates().isSorted();
+    }
+
+    @Test
+    void aDeadSlaveCostsFourT1OfSilenceAtMostAndNothingOfOthers() {
+        RingWorld world = busyRing(3);
+        int epoch = view(world, 0, 1, 2).epoch();
+        long killedNs = world.nowNs;
+        world.unit(1).kill();
+        world.forMs(500);
+        RingView view = view(world, 0, 2);
+        assertThat(view.units()).containsExactly(0, 2);
+        assertThat(view.epoch()).isEqualTo(epoch + 1);
+        assertThat(world.distributor.watch.view()).isEqualTo(view);
+        long silenceNs = longestSilence(world, killedNs);
+        assertThat(silenceNs).isLessThanOrEqualTo((4 * T1_MS + 2) * MS);
+        world.distributor.sending = false;
+        world.forMs(500);
+        assertThat(world.unit(0).queue).isEmpty();
+        assertThat(world.unit(2).queue).isEmpty();
+    }
+
+    private static long longestSilence(RingWorld world, long fromNs) {
+        long last = fromNs;
+        long longest = 0;
+        for (long[] sent : world.sent) {
+            if (sent[0] > fromNs) {
+                longest = Math.max(longest, sent[0] - last);
+                last = sent[0];
+            }
+        }
+        return longest;
+    }
+
+    @Test
+    void aDeadMasterIsFollowedByTheFirstSlaveThatMissesIt() {
+        RingWorld world = busyRing(3);
+        int epoch = view(world, 0, 1, 2).epoch();
+        long round = world.unit(2).sender.round();
+        world.unit(0).kill();
+        world.forMs(800);
+        RingView view = view(world, 1, 2);
+        assertThat(view.master()).isEqualTo(1);
+        assertThat(view.units()).containsExactly(1, 2);
+        assertThat(view.epoch()).isEqualTo(epoch + 1);
+        assertThat(view.round()).isGreaterThanOrEqualTo(round);
+        world.distributor.sending = false;
+        world.forMs(500);
+        assertThat(world.unit(1).queue).isEmpty();
+        assertThat(world.unit(2).queue).isEmpty();
+    }
+
+    @Test
+    void ofTwoCandidatesTheHigherEpochHolds() {
+        Keeper slave = candidates();
+        slave.message(0, 2, new Message.Ring(new RingView(8, 2, 0, List.of(1, 2))));
+        slave.message(0, 0, new Message.Ring(new RingView(7, 0, 0, List.of(0, 1))));
+        assertThat(Objects.requireNonNull(slave.status().view()).master()).isEqualTo(2);
+    }
+
+    @Test
+    void ofTwoCandidatesWithTheSameEpochTheLowerUnitHolds() {
+        Keeper slave = candidates();
+        slave.message(0, 2, new Message.Ring(new RingView(7, 2, 0, List.of(1, 2))));
+        slave.message(0, 0, new Message.Ring(new RingView(7, 0, 0, List.of(0, 1))));
+        slave.message(0, 2, new Message.Ring(new RingView(7, 2, 0, List.of(1, 2))));
+        assertThat(Objects.requireNonNull(slave.status().view()).master()).isZero();
+    }
+
+    private static Keeper candidates() {
+        return new Keeper(RingPlan.of(List.of(0, 1, 2), true), 1, nowhere(), call -> {});
+    }
+
+    private static Wire nowhere() {
+        return new Wire() {
+            @Override
+            public void send(int to, Token token) {}
+
+            @Override
+            public void send(int to, Message message) {}
+        };
+    }
+
+    @Test
+    void withoutAMajorityAUnitSendsWithoutAToken() {
+        RingWorld world = busyRing(3);
+        world.unit(0).kill();
+        world.unit(1).kill();
+        world.forMs(2000);
+        assertThat(world.unit(2).keeper.status().alone()).isTrue();
+        long before = world.unit(2).sender.sentPackets();
+        world.forMs(100);
+        assertThat(world.unit(2).sender.sentPackets()).isGreaterThan(before);
+        assertThat(world.unit(2).queue).isEmpty();
+    }
+
+    @Test
+    void aMajorityThatComesBackEndsThat() {
+        RingWorld world = busyRing(3);
+        world.unit(0).kill();
+        world.unit(1).kill();
+        world.forMs(2000);
+        world.unit(1).restart();
+        world.forMs(500);
+        assertThat(view(world, 1, 2).units()).containsExactly(1, 2);
+    }
+
+    @Test
+    void aUnitComesAndNothingIsLost() {
+        RingWorld world = busyRing(3);
+        world.unit(1).kill();
+        world.forMs(500);
+        long before = world.lostWithUnits;
+        int epoch = view(world, 0, 2).epoch();
+        world.unit(1).restart();
+        world.forMs(100);
+        RingView view = view(world, 0, 1, 2);
+        assertThat(view.units()).containsExactly(0, 1, 2);
+        assertThat(view.epoch()).isEqualTo(epoch + 1);
+        world.forMs(100);
+        assertThat(world.unit(1).sender.sentPackets()).isPositive();
+        world.distributor.sending = false;
+        world.forMs(500);
+        assertThat(world.lostWithUnits).isEqualTo(before);
+        world.units.values().forEach(unit -> assertThat(unit.queue).isEmpty());
+    }
+
+    @Test
+    void aUnitGoesAfterItsLastPacketAndNothingIsLost() {
+        goes(1);
+    }
+
+    @Test
+    void aMasterGoesAfterItsLastPacketAndTheNextFollowsAtOnce() {
+        goes(0);
+    }
+
+    private static void goes(int number) {
+        RingWorld world = busyRing(3);
+        RingWorld.Unit unit = world.unit(number);
+        unit.act(() -> unit.keeper.announceLeaving(world.nowNs));
+        world.forMs(100);
+        assertThat(unit.keeper.status().ended()).isTrue();
+        assertThat(unit.sender.isDrained()).isTrue();
+        RingView view = number == 0 ? view(world, 1, 2) : view(world, 0, 2);
+        assertThat(view.units()).doesNotContain(number);
+        unit.kill();
+        world.forMs(500);
+        assertThat(longestSilence(world, 250 * MS)).isLessThanOrEqualTo(4 * T1_MS * MS);
+        world.distributor.sending = false;
+        world.forMs(500);
+        assertThat(world.lostWithUnits).isZero();
+        world.units.values().forEach(each -> assertThat(each.queue).isEmpty());
+    }
+
+    @Test
+    void aSlaveThatHungJoinsAnewAndKeepsItsQueue() {
+        hangs(1);
+    }
+
+    @Test
+    void aMasterThatHungJoinsAnewAsASlave() {
+        hangs(0);
+    }
+
+    private static void hangs(int number) {
+        RingWorld world = busyRing(3);
+        int epoch = view(world, 0, 1, 2).epoch();
+        world.unit(number).pause(3_000 * MS);
+        world.forMs(2_000);
+        assertThat(view(world, 3 - number - (number == 0 ? 2 : 0), 2).units()).doesNotContain(number);
+        world.forMs(1_500);
+        RingView view = view(world, 0, 1, 2);
+        assertThat(view.units()).containsExactly(0, 1, 2);
+        assertThat(view.epoch()).isGreaterThan(epoch + 1);
+        world.distributor.sending = false;
+        world.forMs(500);
+        world.units.values().forEach(each -> assertThat(each.queue).isEmpty());
+        assertThat(world.lostWithUnits).isZero();
+    }
+
+    @Test
+    void aDistributorThatRestartsBeginsAboveAllRounds() {
+        RingWorld world = busyRing(3);
+        world.distributor.sending = false;
+        world.forMs(300);
+        long last = world.distributor.round;
+        world.distributor.restart();
+        world.forMs(50);
+        assertThat(world.distributor.watch.largestRound()).isEqualTo(last);
+        world.forMs(300);
+        assertThat(world.distributor.watch.view()).isEqualTo(view(world, 0, 1, 2));
+    }
+
+    @Test
+    void theEffectsOfAForeignTokenEndAtTheFirstUnit() {
+        RingWorld world = busyRing(3);
+        RingView view = view(world, 0, 1, 2);
+        RingWorld.Unit unit = world.unit(1);
+        int tokens = unit.serials.size();
+        unit.hear(0, new Token(Epoch.begin(view.epoch()) + (1L << 40), 1, 0, 0, 0, false, 2));
+        unit.hear(0, new Token(Epoch.begin(view.epoch() - 1) + (1L << 40), 1, 0, 0, 0, false, 0));
+        unit.hear(0, new Token(Epoch.begin(view.epoch()) + 1, 1, 0, 0, 0, false, 0));
+        assertThat(unit.serials).hasSize(tokens);
+    }
+
+    @Test
+    void anIdleRingTakesFiveTurnsASecond() {
+        RingWorld world = ring(3);
+        world.distributor.sendRound();
+        world.forMs(1_000);
+        long before = world.unit(2).keeper.status().turns();
+        world.forMs(10_000);
+        assertThat(world.unit(2).keeper.status().turns() - before).isBetween(45L, 55L);
+    }
+
+    @Test
+    void aPacketWakesAnIdleRing() {
+        RingWorld world = ring(3);
+        world.distributor.sendRound();
+        world.forMs(1_010);
+        world.distributor.round++;
+        world.give(2, world.distributor.round, false);
+        world.forMs(20);
+        assertThat(world.unit(2).queue).isEmpty();
+    }
+
+    @Test
+    void theMasterEndsTheRingForAll() {
+        RingWorld world = busyRing(3);
+        world.distributor.sending = false;
+        RingWorld.Unit master = world.unit(0);
+        master.act(() -> {
+            master.keeper.finish(world.nowNs);
+            master.callSender();
+        });
+        world.forMs(300);
+        assertThat(world.units.values()).allMatch(unit -> unit.finished);
+        assertThat(world.tokensUnderWay).isZero();
+    }
+
+    @Test
+    void anEpochFollowsTheLastOne() {
+        assertThat(Epoch.next(0xFFFF)).isZero();
+        assertThat(Epoch.newer(0, 0xFFFF)).isTrue();
+        assertThat(Epoch.newer(0xFFFF, 0)).isFalse();
+        assertThat(Epoch.newer(0, Epoch.NONE)).isTrue();
+        assertThat(Epoch.newer(Epoch.NONE, 0)).isFalse();
+    }
+}
