@@ -26,6 +26,8 @@ import org.tamanoir.node.ctl.CtlCommand;
 import org.tamanoir.node.ctl.ObserveCommand;
 import org.tamanoir.node.demo.DemoCommand;
 import org.tamanoir.node.director.DirectorCommand;
+import org.tamanoir.node.element.AggregateCommand;
+import org.tamanoir.node.element.DistributeCommand;
 import org.tamanoir.node.load.ReceiveCommand;
 import org.tamanoir.node.load.SendCommand;
 import org.tamanoir.node.run.NodeCommand;
@@ -53,6 +55,8 @@ public final class Main implements Callable<Integer> {
             DirectorCommand.class,
             SendCommand.class,
             ReceiveCommand.class,
+            DistributeCommand.class,
+            AggregateCommand.class,
             DemoCommand.class,
             NewServiceCommand.class,
             RepositoryCommand.class,

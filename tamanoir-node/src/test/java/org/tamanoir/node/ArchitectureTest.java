@@ -23,6 +23,8 @@ class ArchitectureTest {
             .definedBy("org.tamanoir.node.demo..")
             .layer("director")
             .definedBy("org.tamanoir.node.director..")
+            .layer("element")
+            .definedBy("org.tamanoir.node.element..")
             .layer("ctl")
             .definedBy("org.tamanoir.node.ctl..")
             .layer("run")
@@ -43,6 +45,8 @@ class ArchitectureTest {
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("director")
             .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("element")
+            .mayOnlyBeAccessedByLayers("main")
             .whereLayer("author")
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("ctl")
@@ -50,11 +54,11 @@ class ArchitectureTest {
             .whereLayer("run")
             .mayOnlyBeAccessedByLayers("main", "demo")
             .whereLayer("load")
-            .mayOnlyBeAccessedByLayers("main", "demo")
+            .mayOnlyBeAccessedByLayers("main", "demo", "element")
             .whereLayer("admin")
             .mayOnlyBeAccessedByLayers("run", "director")
             .whereLayer("config")
-            .mayOnlyBeAccessedByLayers("admin", "run", "ctl", "load", "author", "director", "demo");
+            .mayOnlyBeAccessedByLayers("admin", "run", "ctl", "load", "author", "director", "demo", "element");
 
     @ArchTest
     static final ArchRule aClusterStandsOnItsTable = layeredArchitecture()

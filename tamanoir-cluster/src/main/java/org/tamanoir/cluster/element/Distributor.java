@@ -26,13 +26,24 @@ public final class Distributor implements Runnable, AutoCloseable {
         PICTURE
     }
 
+    /** Decides which units get packets. */
+    public interface Membership {
+        /** All units get packets, each by its weight, from the first round on. */
+        Membership ALL = sprayer -> {};
+
+        /** Sets weights, and has units leave; called between batches, and some 20 times a second when nothing comes. */
+        void update(Sprayer sprayer);
+    }
+
     private static final int RTP_HEADER_BYTES = 12;
     private static final int RTP_TIMESTAMP = 4;
 
     private final UdpSocket socket;
     private final Sprayer sprayer;
     private final Key key;
+    private final Membership membership;
     private final BatchReader reader;
+    private volatile long round;
     private volatile long packets;
     private volatile long bytes;
     private long tooLong;
@@ -44,10 +55,12 @@ public final class Distributor implements Runnable, AutoCloseable {
      * @param sprayer is this one's from now on, and closed with it
      * @throws IOException in one line, if the address cannot be had
      */
-    public Distributor(InetSocketAddress listen, TransportKind kind, Sprayer sprayer, Key key) throws IOException {
+    public Distributor(InetSocketAddress listen, TransportKind kind, Sprayer sprayer, Key key, Membership membership)
+            throws IOException {
         this.socket = UdpSockets.bind(kind, listen);
         this.sprayer = sprayer;
         this.key = key;
+        this.membership = membership;
         this.reader = new BatchReader(socket, new BatchReader.Handler() {
             @Override
             public void take(UdpBatch batch, int messages) {
@@ -56,6 +69,8 @@ public final class Distributor implements Runnable, AutoCloseable {
 
             @Override
             public long idle() {
+                membership.update(sprayer);
+                sprayer.flush();
                 return Long.MAX_VALUE;
             }
         });
@@ -68,6 +83,7 @@ public final class Distributor implements Runnable, AutoCloseable {
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     private void spray(UdpBatch batch, int messages) {
+        membership.update(sprayer);
         ByteBuffer memory = batch.buffer();
         int largest = sprayer.maxDatagramBytes();
         long count = 0;
@@ -90,6 +106,7 @@ public final class Distributor implements Runnable, AutoCloseable {
             } while (at < end);
         }
         sprayer.flush();
+        round = sprayer.round();
         packets += count;
         bytes += sum;
     }
@@ -113,6 +130,11 @@ public final class Distributor implements Runnable, AutoCloseable {
     /** Returns where it listens, with the real port. */
     public InetSocketAddress address() {
         return socket.localAddress();
+    }
+
+    /** Returns the last round. */
+    public long round() {
+        return round;
     }
 
     /** Returns the datagrams that came. */

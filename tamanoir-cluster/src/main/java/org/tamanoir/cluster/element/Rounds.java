@@ -86,6 +86,18 @@ final class Rounds {
         }
     }
 
+    /** Ends the round early, with markers where each path has one packet, and has changes hold at once. */
+    void endRound() {
+        for (; place < places; place++) {
+            if (distribution == Distribution.ROUND_ROBIN || distribution == Distribution.EXACT) {
+                markers.send(order[place], round, Anep.ROUND_EMPTY | Anep.ROUND_LAST);
+            }
+        }
+        if (changed) {
+            applyChanges();
+        }
+    }
+
     /**
      * Places the next packet.
      *

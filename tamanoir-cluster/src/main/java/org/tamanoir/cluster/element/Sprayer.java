@@ -361,9 +361,10 @@ public final class Sprayer implements AutoCloseable {
         rounds.weight(known(path), weight);
     }
 
-    /** Leaves a unit out from the next round on: the last packet that it gets says that nothing follows. */
+    /** Leaves a unit out from now on: the round ends, and the last that the unit gets says that nothing follows. */
     public void leave(int path) {
         rounds.weight(known(path), Rounds.ABSENT);
+        rounds.endRound();
     }
 
     private int known(int path) {

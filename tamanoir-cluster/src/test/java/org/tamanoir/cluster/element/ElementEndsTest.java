@@ -99,8 +99,8 @@ class ElementEndsTest {
                 .distribution(Distribution.EXACT)
                 .transportKind(kind)
                 .open();
-        Distributor distributor =
-                opened(new Distributor(Sockets.loopback(Sockets.FREE), kind, sprayer, Distributor.Key.SOURCE));
+        Distributor distributor = opened(new Distributor(
+                Sockets.loopback(Sockets.FREE), kind, sprayer, Distributor.Key.SOURCE, Distributor.Membership.ALL));
         Aggregator aggregator =
                 opened(aggregator().exact(UNITS).transportKind(kind).open());
         CompletableFuture<Void> distributing = Waiting.async(distributor::run);
@@ -254,8 +254,12 @@ class ElementEndsTest {
     void datagramsThatFindNoUnitAreCounted() throws Exception {
         InetSocketAddress nobody = Sockets.address(sink);
         Sprayer sprayer = Sprayer.over(List.of(new Unit(0, nobody, 0))).open();
-        Distributor distributor = opened(
-                new Distributor(Sockets.loopback(Sockets.FREE), TransportKind.AUTO, sprayer, Distributor.Key.PICTURE));
+        Distributor distributor = opened(new Distributor(
+                Sockets.loopback(Sockets.FREE),
+                TransportKind.AUTO,
+                sprayer,
+                Distributor.Key.PICTURE,
+                Distributor.Membership.ALL));
         CompletableFuture<Void> distributing = Waiting.async(distributor::run);
 
         Sockets.send(source, datagram(1), distributor.address());

@@ -196,4 +196,15 @@ class RoundsTest {
 
         assertThat(place(rounds, 2)).containsExactly("1001:0 2", "1001:1 2");
     }
+
+    @Test
+    void aRoundThatEndsEarlyHasMarkersForWhatIsMissing() {
+        Rounds rounds = rounds(Distribution.ROUND_ROBIN, 1, 1, 1, 1);
+        place(rounds, 1);
+
+        rounds.weight(1, Rounds.ABSENT);
+        rounds.endRound();
+
+        assertThat(place(rounds, 2)).containsExactly("1:1 marker 3", "1:2 marker 3", "2:1 marker 7", "2:0 2", "2:2 2");
+    }
 }

@@ -172,11 +172,13 @@ class SprayerTest {
                 sprayer.send(text("b"));
             }
             sprayer.flush();
-            assertThat(receive(2).roundFlags()).isEqualTo(Anep.ROUND_LAST);
+            assertThat(receive(2).roundFlags()).isEqualTo(Anep.ROUND_EMPTY | Anep.ROUND_LAST);
             Packet last = receive(2);
             assertThat(last.roundFlags() & Anep.ROUND_PATH_ENDS).isNotZero();
             assertThat(last.round()).isEqualTo(2);
-            assertThat(sprayer.packets(2)).isEqualTo(1);
+            assertThat(sprayer.packets(2)).isZero();
+            assertThat(receive(1).round()).isEqualTo(1);
+            assertThat(receive(1).round()).isEqualTo(2);
         }
     }
 
