@@ -386,8 +386,11 @@ final class Keeper {
         }
         wire.send(from, new Message.Taken(ring.epoch(), me));
         if (!ring.equals(view)) {
-            promisedEpoch = ring.epoch();
-            promisedMaster = from;
+            if (ring.epoch() != promisedEpoch || from != promisedMaster) {
+                promisedEpoch = ring.epoch();
+                promisedMaster = from;
+                lastSerial = Epoch.begin(promisedEpoch);
+            }
             enter(nowNs, ring);
         }
     }
@@ -533,7 +536,6 @@ final class Keeper {
         lacking = 0;
         alone = false;
         views++;
-        lastSerial = Epoch.begin(ring.epoch());
         lastTokenNs = nowNs;
         boolean master = master();
         calls.accept(member -> member.view(ring.epoch(), master, ring.units().size(), ring.round()));

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.cluster.element.Token;
 
 /**
  * What a seed brings about: a ring of two to five units under packets, whose control messages are lost, doubled and
@@ -80,7 +81,13 @@ final class RingSchedule {
             }
             case 2 -> unit.pause(world.random.nextLong(1_000 * MS));
             case 3 -> unit.act(() -> unit.keeper.announceLeaving(world.nowNs));
-            case 4 -> world.distributor.pause(world.random.nextLong(500 * MS));
+            case 4 -> {
+                if (world.random.nextBoolean()) {
+                    world.distributor.pause(world.random.nextLong(500 * MS));
+                } else {
+                    world.distributor.restart();
+                }
+            }
             default -> {
                 if (world.random.nextInt(4) == 0) {
                     world.distributor.dead = true;
@@ -95,6 +102,13 @@ final class RingSchedule {
         for (RingWorld.Unit unit : world.units.values()) {
             if (unit.dead) {
                 continue;
+            }
+            for (int i = 1; i < unit.tokens.size(); i++) {
+                Token before = unit.tokens.get(i - 1);
+                Token token = unit.tokens.get(i);
+                if (before.origin() == token.origin() && Long.compareUnsigned(before.serial(), token.serial()) >= 0) {
+                    faults.add("unit " + unit.number + " got " + token + " after " + before);
+                }
             }
             voters++;
             RingStatus status = unit.keeper.status();

@@ -200,10 +200,12 @@ final class RingWorld {
             act(() -> {});
         }
 
+        /** Begins anew, with what it hears of rounds within a while. */
         void restart() {
             watch = new Watch(plan, wire(RingPlan.DISTRIBUTOR));
             round = 0;
             act(() -> {});
+            after(100 * MS, () -> round = Math.max(round, watch.largestRound() + 1000));
         }
 
         void send(long everyNs) {
@@ -267,7 +269,7 @@ final class RingWorld {
         Keeper keeper;
         FctSender sender;
         final Deque<Packet> queue = new ArrayDeque<>();
-        final List<Long> serials = new ArrayList<>();
+        final List<Token> tokens = new ArrayList<>();
         boolean finished;
         int alone;
         private final Queue<Consumer<RingMember>> calls = new ArrayDeque<>();
@@ -279,7 +281,7 @@ final class RingWorld {
 
         private void begin() {
             calls.clear();
-            serials.clear();
+            tokens.clear();
             keeper = new Keeper(plan, number, wire(number), calls::add);
             sender = new FctSender(
                     new FctSettings(number, false, 0, 0, 2 * MS, plan.idleMaxNs(), 1 + number % 2), this, port());
@@ -341,7 +343,7 @@ final class RingWorld {
 
         @Override
         public void token(Token token) {
-            serials.add(token.serial());
+            tokens.add(token);
             sender.token(token);
         }
 

@@ -2,6 +2,7 @@ package org.tamanoir.cluster.element.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.tamanoir.support.Waiting.PATIENCE;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,7 +24,7 @@ import org.tamanoir.cluster.element.Token;
 
 /** Three units and a distributor on real sockets. */
 class TokenRingTest {
-    private static final byte[] KEY = "a key of 16 byte".getBytes(StandardCharsets.US_ASCII);
+    static final byte[] KEY = "a key of 16 byte".getBytes(StandardCharsets.US_ASCII);
 
     private final Map<Integer, TokenRing> rings = new HashMap<>();
     private final Map<Integer, Runner> runners = new HashMap<>();
@@ -31,7 +33,7 @@ class TokenRingTest {
 
     @BeforeEach
     void start() throws IOException {
-        settings = settings(KEY);
+        settings = freePorts();
         for (int unit = 0; unit < 3; unit++) {
             start(unit);
         }
@@ -48,17 +50,27 @@ class TokenRingTest {
         runners.values().forEach(runner -> assertThat(runner.mistakes).isEmpty());
     }
 
-    static RingSettings settings(byte[] key) throws IOException {
+    private static RingSettings freePorts() throws IOException {
         DatagramSocket[] sockets = new DatagramSocket[4];
-        InetSocketAddress[] addresses = new InetSocketAddress[4];
+        int[] ports = new int[4];
         for (int i = 0; i < 4; i++) {
             sockets[i] = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-            addresses[i] = new InetSocketAddress(InetAddress.getLoopbackAddress(), sockets[i].getLocalPort());
+            ports[i] = sockets[i].getLocalPort();
         }
         for (DatagramSocket socket : sockets) {
             socket.close();
         }
-        return RingSettings.of(5, key, Map.of(0, addresses[0], 1, addresses[1], 2, addresses[2]), addresses[3]);
+        return settings(ports);
+    }
+
+    /** Returns a ring with these control ports of units 0 to 2 and of the distributor. */
+    static RingSettings settings(int... ports) {
+        InetAddress host = InetAddress.getLoopbackAddress();
+        Map<Integer, InetSocketAddress> units = new HashMap<>();
+        for (int unit = 0; unit < 3; unit++) {
+            units.put(unit, new InetSocketAddress(host, ports[unit]));
+        }
+        return RingSettings.of(5, KEY, units, new InetSocketAddress(host, ports[3]));
     }
 
     private void start(int unit) throws IOException {
@@ -192,6 +204,34 @@ class TokenRingTest {
                 codec(5, KEY), new Token(Epoch.begin(view.epoch() - 1) + 999, 1, 0, 0, 0, false, view.master()), 1);
         eventually().until(() -> ring(1).status().stale() >= before + 2);
         tokenGoesRound(0, 1);
+    }
+
+    @Test
+    void aProcessThatIsStoppedIsOutAndComesBack() throws Exception {
+        kill(2);
+        eventually().until(() -> all(0, 1));
+        Process unit = UnitProcess.start(settings);
+        try {
+            eventually().until(() -> ringOf0().equals(List.of(0, 1, 2)));
+            signal(unit, "STOP");
+            eventually().until(() -> ringOf0().equals(List.of(0, 1)));
+            tokenGoesRound(0, 1);
+            signal(unit, "CONT");
+            eventually().until(() -> ringOf0().equals(List.of(0, 1, 2)));
+            tokenGoesRound(0, 1);
+        } finally {
+            unit.destroyForcibly();
+        }
+    }
+
+    private List<Integer> ringOf0() {
+        return Runner.units(ring(0).status().view());
+    }
+
+    private static void signal(Process process, String name) throws Exception {
+        Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
+        assertThat(kill.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(kill.exitValue()).isZero();
     }
 
     private RingCodec codec(int ring, byte[] key) {
