@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 /**
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
  * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
- * {@code soak} for a long run of mixed traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
+ * {@code reflect} for the reflector, {@code soak} for a long run of mixed traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
  * jmh} for what happens in memory.
  */
 @Command(
@@ -26,6 +26,7 @@ import picocli.CommandLine.Command;
             QosExperiments.class,
             LevelExperiments.class,
             ClusterExperiments.class,
+            Reflect.class,
             Soak.class,
             Fuzz.class,
             ClusterInGuest.class

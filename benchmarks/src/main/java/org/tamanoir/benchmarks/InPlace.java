@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -23,7 +24,7 @@ final class InPlace {
         return Peers.missing(compiler(), "gcc");
     }
 
-    private static String compiler() {
+    static String compiler() {
         return Peers.missing("gcc", "gcc") != null && Peers.missing("cc", "gcc") == null ? "cc" : "gcc";
     }
 
@@ -34,18 +35,23 @@ final class InPlace {
      * @throws IOException without a compiler, or with its last line if it refuses
      */
     static Path compile(Path folder, String... options) throws IOException {
+        return compileSource(SOURCE, folder, options);
+    }
+
+    /** Compiles a source that lies beside this class, likewise. */
+    static Path compileSource(String name, Path folder, String... options) throws IOException {
         String missing = missing();
         if (missing != null) {
             throw new IOException(missing);
         }
-        Path source = folder.resolve(SOURCE);
-        try (InputStream text = InPlace.class.getResourceAsStream(SOURCE)) {
+        Path source = folder.resolve(name);
+        try (InputStream text = InPlace.class.getResourceAsStream(name)) {
             if (text == null) {
-                throw new IOException(SOURCE + " is not in this jar");
+                throw new IOException(name + " is not in this jar");
             }
-            Files.copy(text, source);
+            Files.copy(text, source, StandardCopyOption.REPLACE_EXISTING);
         }
-        Path program = folder.resolve("in-place");
+        Path program = folder.resolve(name.replace(".c", ""));
         List<String> command = new ArrayList<>(List.of(compiler(), "-O3", "-Wall", "-Wextra", "-pthread"));
         command.addAll(List.of(options));
         command.addAll(List.of("-o", program.toString(), source.toString()));

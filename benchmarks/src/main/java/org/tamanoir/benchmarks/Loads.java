@@ -27,6 +27,7 @@ final class Loads {
             entry("life-sender", LifeSender::run),
             entry("udp-sink", UdpSink::run),
             entry("udp-flood", UdpFlood::run),
+            entry("reflect-sink", ReflectSink::run),
             entry("netty-proxy", NettyProxy::run),
             entry("level-source", Source::run),
             entry("level-sink", Sink::run),

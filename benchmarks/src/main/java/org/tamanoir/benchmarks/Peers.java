@@ -101,7 +101,8 @@ final class Peers {
                 });
     }
 
-    private static Forwarder socat() {
+    /** Sends the datagrams of one port to another. */
+    static Forwarder socat() {
         return new Forwarder(
                 "socat",
                 UDP,

@@ -316,6 +316,11 @@ public final class ActiveNodeManager implements AutoCloseable {
         return events;
     }
 
+    /** Adds an event of a part of the node that the manager does not know. */
+    public void report(String kind, String text, Map<String, String> details) {
+        events.add(kind, text, details);
+    }
+
     /** Returns null when the node does its work, else in one line why not. */
     public @Nullable String notReady() {
         List<String> problems = environment.coreProblems();

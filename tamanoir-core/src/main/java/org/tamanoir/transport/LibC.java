@@ -34,6 +34,7 @@ final class LibC {
     static final int IP_PKTINFO = 8;
     static final int IP_RECVTTL = 12;
     static final int IP_RECVTOS = 13;
+    static final int MCAST_JOIN_GROUP = 42;
     static final int IPPROTO_RAW = 255;
     static final int IPPROTO_IPV6 = 41;
     static final int IPV6_V6ONLY = 26;

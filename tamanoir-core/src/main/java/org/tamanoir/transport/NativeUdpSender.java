@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins datagrams that follow each other to the same address with the same length (the last may be shorter) into one
@@ -32,6 +33,9 @@ final class NativeUdpSender implements UdpSender {
     private final SharedFd fd;
     private final boolean v6;
     private final int scope;
+    /** Null = failures are counted alone, and a full send buffer is waited for. */
+    private final @Nullable UdpRefusals refusals;
+
     private final int gsoLimitBytes;
     private final MessageArray messages = new MessageArray(MESSAGES + 1, IOVECS + 1);
     private final BufferAddresses addresses = new BufferAddresses();
@@ -63,8 +67,9 @@ final class NativeUdpSender implements UdpSender {
     private volatile long failedPackets;
     private volatile String lastError = "";
 
-    NativeUdpSender(SharedFd fd, boolean v6, int scope, boolean segmentation) {
+    NativeUdpSender(SharedFd fd, boolean v6, int scope, boolean segmentation, @Nullable UdpRefusals refusals) {
         this.fd = fd;
+        this.refusals = refusals;
         this.v6 = v6;
         this.scope = scope;
         this.gsoLimitBytes = v6 ? GSO_LIMIT_V6_BYTES : UdpAddress.LIMIT_V4_BYTES;
@@ -79,6 +84,9 @@ final class NativeUdpSender implements UdpSender {
             String refusal = UdpAddress.refusal(v6, length, addressHigh, addressLow, port);
             if (!refusal.isEmpty()) {
                 fail(1, refusal);
+                if (refusals != null) {
+                    refusals.refused(addressHigh, addressLow, port, 1, length, false);
+                }
                 return;
             }
         }
@@ -185,7 +193,7 @@ final class NativeUdpSender implements UdpSender {
                 fd.release();
             }
         } else {
-            failFrom(0, "the UDP socket is closed");
+            failFrom(0, "the UDP socket is closed", false);
         }
         count = 0;
         iovecs = 0;
@@ -206,14 +214,14 @@ final class NativeUdpSender implements UdpSender {
             }
             if (errno == LibC.EAGAIN) {
                 if (!awaitRoom()) {
-                    failFrom(next, "the UDP socket's send buffer stayed full for 1 s");
+                    failFrom(next, "the UDP socket's send buffer stayed full", true);
                     return;
                 }
             } else {
                 if (packets[next] > 1 && mayComeOfSegmentation(errno)) {
                     sendOneByOne(next, errno);
                 } else {
-                    fail(packets[next], describe(next, errno));
+                    fail(next, packets[next], bytes[next], describe(next, errno), false);
                 }
                 next++;
             }
@@ -239,7 +247,7 @@ final class NativeUdpSender implements UdpSender {
                 messages.setIovec(SPARE_IOVEC, start, length);
                 int errno = sendSpare();
                 if (errno != 0) {
-                    fail(1, describe(m, errno));
+                    fail(m, 1, length, describe(m, errno), errno == LibC.EAGAIN);
                     continue;
                 }
                 count(1, length);
@@ -269,7 +277,8 @@ final class NativeUdpSender implements UdpSender {
         }
         try {
             // A poll that says "writable" and a send that says "full" may alternate; the deadline ends that too.
-            return flushDeadlineNs - System.nanoTime() > 0
+            return refusals == null
+                    && flushDeadlineNs - System.nanoTime() > 0
                     && Poll.await(fd, pollMemory, pollAddress, LibC.POLLOUT, flushDeadlineNs);
         } catch (IOException e) {
             return false;
@@ -292,12 +301,18 @@ final class NativeUdpSender implements UdpSender {
         sentBytes += moreBytes;
     }
 
-    private void failFrom(int m, String error) {
-        int sum = 0;
+    private void failFrom(int m, String error, boolean isFull) {
         for (int i = m; i < count; i++) {
-            sum += packets[i];
+            fail(i, packets[i], bytes[i], error, isFull);
         }
-        fail(sum, error);
+    }
+
+    private void fail(int m, int morePackets, int moreBytes, String error, boolean isFull) {
+        fail(morePackets, error);
+        if (refusals != null) {
+            refusals.refused(
+                    messages.addressHigh(m), messages.addressLow(m), messages.port(m), morePackets, moreBytes, isFull);
+        }
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes

@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * UDP by recvmmsg with UDP_GRO and sendmmsg with UDP_SEGMENT. An IPv6 socket takes IPv6 alone.
@@ -159,7 +160,35 @@ final class NativeUdpSocket implements UdpSocket {
 
     @Override
     public UdpSender newSender() {
-        return new NativeUdpSender(fd, v6, UdpAddress.scope(local.getAddress()), segmentation);
+        return newSender(null);
+    }
+
+    @Override
+    public UdpSender newSender(@Nullable UdpRefusals refusals) {
+        return new NativeUdpSender(fd, v6, UdpAddress.scope(local.getAddress()), segmentation, refusals);
+    }
+
+    @Override
+    public void joinGroup(InetAddress group) throws IOException {
+        // struct group_req (136 bytes): interface u32, 0 = as the routes say; from 8 on the group's sockaddr_storage.
+        ByteBuffer request = MessageArray.allocate(136);
+        boolean isV6 = group instanceof Inet6Address;
+        MessageArray.putSockaddr(
+                request, 8, isV6, UdpAddress.high(group), UdpAddress.low(group), 0, UdpAddress.scope(group));
+        request.putInt(0, UdpAddress.scope(group));
+        if (!fd.acquire()) {
+            throw closed();
+        }
+        try {
+            int level = isV6 ? LibC.IPPROTO_IPV6 : LibC.IPPROTO_IP;
+            long address = MessageArray.addressOf(request);
+            if (LibC.setsockopt(fd.number(), level, LibC.MCAST_JOIN_GROUP, address, request.capacity()) != 0) {
+                throw new IOException("UDP " + UdpAddress.text(local) + " cannot join " + group.getHostAddress() + ": "
+                        + LibC.strerror(Native.getLastError()));
+            }
+        } finally {
+            fd.release();
+        }
     }
 
     @Override

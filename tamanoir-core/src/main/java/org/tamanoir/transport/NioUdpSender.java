@@ -26,6 +26,8 @@ final class NioUdpSender implements UdpSender {
     private final DatagramChannel channel;
     private final boolean v6;
     private final int scope;
+    /** Null = failures are counted alone, and a full send buffer is waited for. */
+    private final @Nullable UdpRefusals refusals;
 
     // Receivers met lately, by hash: the channel wants an object for each.
     private final @Nullable InetSocketAddress[] receivers = new InetSocketAddress[RECEIVERS];
@@ -43,7 +45,8 @@ final class NioUdpSender implements UdpSender {
     private volatile long failedPackets;
     private volatile String lastError = "";
 
-    NioUdpSender(DatagramChannel channel, boolean v6, int scope) {
+    NioUdpSender(DatagramChannel channel, boolean v6, int scope, @Nullable UdpRefusals refusals) {
+        this.refusals = refusals;
         this.channel = channel;
         this.v6 = v6;
         this.scope = scope;
@@ -58,6 +61,7 @@ final class NioUdpSender implements UdpSender {
         String refusal = UdpAddress.refusal(v6, length, addressHigh, addressLow, port);
         if (!refusal.isEmpty()) {
             fail(refusal);
+            refuse(length, addressHigh, addressLow, port, false);
             return;
         }
         if (buffer != lastBuffer) {
@@ -65,20 +69,32 @@ final class NioUdpSender implements UdpSender {
             view = buffer.duplicate(); // the caller's position and limit stay as they are
         }
         view.clear().position(offset).limit(offset + length);
-        send(length, receiver(addressHigh, addressLow, port));
+        long failedBefore = failedPackets;
+        boolean isFull = !send(length, receiver(addressHigh, addressLow, port));
+        if (failedPackets != failedBefore) {
+            refuse(length, addressHigh, addressLow, port, isFull);
+        }
     }
 
-    private void send(int length, InetSocketAddress receiver) {
+    private void refuse(int length, long high, long low, int port, boolean isFull) {
+        if (refusals != null) {
+            refusals.refused(high, low, port, 1, length, isFull);
+        }
+    }
+
+    /** Returns whether there was room. */
+    private boolean send(int length, InetSocketAddress receiver) {
         try {
             if (length == 0) {
                 channel.send(view, receiver); // answers 0 bytes both for sent and for full
                 count(0);
-                return;
+                return true;
             }
             if (channel.send(view, receiver) > 0 || sendWhenRoom(receiver)) {
                 count(length);
             } else {
-                fail("the UDP socket's send buffer stayed full for 1 s");
+                fail("the UDP socket's send buffer stayed full");
+                return false;
             }
         } catch (IOException | RuntimeException e) {
             String reason = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
@@ -87,6 +103,7 @@ final class NioUdpSender implements UdpSender {
                             ? "datagram of " + length + " bytes to " + UdpAddress.text(receiver) + ": " + reason
                             : "the UDP socket is closed");
         }
+        return true;
     }
 
     private boolean sendWhenRoom(InetSocketAddress receiver) throws IOException {
@@ -94,7 +111,7 @@ final class NioUdpSender implements UdpSender {
             waited = true;
             deadlineNs = System.nanoTime() + WAIT_NS;
         }
-        while (deadlineNs - System.nanoTime() > 0) {
+        while (refusals == null && deadlineNs - System.nanoTime() > 0) {
             LockSupport.parkNanos(PAUSE_NS);
             if (channel.send(view, receiver) > 0) {
                 return true;

@@ -3,8 +3,11 @@ package org.tamanoir.transport;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.PortUnreachableException;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
@@ -86,7 +89,39 @@ final class NioUdpSocket implements UdpSocket {
 
     @Override
     public UdpSender newSender() {
-        return new NioUdpSender(channel, v6, UdpAddress.scope(local.getAddress()));
+        return newSender(null);
+    }
+
+    @Override
+    public UdpSender newSender(@Nullable UdpRefusals refusals) {
+        return new NioUdpSender(channel, v6, UdpAddress.scope(local.getAddress()), refusals);
+    }
+
+    @Override
+    public void joinGroup(InetAddress group) throws IOException {
+        try {
+            // NIO wants an interface: the socket's own, or the first that can.
+            NetworkInterface own = NetworkInterface.getByInetAddress(local.getAddress());
+            if (own == null) {
+                own = NetworkInterface.networkInterfaces()
+                        .filter(NioUdpSocket::carriesGroups)
+                        .findFirst()
+                        .orElseThrow(() -> new IOException("no interface carries multicast"));
+            }
+            channel.join(group, own);
+        } catch (IOException | RuntimeException e) {
+            throw new IOException(
+                    "UDP " + UdpAddress.text(local) + " cannot join " + group.getHostAddress() + ": " + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static boolean carriesGroups(NetworkInterface candidate) {
+        try {
+            return candidate.isUp() && candidate.supportsMulticast();
+        } catch (SocketException e) {
+            return false;
+        }
     }
 
     @Override

@@ -6,6 +6,8 @@ import java.nio.ByteBuffer;
  * Collects datagrams and sends them in as few system calls as the kernel allows (sendmmsg, UDP_SEGMENT), without
  * copying them. Datagrams leave in the order in which they were added.
  *
+ * <p>A sender {@linkplain UdpSocket#newSender(UdpRefusals) that tells of refusals} does not wait.
+ *
  * <p>Thread contract: one thread.
  */
 public interface UdpSender {

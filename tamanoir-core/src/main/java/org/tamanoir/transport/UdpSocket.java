@@ -1,6 +1,7 @@
 package org.tamanoir.transport;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
@@ -35,6 +36,20 @@ public interface UdpSocket extends AutoCloseable {
 
     /** Makes a sender over this socket, for one thread. */
     UdpSender newSender();
+
+    /** Makes one likewise that does not wait for room in the send buffer: what finds none is refused as the rest. */
+    default UdpSender newSender(UdpRefusals refusals) {
+        throw new UnsupportedOperationException("these sockets do not tell of refusals");
+    }
+
+    /**
+     * Receives what is sent to a multicast group and this socket's port too.
+     *
+     * @throws IOException in one line, if the system refuses
+     */
+    default void joinGroup(InetAddress group) throws IOException {
+        throw new IOException("these sockets join no groups");
+    }
 
     /**
      * Reads what waits, up to the batch's size, and does not block.

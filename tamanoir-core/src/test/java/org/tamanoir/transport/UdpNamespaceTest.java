@@ -3,6 +3,7 @@ package org.tamanoir.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -10,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.support.Tiers;
@@ -18,7 +20,10 @@ import org.tamanoir.transport.UdpTesting.Datagram;
 /** Slow and narrow links: a JVM in a network namespace of its own, whose loopback device is throttled. */
 class UdpNamespaceTest {
 
-    /** Sends to itself: kind, datagrams, bytes of each, bytes of the send buffer or 0. Prints what became of it. */
+    /**
+     * Sends to itself: kind, datagrams, bytes of each, bytes of the send buffer or 0, group to send to or "refusals" for a
+     * sender that tells of them. Prints what became of it.
+     */
     static final class Exchange {
         private Exchange() {}
 
@@ -27,15 +32,31 @@ class UdpNamespaceTest {
             int packets = Integer.parseInt(arguments[1]);
             int bytes = Integer.parseInt(arguments[2]);
             ByteBuffer data = UdpTesting.pattern(packets + bytes);
-            InetSocketAddress any = new InetSocketAddress("127.0.0.1", 0);
+            boolean toGroup = arguments.length > 4 && arguments[4].startsWith("2");
+            InetSocketAddress any = new InetSocketAddress(toGroup ? "0.0.0.0" : "127.0.0.1", 0);
             try (UdpSocket sending = UdpSockets.bind(kind, any);
                     UdpSocket receiving = UdpSockets.bind(kind, any)) {
                 limitSendBuffer(sending, Integer.parseInt(arguments[3]));
-                UdpSender sender = sending.newSender();
+                String last = arguments.length > 4 ? arguments[4] : "";
+                AtomicInteger full = new AtomicInteger();
+                UdpSender sender = last.equals("refusals")
+                        ? sending.newSender((high, low, port, refused, refusedBytes, isFull) ->
+                                full.addAndGet(isFull && refusedBytes == refused * bytes ? refused : 0))
+                        : sending.newSender();
+                InetAddress to = last.startsWith("2") ? InetAddress.getByName(last) : InetAddress.getLoopbackAddress();
+                if (to.isMulticastAddress()) {
+                    receiving.joinGroup(to);
+                }
+                int port = receiving.localAddress().getPort();
                 for (int i = 0; i < packets; i++) {
-                    UdpTesting.add(sender, data, i, bytes, receiving);
+                    sender.add(data, i, bytes, 0, UdpAddress.low(to), port);
                 }
                 sender.flush();
+                if (full.get() > 0) {
+                    assertThat(full.get()).isEqualTo((int) sender.failedPackets());
+                    System.out.println("RESULT " + packets + " 0 " + full.get() + " full");
+                    return;
+                }
                 int right = 0;
                 int expected = sender.failedPackets() == 0 ? packets : 0; // a link that stands still delivers too late
                 for (Datagram got : UdpTesting.receive(receiving, expected)) {
@@ -70,8 +91,8 @@ class UdpNamespaceTest {
         return output;
     }
 
-    private static Result exchange(String link, TransportKind kind, int packets, int bytes, int bufferBytes)
-            throws Exception {
+    private static Result exchange(
+            String link, TransportKind kind, int packets, int bytes, int bufferBytes, String... last) throws Exception {
         if (kind == TransportKind.NATIVE) {
             UdpTesting.assumeNative();
         }
@@ -84,7 +105,8 @@ class UdpNamespaceTest {
         Tiers.require("namespace", answer.endsWith("READY\n"), "no network namespace with tc here: " + answer.strip());
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         String output = run(link + " && " + java + " -cp '" + System.getProperty("java.class.path") + "' '"
-                + Exchange.class.getName() + "' " + kind + " " + packets + " " + bytes + " " + bufferBytes);
+                + Exchange.class.getName() + "' " + kind + " " + packets + " " + bytes + " " + bufferBytes + " "
+                + String.join(" ", last));
         List<String> results =
                 output.lines().filter(line -> line.startsWith("RESULT ")).toList();
         assertThat(results).as(output).hasSize(1);
@@ -100,6 +122,27 @@ class UdpNamespaceTest {
         String link = "ip link set lo up && tc qdisc add dev lo root tbf rate 16mbit burst 16kb limit 2mb";
         Result result = exchange(link, kind, 400, 1400, 1);
         assertThat(result).isEqualTo(new Result(400, 0, 400, ""));
+    }
+
+    /** A link of 8 kbit/s would keep a sender that waits for its second; one that does not is told at once what is full. */
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportKind.class,
+            names = {"NATIVE", "NIO"})
+    void whoIsToldOfRefusalsIsToldOfAllThatFoundNoRoom(TransportKind kind) throws Exception {
+        String link = "ip link set lo up && tc qdisc add dev lo root tbf rate 8kbit burst 2kb limit 2mb";
+        Result result = exchange(link, kind, 200, 1400, 1, "refusals");
+        assertThat(result.error()).isEqualTo("full");
+        assertThat(result.received()).as("told of").isBetween(100, 200);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportKind.class,
+            names = {"NATIVE", "NIO"})
+    void whatIsSentToAGroupReachesASocketThatJoinedIt(TransportKind kind) throws Exception {
+        String link = "ip link set lo up multicast on && ip route add 239.0.0.0/8 dev lo";
+        assertThat(exchange(link, kind, 10, 100, 0, "239.1.2.3")).isEqualTo(new Result(10, 0, 10, ""));
     }
 
     @ParameterizedTest

@@ -30,6 +30,7 @@ import org.tamanoir.node.element.AggregateCommand;
 import org.tamanoir.node.element.DistributeCommand;
 import org.tamanoir.node.load.ReceiveCommand;
 import org.tamanoir.node.load.SendCommand;
+import org.tamanoir.node.reflect.ReflectCommand;
 import org.tamanoir.node.run.NodeCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -53,6 +54,7 @@ public final class Main implements Callable<Integer> {
             NodeCommand.class,
             CtlCommand.class,
             DirectorCommand.class,
+            ReflectCommand.class,
             SendCommand.class,
             ReceiveCommand.class,
             DistributeCommand.class,

@@ -25,6 +25,8 @@ class ArchitectureTest {
             .definedBy("org.tamanoir.node.director..")
             .layer("element")
             .definedBy("org.tamanoir.node.element..")
+            .layer("reflect")
+            .definedBy("org.tamanoir.node.reflect..")
             .layer("ctl")
             .definedBy("org.tamanoir.node.ctl..")
             .layer("run")
@@ -47,6 +49,8 @@ class ArchitectureTest {
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("element")
             .mayOnlyBeAccessedByLayers("main")
+            .whereLayer("reflect")
+            .mayOnlyBeAccessedByLayers("main")
             .whereLayer("author")
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("ctl")
@@ -56,9 +60,10 @@ class ArchitectureTest {
             .whereLayer("load")
             .mayOnlyBeAccessedByLayers("main", "demo", "element")
             .whereLayer("admin")
-            .mayOnlyBeAccessedByLayers("run", "director")
+            .mayOnlyBeAccessedByLayers("run", "director", "reflect")
             .whereLayer("config")
-            .mayOnlyBeAccessedByLayers("admin", "run", "ctl", "load", "author", "director", "demo", "element");
+            .mayOnlyBeAccessedByLayers(
+                    "admin", "run", "ctl", "load", "author", "director", "reflect", "demo", "element");
 
     @ArchTest
     static final ArchRule aClusterStandsOnItsTable = layeredArchitecture()
@@ -78,6 +83,10 @@ class ArchitectureTest {
             .whereLayer("config")
             .mayOnlyBeAccessedByLayers("cluster", "setup")
             .whereLayer("lvs")
+            .mayNotAccessAnyLayer()
+            .layer("reflect")
+            .definedBy("org.tamanoir.cluster.reflect")
+            .whereLayer("reflect")
             .mayNotAccessAnyLayer();
 
     @ArchTest

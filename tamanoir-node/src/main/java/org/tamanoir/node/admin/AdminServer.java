@@ -50,6 +50,7 @@ public final class AdminServer implements AutoCloseable {
     private final Api api;
     private final LoadView load;
     private Supplier<@Nullable MembershipStatus> cluster = () -> null;
+    private Supplier<ElementViews.@Nullable Element> element = () -> null;
     private Predicate<InetAddress> isDirector = from -> false;
     private final ThreadPoolExecutor livers;
     private final Map<Object, Integer> liveByStranger = new ConcurrentHashMap<>();
@@ -67,7 +68,10 @@ public final class AdminServer implements AutoCloseable {
         state = new Queries(manager, settings, config);
         changes = new Commands(manager);
         live = new EventStreams(manager);
-        metrics = new MetricsText(figures -> NodeMetrics.add(figures, manager));
+        metrics = new MetricsText(figures -> {
+            NodeMetrics.add(figures, manager);
+            ElementViews.add(figures, element.get());
+        });
         load = new LoadView(manager.environment());
         api = new Api(gate);
         livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>());
@@ -82,6 +86,11 @@ public final class AdminServer implements AutoCloseable {
     public void cluster(Supplier<@Nullable MembershipStatus> status, Predicate<InetAddress> from) {
         cluster = status;
         isDirector = from;
+    }
+
+    /** Shows the distributed element that the node is a unit of. Before {@link #start}. */
+    public void element(Supplier<ElementViews.@Nullable Element> status) {
+        element = status;
     }
 
     /**
@@ -157,6 +166,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/load", call -> load.now());
         api.get(router, "/v1/cluster", call -> ClusterViews.of(cluster.get()));
         api.get(router, "/cluster", call -> ClusterViews.of(cluster.get()));
+        api.get(router, "/v1/element", call -> ElementViews.of(element.get()));
         api.get(router, "/v1/deployments", call -> state.deployments());
         api.get(router, "/v1/qos", call -> QosTable.data(manager.qos()));
         api.get(router, "/v1/qos/status", call -> QosViews.Status.of(manager.qosStatus()));

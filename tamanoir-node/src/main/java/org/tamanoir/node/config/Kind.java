@@ -128,6 +128,14 @@ public record Kind<T>(
                 Quantity::toString);
     }
 
+    /** A duration that may be as short as microseconds. */
+    public static Kind<Duration> shortDuration(Duration min, Duration max) {
+        return of(
+                "duration, " + Quantity.shortText(min) + " to " + Quantity.shortText(max),
+                text -> Quantity.shortDuration(text, min, max),
+                Quantity::shortText);
+    }
+
     public static Kind<Long> size(long min, long max) {
         return of(
                 "size, " + Quantity.toString(min) + " to " + Quantity.toString(max),

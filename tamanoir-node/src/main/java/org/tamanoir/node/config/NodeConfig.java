@@ -23,6 +23,7 @@ import org.tamanoir.routing.Route;
  * @param levels what is wanted of levels below the JVM
  * @param admin where the node can be looked at and steered
  * @param cluster that it is a back-end of; null = of none
+ * @param element that it is a unit of; null = of none
  */
 public record NodeConfig(
         Values values,
@@ -34,7 +35,8 @@ public record NodeConfig(
         DeploySettings deploy,
         KernelConfig levels,
         AdminConfig admin,
-        @Nullable MembershipSettings cluster) {
+        @Nullable MembershipSettings cluster,
+        @Nullable ElementConfig element) {
     public NodeConfig {
         routes = List.copyOf(routes);
         services = List.copyOf(services);

@@ -135,6 +135,7 @@ public final class NodeConfigBuilder {
                     interfaces + " interfaces: must be at most " + KernelConfig.MAX_INTERFACES);
         }
         cluster.check(problems);
+        new ElementSettings(values).check(problems, qos);
         boolean isServedByTls = values.get(NodeSettings.DEPLOY_TLS);
         if (!NodeSettings.TLS.hasCertificate(values) && (isServedByTls || admin.tls())) {
             problems.add(
@@ -233,7 +234,8 @@ public final class NodeConfigBuilder {
                         values.get(NodeSettings.INTERFACES),
                         values.get(NodeSettings.UNKNOWN_UP)),
                 cluster != null ? admin.fixed() : admin,
-                cluster);
+                cluster,
+                new ElementSettings(values).build());
     }
 
     private boolean isSecond(String where, Object what, String problem) {

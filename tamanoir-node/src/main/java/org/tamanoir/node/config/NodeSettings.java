@@ -30,6 +30,8 @@ public final class NodeSettings {
     private static final StreamLimits STREAMS = DEFAULTS.streamLimits();
     private static final List<InetSocketAddress> LOOPBACK =
             List.of(new InetSocketAddress("127.0.0.1", Anep.DEFAULT_PORT));
+    private static final Duration US = Duration.ofNanos(1_000);
+    private static final Duration ELEMENT_WAIT = Duration.ofSeconds(10);
     private static final Duration MS = Duration.ofMillis(1);
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration DAY = Duration.ofHours(24);
@@ -156,6 +158,37 @@ public final class NodeSettings {
             .option("--cluster-setup", "MODE");
     static final Setting<Boolean> CLUSTER_PLAIN =
             TABLE.add("cluster.plain", Kind.flag(), false).flag("--cluster-plain");
+
+    static final Setting<Integer> UNIT = TABLE.add("element.unit", Kind.number("", 0, 63), null, "required");
+    static final Setting<List<InetSocketAddress>> UNITS = TABLE.add(
+            "element.units",
+            Kind.list(
+                    "list of up to 64 addresses; port 3328",
+                    text -> Endpoint.of(text, ElementSettings.CONTROL_PORT, 1),
+                    Endpoint::toString),
+            List.of(),
+            "none: the node is no unit");
+    static final Setting<InetSocketAddress> DISTRIBUTOR = TABLE.add(
+            "element.distributor",
+            Kind.of(
+                    "address; port 3328",
+                    text -> Endpoint.of(text, ElementSettings.CONTROL_PORT, 1),
+                    Endpoint::toString),
+            null,
+            "none");
+    static final Setting<Integer> RING_ID = TABLE.add("element.ring", Kind.number("", 0, Integer.MAX_VALUE), 1);
+    static final Setting<Path> RING_KEY =
+            TABLE.add("element.key-file", Kind.of("file", ElementSettings::keyFile, Path::toString), null, "required");
+    static final Setting<Boolean> DISCARD =
+            TABLE.add("element.policy", Kind.choice(Map.of("lenient", false, "discard", true)), false);
+    static final Setting<Integer> HOLD_BUDGET =
+            TABLE.add("element.hold-budget", Kind.number("packets, ", 0, 65_535), 0);
+    static final Setting<Duration> BARRIER =
+            TABLE.add("element.barrier", Kind.shortDuration(Duration.ZERO, Duration.ofSeconds(1)), Duration.ZERO);
+    static final Setting<Duration> HOLD_MAX =
+            TABLE.add("element.hold-max", Kind.shortDuration(US, ELEMENT_WAIT), Duration.ofNanos(200_000));
+    static final Setting<Duration> IDLE_MAX =
+            TABLE.add("element.idle-max", Kind.shortDuration(US, ELEMENT_WAIT), Duration.ofMillis(200));
 
     static final Setting<Integer> MAX_STREAMS = TABLE.add(
                     "limits.max-streams", Kind.number("places, ", 1, MAX_STREAMS_BOUND), DEFAULTS.maxStreams())

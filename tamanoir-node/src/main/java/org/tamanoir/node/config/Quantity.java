@@ -47,7 +47,7 @@ public final class Quantity {
      * A rate in bytes a second from {@code min} to {@code max}: {@code 10Mbit/s}, {@code 1.25MB/s}, or a number of
      * bytes a second without a unit; k, M and G are powers of 1000. What is no whole number of bytes is rounded.
      */
-    static long byteRate(String text, long min, long max) {
+    public static long byteRate(String text, long min, long max) {
         Matcher matcher = BYTE_RATE.matcher(text);
         if (!matcher.matches()) {
             throw new IllegalArgumentException("'" + text
@@ -67,7 +67,7 @@ public final class Quantity {
     }
 
     /** The shortest text that {@link #byteRate} reads as this. */
-    static String rateText(long bytes) {
+    public static String rateText(long bytes) {
         for (String prefix : new String[] {"G", "M", "k"}) {
             long unit = DECIMAL_PREFIXES.getOrDefault(prefix, 1L) / 8;
             if (bytes > 0 && bytes % unit == 0) {

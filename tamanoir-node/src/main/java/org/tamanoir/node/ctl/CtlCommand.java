@@ -106,6 +106,11 @@ public final class CtlCommand implements Runnable {
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void element() {
+        show("/v1/element", CtlElement::element);
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void traffic() {
         show("/v1/traffic", CtlTables::traffic);
     }

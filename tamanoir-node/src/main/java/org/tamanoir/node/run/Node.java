@@ -71,6 +71,7 @@ public final class Node {
     private final Map<String, String> servers = new LinkedHashMap<>();
     private @Nullable ActiveNodeManager manager;
     private @Nullable Membership membership;
+    private @Nullable NodeElement element;
 
     /**
      * A node that is not started.
@@ -110,11 +111,15 @@ public final class Node {
                 environment.onStreamEnd(log);
             }
             Disciplines.problems().forEach(problem -> LOG.warn("quality of service: {}", problem));
+            NodeElement unit = joinElement(started);
             environment.qos(config.qos());
             NodeOs levels = KernelBridge.open(config.levels());
             opened.push(levels);
             environment.levels(levels);
             environment.start();
+            if (unit != null) {
+                unit.start();
+            }
             started.placeAll();
             if (deployment != null) {
                 environment.background("warm-up", new WarmUp()).start();
@@ -144,6 +149,18 @@ public final class Node {
         } catch (IllegalArgumentException e) {
             throw new IOException("code sources of the cluster: " + e.getMessage(), e);
         }
+    }
+
+    /** Before the links are there: one of them holds packets for the token. */
+    private @Nullable NodeElement joinElement(ActiveNodeManager manager) throws IOException {
+        if (config.element() == null) {
+            return null;
+        }
+        NodeElement joining = new NodeElement(config.element(), manager);
+        opened.push(joining);
+        element = joining;
+        environment.gates(joining.unit());
+        return joining;
     }
 
     private void serveCluster(ActiveNodeManager manager) {
@@ -232,6 +249,10 @@ public final class Node {
                 () -> ConfigText.of(config, manager.routes(), manager.qos()));
         Membership joined = membership;
         server.cluster(this::cluster, from -> joined != null && joined.isDirector(from));
+        NodeElement unit = element;
+        if (unit != null) {
+            server.element(unit::status);
+        }
         try {
             server.start();
             return server;
@@ -301,6 +322,10 @@ public final class Node {
         }
         // Streams of the cluster end while the node still serves: one over UDP has no end that it could see.
         Duration left = joined == null ? deadline : joined.drain(deadline);
+        NodeElement unit = element;
+        if (unit != null) {
+            unit.leave(left);
+        }
         int cut = environment.stop(left);
         while (!opened.isEmpty()) {
             try {

@@ -246,7 +246,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
             lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
-            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, cluster, deploy, hop-budget, jvm-nice, levels, limits, listen, qos, rehearse, routes, services, threads, timeouts, tls, transport, type-id, unknown-service
+            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, cluster, deploy, element, hop-budget, jvm-nice, levels, limits, listen, qos, rehearse, routes, services, threads, timeouts, tls, transport, type-id, unknown-service
             limits:|  max_streams: 1 @ f:2: limits.max_streams: unknown key; did you mean 'max-streams'?
             type-id: 1|type-id: 2 @ f:2: type-id: stands here a second time, first in line 1; remove one
             limits: 3 @ f:1: limits: '3' stands where a mapping (key: value) is wanted
@@ -309,6 +309,10 @@ class ConfigFileTest {
             admin:|  hosts: [node1, 'node1:3324'] @ f:2: admin.hosts[1]: 'node1:3324' is no host name: one as in node4.example.net is wanted, without a port
             admin:|  token-file: /none @ f:2: admin.token-file: token file /none: there is no such file; 'openssl rand -hex 32' makes a token
             admin:|  hosts: node1 @ f:2: admin.hosts: 'node1' stands where a list is wanted; begin each item with '- '; each is a text
+            element: {unit: 1} @ element: no unit; list the control addresses of all of them with element.units
+            element: {key-file: /none} @ f:1: element.key-file: key file /none: there is no such file; 32 hexadecimal digits are wanted, as openssl rand -hex 16 makes
+            element: {barrier: 2s} @ f:1: element.barrier: 2s is out of bounds: 0s to 1s are allowed
+            qos:|  classes: [{name: a}]|  default-class: a|  links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct}] @ qos.links: link 'out': discipline fct waits for the token of a ring; say in section element which one, or choose another discipline
             a: 1|b: [1 @ f:2: no valid YAML: while parsing a flow sequence: expected ',' or ']', but got <stream end>; a text with brackets or colons needs quotes there
             a: 1|---|b: 1 @ f:2: a second document begins: one is wanted, remove the '---'
             a: &x 1 @ f:1: anchors and aliases (& and *) are not allowed: write the value out
@@ -319,6 +323,17 @@ class ConfigFileTest {
         assertThat(problems(text.replace('|', '\n')))
                 .containsExactly(error.replace(
                         "HALF", String.valueOf(Runtime.getRuntime().maxMemory() >> 21)));
+    }
+
+    @Test
+    void aUnitSaysWhatItLacks() {
+        assertThat(problems("element: {unit: 2, units: [127.0.0.1, 127.0.0.2], hold-max: 2ms, idle-max: 1ms}"))
+                .containsExactlyInAnyOrder(
+                        "f:1: element.units: unit 2 is none of them; give element.unit, 0 to 1",
+                        "f:1: element.units: units know each other by a key; name its file with element.key-file",
+                        "f:1: element.units: links with the discipline fct: there are 0, must be 1, over which processed"
+                                + " packets leave; see qos.links",
+                        "f:1: element.idle-max: idle-max 1ms: must be hold-max, 2ms, or more");
     }
 
     @Test

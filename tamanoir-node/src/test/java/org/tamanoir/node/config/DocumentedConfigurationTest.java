@@ -64,11 +64,13 @@ class DocumentedConfigurationTest {
         Path key = folder.resolve("publisher");
         SigningKey.generate().write(key);
         Path token = Files.writeString(folder.resolve("admin.token"), "0123456789abcdef");
+        Path ring = Files.writeString(folder.resolve("ring.key"), "00112233445566778899aabbccddeeff\n");
         Problems problems = new Problems();
         NodeConfigBuilder settings = new NodeConfigBuilder(problems);
         TlsFiles tls = new TestAuthority(folder, "authority").files("node");
         String example = example()
                 .replace("/etc/tamanoir/publisher", key.toString())
+                .replace("/etc/tamanoir/ring.key", ring.toString())
                 .replace("/etc/tamanoir/admin.token", token.toString())
                 .replace("/etc/tamanoir/cluster.token", token.toString())
                 .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())

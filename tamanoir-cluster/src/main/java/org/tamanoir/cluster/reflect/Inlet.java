@@ -1,0 +1,79 @@
+package org.tamanoir.cluster.reflect;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.Transport;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpPort;
+import org.tamanoir.transport.UdpSender;
+import org.tamanoir.transport.UdpSocket;
+
+/** A socket of a session: for its datagrams, or for RTCP. The reflector's thread; made by any. */
+final class Inlet implements AutoCloseable {
+    /** Batches that one session gets before others have their turn. */
+    private static final int BATCHES = 4;
+
+    private final Session session;
+    private final int portOffset;
+    private final UdpSocket socket;
+    private final UdpPort port;
+    private final UdpSender sender;
+
+    /**
+     * Binds the socket, and joins the session's group.
+     *
+     * @param portOffset 1 for RTCP, else 0
+     */
+    Inlet(Session session, Transport transport, InetSocketAddress address, int portOffset) throws IOException {
+        this.session = session;
+        this.portOffset = portOffset;
+        socket = transport.bind(address);
+        try {
+            InetAddress group =
+                    address.getAddress().isMulticastAddress() ? address.getAddress() : session.config.group();
+            if (group != null) {
+                socket.joinGroup(group);
+            }
+            port = new UdpPort(socket);
+            sender = socket.newSender(session.refusals(portOffset));
+        } catch (IOException | RuntimeException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    InetSocketAddress address() {
+        return socket.localAddress();
+    }
+
+    UdpBatch newBatch() {
+        return socket.newBatch();
+    }
+
+    /** Has a loop call while datagrams wait; all inlets of a loop share the batch. */
+    void watch(IoLoop loop, UdpBatch batch) {
+        port.watch(loop, () -> read(loop, batch));
+    }
+
+    private void read(IoLoop loop, UdpBatch batch) {
+        try {
+            for (int i = 0; i < BATCHES; i++) {
+                int messages = socket.receive(batch);
+                if (messages == 0) {
+                    return;
+                }
+                session.receive(batch, messages, sender, portOffset, System.nanoTime());
+            }
+        } catch (IOException e) {
+            port.backOff(loop, () -> read(loop, batch), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        port.release();
+        socket.close();
+    }
+}

@@ -1,0 +1,331 @@
+package org.tamanoir.cluster.reflect;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.NodeOptions;
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.qdisc.TokenBucket;
+import org.tamanoir.routing.Addresses;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpRefusals;
+import org.tamanoir.transport.UdpSender;
+
+/**
+ * One session: decides for each datagram of a batch whether it goes on, and has those that do sent to the members, from
+ * where they lie. Time and sockets are given. Of what came in
+ *
+ * <pre>in = reflected + control + refused</pre>
+ *
+ * and of the copies that were asked for {@code asked = sent + dropped}, see {@link Counts}.
+ *
+ * <p>Thread contract: one thread.
+ */
+final class Session {
+    /** Wishes to join a second that are looked at: each costs some microseconds. */
+    static final int JOINS_PER_SECOND = 1_000;
+
+    /** Of ANEP packets that leave the number to the first node; the node's own default. */
+    private static final int HOP_BUDGET = 16;
+
+    final SessionConfig config;
+    final Members members;
+    final RtpSources sources;
+    /** Of members that have gone. */
+    final Counts departed = new Counts();
+
+    long datagramsIn;
+    long bytesIn;
+    long reflected;
+    /** Wishes to join and what else is for the reflector itself. */
+    long control;
+
+    /** What came in and went no further, by reason. */
+    final Counts refused = new Counts();
+
+    private final Fanout fanout;
+    private final Runs runs = new Runs();
+    private final Seen seen = new Seen();
+    private final Cookies cookies;
+    private final TokenBucket joins;
+    private final Packet packet = new Packet();
+
+    // Of the message that is being looked at.
+    private long high;
+    private long low;
+    private int port;
+    private @Nullable Member source;
+
+    /** @param key 32 random bytes that make the cookies */
+    Session(SessionConfig config, byte[] key, long nowNs) {
+        this.config = config;
+        members = new Members(config.maxMembers());
+        fanout = new Fanout(members);
+        sources = new RtpSources(config.clockRate());
+        cookies = new Cookies(key);
+        joins = new TokenBucket(JOINS_PER_SECOND, JOINS_PER_SECOND, nowNs);
+        config.members().forEach(member -> members.add(new Member(member, Origin.LISTED, nowNs)));
+    }
+
+    // ---- members ---------------------------------------------------------------------------------------------------
+
+    /**
+     * Adds a member for an operator; one that joined by a cookie is replaced.
+     *
+     * @throws IllegalArgumentException in one line
+     */
+    void join(MemberConfig wanted, long nowNs) {
+        config.check(wanted);
+        Member member = new Member(wanted, Origin.API, nowNs);
+        Member known = members.find(member.high, member.low, member.port);
+        if (known != null && known.origin != Origin.COOKIE) {
+            throw new IllegalArgumentException("member " + Addresses.text(wanted.address())
+                    + " is there already: remove it to give it other terms");
+        }
+        if (known != null) {
+            remove(known);
+        } else if (members.isFull()) {
+            throw new IllegalArgumentException("session " + config.name() + " has " + members.count()
+                    + " members, all that max-members allows: remove one, or raise it");
+        }
+        members.add(member);
+    }
+
+    /** Removes a member; false when it is not there. */
+    boolean leave(InetSocketAddress address) {
+        Member member = members.find(
+                Addresses.high(address.getAddress()), Addresses.low(address.getAddress()), address.getPort());
+        if (member != null) {
+            remove(member);
+        }
+        return member != null;
+    }
+
+    private void remove(Member member) {
+        departed.add(member.copies);
+        members.remove(member);
+    }
+
+    /** Lets members go that joined by a cookie, and are silent or have shown no fresh cookie. */
+    void expire(long nowNs) {
+        long timeoutNs = config.joinTimeout().toNanos();
+        for (int i = members.count() - 1; i >= 0; i--) {
+            Member member = members.at(i);
+            if (member.origin == Origin.COOKIE
+                    && (nowNs - member.seenNs >= timeoutNs || nowNs - member.provenNs >= Cookies.PROOF_NS)) {
+                remove(member);
+            }
+        }
+    }
+
+    // ---- datagrams -------------------------------------------------------------------------------------------------
+
+    /** Takes the refusals of a sender for the copies of its members. */
+    UdpRefusals refusals(int portOffset) {
+        return (high, low, port, packets, bytes, isFull) -> {
+            Member member = members.find(high, low, port - portOffset);
+            if (member != null) { // Else an answer to a stranger, which is no copy.
+                member.copies.drop(isFull ? ReflectDrop.QUEUE_FULL : ReflectDrop.SEND_ERROR, packets);
+                member.copies.sentBytes -= bytes;
+            }
+        };
+    }
+
+    /**
+     * Reflects a batch; nothing of it is held when this returns.
+     *
+     * @param sender through which copies leave
+     * @param portOffset by which ports are above those of the members: 1 where RTCP comes in, else 0
+     */
+    void receive(UdpBatch batch, int messages, UdpSender sender, int portOffset, long nowNs) {
+        ByteBuffer buffer = batch.buffer();
+        source = null;
+        port = 0;
+        for (int m = 0; m < messages; m++) {
+            lookAt(batch.addressHigh(m), batch.addressLow(m), batch.port(m) - portOffset);
+            int start = batch.start(m);
+            message(buffer, start, batch.end(m), batch.segmentBytes(m), sender, portOffset, nowNs);
+        }
+        fanout.send(buffer, runs, sender, portOffset, nowNs);
+    }
+
+    private void lookAt(long high, long low, int port) {
+        if (this.port != port || this.low != low || this.high != high) {
+            this.high = high;
+            this.low = low;
+            this.port = port;
+            source = members.find(high, low, port);
+        }
+    }
+
+    private void message(
+            ByteBuffer buffer, int start, int end, int segment, UdpSender sender, int portOffset, long nowNs) {
+        int bytes = end - start;
+        if (bytes == 0) {
+            datagramsIn++;
+            refused.drop(ReflectDrop.MALFORMED, 1);
+            return;
+        }
+        int packets = (bytes + segment - 1) / segment;
+        datagramsIn += packets;
+        bytesIn += bytes;
+        Member from = source;
+        if (from != null) {
+            from.seenNs = nowNs;
+            from.packetsIn += packets;
+            from.bytesIn += bytes;
+        }
+        // The last of those that the kernel joined may be shorter than the others.
+        boolean mayBeControl =
+                portOffset == 0 && (Cookies.fits(segment) || Cookies.fits(bytes - (packets - 1) * segment));
+        if (!mayBeControl && !maySend()) {
+            refused.drop(ReflectDrop.NOT_ALLOWED, packets);
+        } else if (!mayBeControl && config.format() == Format.UDP) {
+            goOn(buffer, start, bytes, segment, packets, Member.NO_SSRC, 0, sender, portOffset, nowNs);
+        } else {
+            for (int at = start; at < end; at += segment) {
+                datagram(buffer, at, Math.min(segment, end - at), sender, portOffset, nowNs);
+            }
+        }
+    }
+
+    private boolean maySend() {
+        return source != null ? source.sends : contains(config.sendFrom());
+    }
+
+    private boolean contains(List<Prefix> prefixes) {
+        for (int i = 0; i < prefixes.size(); i++) {
+            if (prefixes.get(i).contains(high, low)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void datagram(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
+        if (portOffset == 0 && Cookies.isMessage(buffer, at, bytes)) {
+            joinOrQuit(buffer, at, sender, nowNs);
+        } else if (!maySend()) {
+            refused.drop(ReflectDrop.NOT_ALLOWED, 1);
+        } else if (config.format() == Format.ANEP) {
+            anep(buffer, at, bytes, sender, nowNs);
+        } else if (config.format() == Format.UDP) {
+            goOn(buffer, at, bytes, bytes, 1, Member.NO_SSRC, 0, sender, 0, nowNs);
+        } else if (Rtp.isRtcp(buffer, at, bytes)) {
+            rtcp(buffer, at, bytes, sender, portOffset, nowNs);
+        } else if (portOffset == 0 && Rtp.isRtp(buffer, at, bytes)) {
+            rtp(buffer, at, bytes, sender, nowNs);
+        } else {
+            refused.drop(ReflectDrop.MALFORMED, 1);
+        }
+    }
+
+    private void rtp(ByteBuffer buffer, int at, int bytes, UdpSender sender, long nowNs) {
+        int sequence = buffer.getShort(at + 2) & 0xFFFF;
+        int timestamp = buffer.getInt(at + 4);
+        int ssrc = buffer.getInt(at + 8);
+        // With the timestamp: above 32,768 packets a second a sequence number comes back within 2 s.
+        if (seen.isAgain(Seen.mix((long) ssrc << 32 | timestamp & 0xFFFF_FFFFL, sequence), nowNs)) {
+            refused.drop(ReflectDrop.LOOP, 1);
+            return;
+        }
+        RtpSource stream = sources.of(ssrc);
+        stream.packet(sequence, timestamp, nowNs);
+        stream.high = high;
+        stream.low = low;
+        stream.port = port;
+        if (source != null) {
+            source.ssrc = ssrc & 0xFFFF_FFFFL;
+        }
+        goOn(buffer, at, bytes, bytes, 1, ssrc & 0xFFFF_FFFFL, 0, sender, 0, nowNs);
+    }
+
+    private void rtcp(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
+        if (seen.isAgain(Rtp.hash(buffer, at, bytes), nowNs)) {
+            refused.drop(ReflectDrop.LOOP, 1);
+            return;
+        }
+        if (source != null) {
+            Rtp.noteReports(buffer, at, bytes, source);
+        }
+        goOn(buffer, at, bytes, bytes, 1, Member.NO_SSRC, 0, sender, portOffset, nowNs);
+    }
+
+    private void anep(ByteBuffer buffer, int at, int bytes, UdpSender sender, long nowNs) {
+        if (packet.parse(buffer, at, bytes) != null) {
+            refused.drop(ReflectDrop.MALFORMED, 1);
+            return;
+        }
+        boolean isCounted = packet.has(Option.HOP_BUDGET);
+        int hops = packet.hopBudget();
+        if (isCounted ? hops == 1 : !packet.has(Option.STREAM)) {
+            refused.drop(ReflectDrop.HOP_BUDGET, 1);
+            return;
+        }
+        if (isCounted) {
+            NodeOptions.setHopBudget(packet, hops == 0 ? HOP_BUDGET : hops - 1);
+        } else if (seen.isAgain(Seen.mix(packet.streamId(), packet.sequence()), nowNs)) {
+            refused.drop(ReflectDrop.LOOP, 1);
+            return;
+        }
+        goOn(buffer, at, bytes, bytes, 1, Member.NO_SSRC, packet.dropPrecedence(), sender, 0, nowNs);
+    }
+
+    private void goOn(
+            ByteBuffer buffer,
+            int at,
+            int bytes,
+            int segment,
+            int packets,
+            long ssrc,
+            int precedence,
+            UdpSender sender,
+            int portOffset,
+            long nowNs) {
+        if (runs.isFull()) {
+            fanout.send(buffer, runs, sender, portOffset, nowNs);
+        }
+        runs.add(at, bytes, segment, source, ssrc, precedence);
+        reflected += packets;
+    }
+
+    private void joinOrQuit(ByteBuffer buffer, int at, UdpSender sender, long nowNs) {
+        Member member = source;
+        if (Cookies.isAnswer(buffer, at) || member != null && member.origin != Origin.COOKIE) {
+            control++; // Who is listed has nothing to prove.
+        } else if (!contains(config.joinFrom()) || port < 1 || config.format() == Format.RTP && port == 65_535) {
+            refused.drop(ReflectDrop.NOT_ALLOWED, 1);
+        } else if (!joins.take(1, nowNs)) {
+            refused.drop(ReflectDrop.RATE_EXCEEDED, 1);
+        } else if (!cookies.holds(buffer, at, high, low, port, nowNs)) {
+            control++;
+            cookies.answer(buffer, at, high, low, port, nowNs);
+            sender.add(buffer, at, Cookies.MESSAGE_BYTES, high, low, port);
+        } else if (Cookies.isQuit(buffer, at)) {
+            control++;
+            if (member != null) {
+                quit(buffer, member, sender, nowNs);
+            }
+        } else if (member != null) {
+            control++;
+            member.provenNs = nowNs;
+        } else if (members.isFull()) {
+            refused.drop(ReflectDrop.MEMBERS_FULL, 1);
+        } else {
+            control++;
+            InetSocketAddress address = new InetSocketAddress(Addresses.of(high, low), port);
+            source = new Member(new MemberConfig(address, config.joined()), Origin.COOKIE, nowNs);
+            members.add(source);
+        }
+    }
+
+    /** Lets a member go, when what it sent before in this batch has gone on. */
+    private void quit(ByteBuffer buffer, Member member, UdpSender sender, long nowNs) {
+        fanout.send(buffer, runs, sender, 0, nowNs);
+        remove(member);
+        source = null;
+    }
+}

@@ -1,0 +1,177 @@
+package org.tamanoir.cluster.reflect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.cluster.reflect.Sessions.SECOND;
+import static org.tamanoir.cluster.reflect.Sessions.balanced;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class JoinTest {
+    private static final String ZEROS = "0".repeat(32);
+
+    private final Session session = Sessions.session(Sessions.open(Format.UDP, 3));
+    private final Wire wire = new Wire(session, 0);
+
+    /** Asks for a cookie, and returns the message that joins with it. */
+    private String cookie(int port, long nowNs) {
+        List<String> answers =
+                wire.in(port, "tamanoir-join " + ZEROS).run(nowNs).take(port);
+        assertThat(answers).hasSize(1);
+        assertThat(answers.get(0)).matches("tamanoir-take [0-9a-f]{32}");
+        return answers.get(0).replace("take", "join");
+    }
+
+    private void join(int port, long nowNs) {
+        wire.in(port, cookie(port, nowNs)).run(nowNs);
+    }
+
+    @Test
+    void whoSendsTheCookieBackIsAMember() {
+        join(1, 0);
+        join(2, 0);
+        wire.in(1, "hello").run(0);
+        assertThat(wire.take(2)).containsExactly("hello");
+        assertThat(wire.sent).isEmpty();
+        assertThat(balanced(session).control()).isEqualTo(4);
+    }
+
+    @Test
+    void aStrangerIsSentNeverMoreThanItSent() {
+        join(1, 0);
+        wire.sent.clear();
+        String[] tries = {
+            "tamanoir-join " + ZEROS,
+            "tamanoir-join " + ZEROS + "\n",
+            "tamanoir-quit " + "f".repeat(32),
+            "tamanoir-join " + "x".repeat(32),
+            "tamanoir-join ",
+            "tamanoir-take " + ZEROS,
+            "tamanoir-join " + ZEROS + "z".repeat(100),
+            "",
+            "anything"
+        };
+        for (String each : tries) {
+            wire.in(7, each).run(0);
+            assertThat(wire.take(7).stream().mapToInt(String::length).sum())
+                    .as(each)
+                    .isLessThanOrEqualTo(each.length());
+        }
+        wire.in(1, "for members").run(0);
+        assertThat(wire.sent)
+                .as("a stranger who only asks gets no datagram of the session")
+                .isEmpty();
+        balanced(session);
+    }
+
+    @Test
+    void aCookieIsOfOneAddressAndOneMinute() {
+        String cookie = cookie(1, 0);
+        wire.in(2, cookie).run(0);
+        assertThat(wire.take(2))
+                .as("a cookie that another was given: an answer, no place")
+                .hasSize(1);
+        wire.in(1, cookie).run(2 * Cookies.SLICE_NS);
+        assertThat(wire.take(1)).as("a cookie that is old").hasSize(1);
+        assertThat(session.members.count()).isZero();
+        wire.in(1, cookie).run(2 * Cookies.SLICE_NS - 1);
+        assertThat(session.members.count()).isEqualTo(1);
+    }
+
+    @Test
+    void anAnswerIsAnsweredByNothing() {
+        wire.in(1, cookie(1, 0).replace("join", "take")).run(0);
+        assertThat(wire.sent).isEmpty();
+        assertThat(session.members.count()).isZero();
+    }
+
+    @Test
+    void whoIsSilentForTheTimeoutIsLetGo() {
+        join(1, 0);
+        join(2, 0);
+        wire.in(1, "still here").run(9 * SECOND);
+        session.expire(10 * SECOND - 1);
+        assertThat(session.members.count()).isEqualTo(2);
+        session.expire(10 * SECOND);
+        assertThat(session.members.count()).isEqualTo(1);
+        assertThat(balanced(session).sent()).isEqualTo(1);
+    }
+
+    /** Else datagrams with a forged source could keep somebody in the session who has long gone. */
+    @Test
+    void datagramsAloneKeepAMemberOnlyUntilItHasToShowAFreshCookie() {
+        join(1, 0);
+        for (int second = 1; second < 60; second++) {
+            wire.in(1, "x").run(second * SECOND);
+            session.expire(second * SECOND);
+        }
+        assertThat(session.members.count()).isEqualTo(1);
+        session.expire(60 * SECOND);
+        assertThat(session.members.count()).isZero();
+    }
+
+    @Test
+    void whoRepeatsItsMessageIsToldTheNextCookieAndStays() {
+        String message = cookie(1, 0);
+        for (int second = 0; second < 300; second += 5) {
+            wire.in(1, message).run(second * SECOND);
+            for (String answer : wire.take(1)) {
+                message = answer.replace("take", "join");
+            }
+            session.expire(second * SECOND);
+        }
+        assertThat(session.members.count()).isEqualTo(1);
+    }
+
+    @Test
+    void whoQuitsIsGone() {
+        join(1, 0);
+        join(2, 0);
+        String quit = cookie(2, 0).replace("join", "quit");
+        wire.in(1, quit).run(0);
+        assertThat(session.members.count()).as("of another address").isEqualTo(2);
+        wire.in(2, "farewell").in(2, quit).in(2, "late").run(0);
+        assertThat(wire.take(1)).contains("farewell").doesNotContain("late");
+        assertThat(session.members.count()).isEqualTo(1);
+        balanced(session);
+    }
+
+    @Test
+    void aFullSessionTakesNobody() {
+        for (int port = 1; port <= 4; port++) {
+            join(port, 0);
+        }
+        assertThat(session.members.count()).isEqualTo(3);
+        assertThat(balanced(session).refused()).isEqualTo(Map.of("MEMBERS_FULL", 1L));
+    }
+
+    @Test
+    void wishesToJoinAreLookedAtSoOftenASecond() {
+        for (int i = 0; i < Session.JOINS_PER_SECOND + 5; i++) {
+            wire.in(1 + i, "tamanoir-join " + ZEROS).run(0);
+        }
+        assertThat(wire.sent).hasSize(Session.JOINS_PER_SECOND);
+        assertThat(balanced(session).refused()).isEqualTo(Map.of("RATE_EXCEEDED", 5L));
+    }
+
+    @Test
+    void nobodyJoinsWhereNoPrefixIsAllowed() {
+        Session closed = Sessions.session(Format.UDP, 1);
+        Wire other = new Wire(closed, 0).in(2, "tamanoir-join " + ZEROS).run(0);
+        assertThat(other.sent).isEmpty();
+        assertThat(balanced(closed).refused()).isEqualTo(Map.of("NOT_ALLOWED", 1L));
+    }
+
+    /** The kernel joins datagrams of one sender of which the last is shorter. */
+    @Test
+    void aWishBehindOtherDatagramsIsSeen() {
+        join(1, 0);
+        join(2, 0);
+        String again = "tamanoir-join " + ZEROS;
+        wire.in(1, new byte[200], new byte[200], Wire.ascii(again)).run(0);
+        assertThat(wire.take(2)).hasSize(2);
+        assertThat(wire.take(1)).hasSize(1);
+        balanced(session);
+    }
+}

@@ -1,0 +1,103 @@
+package org.tamanoir.node.run;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.cluster.element.FctUnit;
+import org.tamanoir.cluster.element.ring.RingView;
+import org.tamanoir.cluster.element.ring.TokenRing;
+import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.node.admin.ElementViews;
+import org.tamanoir.node.config.ElementConfig;
+
+/**
+ * The node's part in a distributed element: its sender, and its place in the ring of the token.
+ *
+ * <p>Thread contract: one thread starts it and one stops it; the rest is any thread's.
+ */
+final class NodeElement implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeElement.class);
+    /** The distributor learns within that of a unit that leaves, else it is told of the loss by the ring. */
+    private static final Duration LEAVE = Duration.ofSeconds(2);
+
+    private static final long LOOK_MS = 5;
+
+    private final ElementConfig config;
+    private final ActiveNodeManager manager;
+    private final TokenRing ring;
+    private final FctUnit unit;
+
+    /**
+     * Takes the unit's control address.
+     *
+     * @throws IOException in one line, if it cannot be had
+     */
+    NodeElement(ElementConfig config, ActiveNodeManager manager) throws IOException {
+        this.config = config;
+        this.manager = manager;
+        ring = new TokenRing(config.ring(), config.sender().unit());
+        unit = new FctUnit(config.sender(), ring, this::viewed);
+    }
+
+    /** Returns what holds packets for the token. */
+    FctUnit unit() {
+        return unit;
+    }
+
+    /** Looks for the other units. */
+    void start() {
+        ring.start(unit);
+    }
+
+    private void viewed() {
+        RingView view = ring.status().view();
+        String name = "ring " + config.ring().ringId();
+        String text = view == null
+                ? name + ": no view can be had: packets leave as they come"
+                : name + ": epoch " + view.epoch() + ", master " + view.master() + ", units " + view.units();
+        LOG.info(text);
+        manager.report(
+                "element", text, Map.of("ring", String.valueOf(config.ring().ringId())));
+    }
+
+    ElementViews.Element status() {
+        long refused =
+                ring.refused().values().stream().mapToLong(Long::longValue).sum();
+        return ElementViews.Element.of(
+                config.sender().unit(), config.ring().ringId(), unit.status(), ring.status(), refused);
+    }
+
+    /**
+     * Has the distributor send no more, for a while, and what waits then leave by the token until three quarters of the
+     * rest of the time are over.
+     */
+    void leave(Duration deadline) {
+        long deadlineNs = deadline.toNanos();
+        if (config.ring().distributor() != null) {
+            long began = System.nanoTime();
+            ring.announceLeaving();
+            long patience = Math.min(LEAVE.toNanos(), deadlineNs / 2);
+            while (!unit.state().drained() && System.nanoTime() - began < patience) {
+                sleep();
+            }
+            deadlineNs -= System.nanoTime() - began;
+        }
+        unit.endAfter(Math.max(0, deadlineNs / 4 * 3));
+    }
+
+    private static void sleep() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(LOOK_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        ring.close();
+    }
+}

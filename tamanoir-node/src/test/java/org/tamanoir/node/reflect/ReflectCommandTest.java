@@ -1,0 +1,120 @@
+package org.tamanoir.node.reflect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.node.Program;
+import org.tamanoir.support.Waiting;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class ReflectCommandTest {
+    private static final String TOKEN = "0123456789abcdef";
+
+    @TempDir
+    Path folder;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    private HttpResponse<String> ask(String method, String url, String body) throws Exception {
+        return client.send(
+                HttpRequest.newBuilder(URI.create(url))
+                        .timeout(Waiting.PATIENCE)
+                        .header("Authorization", "Bearer " + TOKEN)
+                        .header("Content-Type", "application/json")
+                        .method(method, HttpRequest.BodyPublishers.ofString(body))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static DatagramSocket socket() throws Exception {
+        DatagramSocket socket = new DatagramSocket(new InetSocketAddress("127.0.0.1", 0));
+        socket.setSoTimeout((int) Waiting.PATIENCE.toMillis());
+        return socket;
+    }
+
+    /** The whole program: a listed sender, a receiver that the API adds and removes, the report at the end. */
+    @Test
+    void aProcessReflectsIsSteeredAndTellsWhatItDid() throws Exception {
+        Path token = Files.writeString(folder.resolve("token"), TOKEN);
+        try (DatagramSocket sender = socket();
+                DatagramSocket receiver = socket()) {
+            Process process = Program.builder(
+                            "reflect",
+                            "--json",
+                            "--listen",
+                            "127.0.0.1:0",
+                            "--member",
+                            "127.0.0.1:" + sender.getLocalPort() + ",send",
+                            "--admin",
+                            "127.0.0.1:0",
+                            "--token-file",
+                            token.toString())
+                    .redirectErrorStream(true)
+                    .start();
+            try (BufferedReader lines = process.inputReader()) {
+                JsonNode started = event(lines, "started");
+                String[] input = started.get("inputs").get(0).asString().split(":");
+                String api = started.get("api").asString() + "/v1/reflector";
+                String member = api + "/session/members/127.0.0.1:" + receiver.getLocalPort();
+
+                assertThat(ask("POST", member, "{\"terms\": \"receive,1Mbit/s\"}")
+                                .statusCode())
+                        .isEqualTo(200);
+                assertThat(ask("POST", member, "{}").body()).contains("is there already");
+                byte[] text = "to the others".getBytes(StandardCharsets.US_ASCII);
+                sender.send(new DatagramPacket(
+                        text, text.length, new InetSocketAddress(input[0], Integer.parseInt(input[1]))));
+                DatagramPacket got = new DatagramPacket(new byte[100], 100);
+                receiver.receive(got);
+                assertThat(new String(got.getData(), 0, got.getLength(), StandardCharsets.US_ASCII))
+                        .isEqualTo("to the others");
+
+                JsonNode session = JsonMapper.shared()
+                        .readTree(ask("GET", api, "").body())
+                        .get("sessions")
+                        .get(0);
+                assertThat(session.get("members")
+                                .get(1)
+                                .get("rateBytesPerSecond")
+                                .asLong())
+                        .isEqualTo(125_000);
+                assertThat(session.get("members").get(1).get("sent").asLong()).isEqualTo(1);
+                assertThat(ask("DELETE", member, "").statusCode()).isEqualTo(200);
+                assertThat(ask("DELETE", member, "").statusCode()).isEqualTo(404);
+                assertThat(ask("POST", member, "{\"terms\": \"gladly\"}").body())
+                        .contains("'gladly' says nothing");
+
+                process.toHandle().destroy(); // Process.destroy would close its output too.
+                JsonNode stopped = event(lines, "stopped").get("sessions").get(0);
+                assertThat(stopped.get("datagramsIn").asLong()).isEqualTo(1);
+                assertThat(stopped.get("sent").asLong()).isEqualTo(1);
+                assertThat(stopped.get("memberCount").asInt()).isEqualTo(1);
+            } finally {
+                process.destroyForcibly().waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private static JsonNode event(BufferedReader lines, String name) throws Exception {
+        for (String line; (line = lines.readLine()) != null; ) {
+            if (line.startsWith("{\"event\":\"" + name + "\"")) {
+                return JsonMapper.shared().readTree(line);
+            }
+        }
+        throw new AssertionError("the process ended without the event " + name);
+    }
+}
