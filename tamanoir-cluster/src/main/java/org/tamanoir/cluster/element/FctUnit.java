@@ -26,7 +26,7 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
     private volatile GatedDiscipline.@Nullable Gate gate;
 
     /**
-     * A unit whose packets leave as they come until its ring has a view.
+     * A unit whose packets wait until its ring has a view, or says that it can have none.
      *
      * @param viewed called when another view holds, or none; on the ring's thread
      */
