@@ -47,7 +47,7 @@ final class Reflect extends CheckedCommand {
                             "Receivers that take datagrams joined (UDP_GRO), as Tamanoir's do",
                             (settings, section) -> settings.measure(true, section))));
     private static final int PAYLOAD_BYTES = 1472;
-    private static final double WARM_UP_S = 2;
+    private static final double WARM_UP_S = 4;
     /** Columns of /proc/net/udp. */
     private static final int LOCAL_ADDRESS = 1;
 
@@ -61,7 +61,7 @@ final class Reflect extends CheckedCommand {
     @Option(names = "--receivers", split = ",", description = "Numbers of receivers.")
     private List<Integer> receivers = List.of(1, 4, 16, 64);
 
-    @Option(names = "--seconds", description = "Of each measurement, after 2 s without one.")
+    @Option(names = "--seconds", description = "Of each measurement, after 4 s without one.")
     private double seconds = 3;
 
     @Option(names = "--rounds", description = "In which all take turns; the table shows medians.")

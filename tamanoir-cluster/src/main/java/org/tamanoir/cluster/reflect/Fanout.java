@@ -25,7 +25,7 @@ final class Fanout {
      * @param portOffset added to members' ports: 1 for RTCP
      */
     void send(ByteBuffer buffer, Runs runs, UdpSender sender, int portOffset, long nowNs) {
-        int count = members.count();
+        int count = runs.count() == 0 ? 0 : members.count();
         turn = turn + 1 < count ? turn + 1 : 0;
         for (int i = 0; i < count; i++) {
             int index = turn + i;

@@ -181,7 +181,7 @@ final class Session {
         // The last of those that the kernel joined may be shorter than the others.
         boolean mayBeControl =
                 portOffset == 0 && (Cookies.fits(segment) || Cookies.fits(bytes - (packets - 1) * segment));
-        if (!mayBeControl && !maySend()) {
+        if (!mayBeControl && !maySend() && !mayReport()) {
             refused.drop(ReflectDrop.NOT_ALLOWED, packets);
         } else if (!mayBeControl && config.format() == Format.UDP) {
             goOn(buffer, start, bytes, segment, packets, Member.NO_SSRC, 0, sender, portOffset, nowNs);
@@ -196,6 +196,11 @@ final class Session {
         return source != null ? source.sends : contains(config.sendFrom());
     }
 
+    /** Returns whether it may send RTCP: a member that only receives tells of its loss too. */
+    private boolean mayReport() {
+        return source != null && config.format() == Format.RTP;
+    }
+
     private boolean contains(List<Prefix> prefixes) {
         for (int i = 0; i < prefixes.size(); i++) {
             if (prefixes.get(i).contains(high, low)) {
@@ -208,7 +213,7 @@ final class Session {
     private void datagram(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
         if (portOffset == 0 && Cookies.isMessage(buffer, at, bytes)) {
             joinOrQuit(buffer, at, sender, nowNs);
-        } else if (!maySend()) {
+        } else if (!maySend() && !(mayReport() && Rtp.isRtcp(buffer, at, bytes))) {
             refused.drop(ReflectDrop.NOT_ALLOWED, 1);
         } else if (config.format() == Format.ANEP) {
             anep(buffer, at, bytes, sender, nowNs);

@@ -37,6 +37,7 @@ final class EndOptions {
             throws InterruptedException {
         long startNs = System.nanoTime();
         Thread thread = new Thread(run, "element");
+        thread.setDaemon(true);
         thread.start();
         try {
             Progress progress = new Progress(output, "", packets, bytes);
