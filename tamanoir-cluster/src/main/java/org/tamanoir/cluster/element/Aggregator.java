@@ -32,6 +32,9 @@ public final class Aggregator implements Runnable, AutoCloseable {
     /** A round that no distributor comes to. */
     private static final long MAX_ROUND = 1L << 62;
 
+    /** Batches in a row after which deadlines pass although more waits: a socket that is never empty would stop time. */
+    private static final int BUSY_BATCHES = 64;
+
     /** Why a packet does not leave. */
     public enum Drop {
         /** It comes from an address that is not let in. */
@@ -66,6 +69,7 @@ public final class Aggregator implements Runnable, AutoCloseable {
     private final @Nullable ExactOrder order;
     private final long[] drops = new long[Drop.values().length];
     private final long[] packetsOfPaths = new long[Rounds.MAX_PATHS];
+    private int batches;
     private volatile long packets;
     private volatile long bytes;
 
@@ -259,7 +263,10 @@ public final class Aggregator implements Runnable, AutoCloseable {
         if (order == null) {
             sender.flush();
         } else {
-            order.merge().expire(nowNs);
+            if (++batches == BUSY_BATCHES) {
+                batches = 0;
+                order.merge().expire(nowNs);
+            }
             order.endBatch();
         }
         packets += count;
@@ -315,6 +322,7 @@ public final class Aggregator implements Runnable, AutoCloseable {
         if (order == null) {
             return Long.MAX_VALUE;
         }
+        batches = 0;
         ExactMerge merge = order.merge();
         long nowNs = System.nanoTime();
         merge.expire(nowNs);

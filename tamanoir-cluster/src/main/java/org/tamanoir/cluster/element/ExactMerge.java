@@ -129,7 +129,7 @@ final class ExactMerge {
         while (sizes[path] == depth && !isLate(path, round)) {
             overflows++;
             goOn();
-            advance(nowNs);
+            advance(nowNs, false);
         }
         if (isLate(path, round)) {
             expectAgain(path);
@@ -140,7 +140,7 @@ final class ExactMerge {
         if (!insert(path, round, flags, packet)) {
             output.drop(packet, Ending.LATE);
         }
-        advance(nowNs);
+        advance(nowNs, false);
     }
 
     private void begin(long first) {
@@ -228,10 +228,13 @@ final class ExactMerge {
         return at < depth ? at : at - depth;
     }
 
-    /** Gives the output what leaves because the time has come. */
+    /**
+     * Gives the output what leaves because its deadline has passed; to be called when all that has come was offered, so
+     * that a pause of the caller counts against nobody.
+     */
     void expire(long nowNs) {
-        if (dueNs != NEVER && nowNs - dueNs >= 0) {
-            advance(nowNs);
+        if (dueNs != NEVER) {
+            advance(nowNs, true);
         }
     }
 
@@ -249,7 +252,7 @@ final class ExactMerge {
         }
     }
 
-    private void advance(long nowNs) {
+    private void advance(long nowNs, boolean expires) {
         while (held > 0) {
             if (path == 0) {
                 skipLostRounds();
@@ -264,7 +267,7 @@ final class ExactMerge {
                 if (dueNs == NEVER) {
                     dueNs = nowNs + deadlineNs;
                 }
-                if (nowNs - dueNs < 0) {
+                if (!expires || nowNs - dueNs < 0) {
                     return;
                 }
                 timeouts++;

@@ -27,7 +27,7 @@ public final class FctSender {
 
     private boolean master;
     /** There is no ring to wait for: what comes is sent (mode NONE). */
-    private boolean open = true;
+    private boolean open;
     /** The master's: a token is under way, or held. */
     private boolean injected;
     /** Up to which packets may be sent, unsigned; 0 = none. */
@@ -63,7 +63,7 @@ public final class FctSender {
     private long turns;
     private long stale;
 
-    /** A sender that has no ring yet: everything leaves at once until {@link #view}. */
+    /** A sender that has no ring yet: everything waits until {@link #view}, or {@link #alone}. */
     public FctSender(FctSettings settings, Heads heads, RingPort ring) {
         this.settings = settings;
         this.heads = heads;
@@ -175,20 +175,21 @@ public final class FctSender {
         run();
     }
 
-    /** Drops what still waits, as {@code RING_FINISH}, and ignores every token from now on. */
+    /** Drops what still waits and what comes, as {@code RING_FINISH}, and ignores every token from now on. */
     public void end() {
         ended = true;
         forgetToken();
-        while (heads.headRound() != 0) {
-            heads.drop(DropReason.RING_FINISH);
-            finished++;
-        }
+        run();
     }
 
     // ---- the algorithm ---------------------------------------------------------------------------------------------
 
     private void run() {
         if (ended) {
+            while (heads.headRound() != 0) {
+                heads.drop(DropReason.RING_FINISH);
+                finished++;
+            }
             return;
         }
         if (master && !open && !injected && heads.headRound() != 0) {

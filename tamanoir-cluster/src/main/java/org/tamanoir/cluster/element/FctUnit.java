@@ -25,8 +25,10 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
     /** The link's; null = there is none yet. */
     private volatile GatedDiscipline.@Nullable Gate gate;
 
+    private volatile boolean leaving;
+
     /**
-     * A unit whose packets leave as they come until its ring has a view.
+     * A unit whose packets wait until its ring has a view, or says that it can have none.
      *
      * @param viewed called when another view holds, or none; on the ring's thread
      */
@@ -56,7 +58,8 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
     }
 
     void packet(long round, boolean last) {
-        sender.packet(round, last);
+        sender.packet(
+                round, last && leaving); // A distributor ends the path of a unit too that it has lost for a while.
     }
 
     void sent(int packets) {
@@ -128,6 +131,11 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
     public void finish(long deadlineNs) {
         inside(sender::finish);
         endAfter(deadlineNs);
+    }
+
+    /** Has the unit leave the ring when the last packet of its path has come, and all are sent. */
+    public void leaving() {
+        leaving = true;
     }
 
     /** Drops what still waits after this time, as {@code RING_FINISH}: the node stops. */

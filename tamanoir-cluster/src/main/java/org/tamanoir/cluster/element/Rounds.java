@@ -20,6 +20,8 @@ import org.tamanoir.anep.Anep;
 final class Rounds {
     /** Weight of a path that is not there. */
     static final int ABSENT = -1;
+    /** Weight of a path that goes: it gets a last marker, and is absent from then on. */
+    static final int LEAVING = -2;
 
     static final int MAX_PATHS = 64;
     static final int MAX_WEIGHT = 1_000;
@@ -72,7 +74,7 @@ final class Rounds {
         round = firstRound - 1;
     }
 
-    /** Sets a path's weight from the next round on: 0 to 1,000, of which 0 gets no packets, or {@link #ABSENT}. */
+    /** Sets a path's weight from the next round on: 0 to 1,000, of which 0 gets no packets, {@link #LEAVING} or {@link #ABSENT}. */
     void weight(int path, int weight) {
         changed |= wanted[path] != weight;
         wanted[path] = weight;
@@ -157,8 +159,11 @@ final class Rounds {
         sum = 0;
         largest = 0;
         for (int path = 0; path < weights.length; path++) {
-            if (weights[path] != ABSENT && wanted[path] == ABSENT) {
-                markers.send(path, round + 1, Anep.ROUND_EMPTY | Anep.ROUND_LAST | Anep.ROUND_PATH_ENDS);
+            if (wanted[path] == LEAVING) {
+                wanted[path] = ABSENT;
+                if (weights[path] != ABSENT) {
+                    markers.send(path, round + 1, Anep.ROUND_EMPTY | Anep.ROUND_LAST | Anep.ROUND_PATH_ENDS);
+                }
             }
             weights[path] = wanted[path];
             sum += Math.max(0, weights[path]);

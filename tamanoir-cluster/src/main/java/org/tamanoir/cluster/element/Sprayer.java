@@ -363,7 +363,16 @@ public final class Sprayer implements AutoCloseable {
 
     /** Leaves a unit out from now on: the round ends, and the last that the unit gets says that nothing follows. */
     public void leave(int path) {
-        rounds.weight(known(path), Rounds.ABSENT);
+        end(path, Rounds.LEAVING);
+    }
+
+    /** Leaves a unit out from now on that may be dead, and may come back: the round ends, and the unit is told nothing. */
+    public void remove(int path) {
+        end(path, Rounds.ABSENT);
+    }
+
+    private void end(int path, int weight) {
+        rounds.weight(known(path), weight);
         rounds.endRound();
     }
 

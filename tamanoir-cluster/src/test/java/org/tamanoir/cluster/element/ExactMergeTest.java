@@ -143,6 +143,18 @@ class ExactMergeTest {
         assertThat(trial.merge.timeouts()).isZero();
     }
 
+    /** As after a pause of the aggregator, when packets of all paths wait in its socket. */
+    @Test
+    void deadlinesPassOnlyWhenAllThatHasComeWasOffered() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1, 2);
+
+        trial.now += 10 * DEADLINE;
+        trial.offer(0, 3).offer(1, 1, 2, 3).pass();
+
+        assertThat(trial.emitted).containsExactly(0, 3, 1, 4, 2, 5);
+        assertThat(trial.merge.timeouts()).isZero();
+    }
+
     @Test
     void aPathThatIsSilentForThreeDeadlinesIsNotWaitedFor() {
         Trial trial = new Trial(2, DEPTH).offer(0, 1, 2, 3, 4, 5);

@@ -251,6 +251,27 @@ class FctDisciplineTest {
     }
 
     @Test
+    void leavesTheRingWithTheLastPacketOfItsPathWhenItIsToLeave() {
+        attach();
+        unit.alone();
+        endPath();
+        assertThat(ring.takeDone()).as("lost by its distributor for a while").isEmpty();
+
+        unit.leaving();
+        endPath();
+
+        assertThat(ring.takeDone()).containsExactly("DRAINED");
+    }
+
+    private void endPath() {
+        Item last = new Named(1);
+        last.describe(0, BYTES, 1 << 1 | 1, true);
+        discipline.enqueue(last, 0);
+        dequeueAll();
+        gated().departed(1);
+    }
+
+    @Test
     void hasNoOptions() {
         assertThatThrownBy(() -> Disciplines.create(
                         "fct",

@@ -160,6 +160,17 @@ class FctSenderTest {
     // ---- views -----------------------------------------------------------------------------------------------------
 
     @Test
+    void keepsPacketsUntilItsRingIsThere() {
+        FctSender sender = new FctSender(settings(1), ring, ring);
+
+        packet(sender, 1, false);
+        assertThat(ring.queue).hasSize(1);
+        sender.alone();
+
+        assertThat(ring.queue).isEmpty();
+    }
+
+    @Test
     void dropsATokenOfAnOlderEpoch() {
         FctSender slave = sender(settings(1), false);
         slave.view(2, false, 3, 5);
@@ -240,6 +251,16 @@ class FctSenderTest {
         slave.token(token(1, 2, 0, 0));
 
         assertThat(ring.takeDone()).containsExactly("DROP 1 RING_FINISH", "DROP 2 RING_FINISH");
+    }
+
+    @Test
+    void dropsWhatComesAfterTheEnd() {
+        FctSender slave = sender(settings(1), false);
+        slave.end();
+
+        packet(slave, 3, false);
+
+        assertThat(ring.takeDone()).containsExactly("DROP 3 RING_FINISH");
     }
 
     // ---- several at once -------------------------------------------------------------------------------------------

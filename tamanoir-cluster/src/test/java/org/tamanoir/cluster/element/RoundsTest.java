@@ -155,7 +155,7 @@ class RoundsTest {
         Rounds rounds = rounds(Distribution.ROUND_ROBIN, 1, 1, 1, 1);
         place(rounds, 1);
 
-        rounds.weight(2, Rounds.ABSENT);
+        rounds.weight(2, Rounds.LEAVING);
 
         assertThat(place(rounds, 5))
                 .containsExactly(
@@ -202,9 +202,19 @@ class RoundsTest {
         Rounds rounds = rounds(Distribution.ROUND_ROBIN, 1, 1, 1, 1);
         place(rounds, 1);
 
-        rounds.weight(1, Rounds.ABSENT);
+        rounds.weight(1, Rounds.LEAVING);
         rounds.endRound();
 
         assertThat(place(rounds, 2)).containsExactly("1:1 marker 3", "1:2 marker 3", "2:1 marker 7", "2:0 2", "2:2 2");
+    }
+
+    @Test
+    void aPathThatIsGoneWithoutAWordGetsNoMarker() {
+        Rounds rounds = rounds(Distribution.WEIGHTED, 2, 1, 1);
+        place(rounds, 2);
+
+        rounds.weight(1, Rounds.ABSENT);
+
+        assertThat(place(rounds, 2)).containsExactly("2:0", "2:0 2");
     }
 }

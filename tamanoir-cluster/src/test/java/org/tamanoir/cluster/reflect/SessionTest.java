@@ -296,13 +296,15 @@ class SessionTest {
 
     @Test
     void whoOnlyReceivesMaySendReceiverReportsAndNoStream() {
-        Session session = session(
-                config(Format.RTP, member(10, Direction.BOTH, 0, 255), member(20, Direction.RECEIVE, 0, 255)));
+        Session session =
+                session(config(Format.RTP, member(10, Direction.BOTH, 0, 255), member(20, Direction.RECEIVE, 0, 255)));
         Wire media = wire(session);
         Wire control = new Wire(session, 1);
         byte[] report = Sessions.receiverReport(5, 77, 64, 12, 300);
         control.in(21, report).run(0);
-        media.in(20, Sessions.receiverReport(6, 77, 1, 1, 1)).in(20, rtp(6, 1, 1, "")).run(0);
+        media.in(20, Sessions.receiverReport(6, 77, 1, 1, 1))
+                .in(20, rtp(6, 1, 1, ""))
+                .run(0);
         assertThat(control.take(11)).containsExactly(Wire.text(report));
         assertThat(media.take(10)).as("on the same port").hasSize(1);
         assertThat(balanced(session).refused()).isEqualTo(Map.of("NOT_ALLOWED", 1L));

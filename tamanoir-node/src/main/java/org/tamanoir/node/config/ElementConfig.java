@@ -8,5 +8,6 @@ import org.tamanoir.cluster.element.ring.RingSettings;
  *
  * @param sender how it handles the token; which unit it is
  * @param ring where the token goes
+ * @param group whether a JGroups group decides too who is in the ring
  */
-public record ElementConfig(FctSettings sender, RingSettings ring) {}
+public record ElementConfig(FctSettings sender, RingSettings ring, boolean group) {}

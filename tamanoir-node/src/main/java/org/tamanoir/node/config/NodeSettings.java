@@ -179,6 +179,8 @@ public final class NodeSettings {
     static final Setting<Integer> RING_ID = TABLE.add("element.ring", Kind.number("", 0, Integer.MAX_VALUE), 1);
     static final Setting<Path> RING_KEY =
             TABLE.add("element.key-file", Kind.of("file", ElementSettings::keyFile, Path::toString), null, "required");
+    static final Setting<Boolean> GROUP =
+            TABLE.add("element.membership", Kind.choice(Map.of("listed", false, "group", true)), false);
     static final Setting<Boolean> DISCARD =
             TABLE.add("element.policy", Kind.choice(Map.of("lenient", false, "discard", true)), false);
     static final Setting<Integer> HOLD_BUDGET =

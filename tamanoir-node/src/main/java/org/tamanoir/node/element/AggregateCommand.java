@@ -14,6 +14,7 @@ import org.tamanoir.cluster.element.Aggregator;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
+import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.config.Converters;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.load.Rates;
@@ -82,9 +83,11 @@ public final class AggregateCommand implements Callable<Integer> {
         require(receiver.getPort() != 0, "--to: a port from 1 on");
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), end.json, Output.isTerminal());
-        try (Aggregator aggregator = aggregator()) {
+        try (StopSignal signal = new StopSignal(EndOptions.STOP_GRACE);
+                Aggregator aggregator = aggregator()) {
             output.message("listening on " + Endpoint.toString(aggregator.address()));
-            double seconds = end.run(aggregator, aggregator::stop, aggregator::packets, aggregator::bytes, output);
+            double seconds =
+                    end.run(aggregator, aggregator::stop, aggregator::packets, aggregator::bytes, signal, output);
             tell(output, report(aggregator, seconds));
             if (aggregator.failure() != null) {
                 throw new CommandException(ExitCode.FAILED, aggregator.failure(), null);

@@ -16,6 +16,7 @@ import org.tamanoir.cluster.element.Unit;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
+import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.config.Converters;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfigBuilder;
@@ -86,13 +87,15 @@ public final class DistributeCommand implements Callable<Integer> {
     public Integer call() {
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), end.json, Output.isTerminal());
-        try (Sprayer sprayer = sprayer();
+        try (StopSignal signal = new StopSignal(EndOptions.STOP_GRACE);
+                Sprayer sprayer = sprayer();
                 RingPart part = ring.open(units, mode == Distribution.WEIGHTED, this::round);
                 Distributor distributor = new Distributor(address, TransportKind.AUTO, sprayer, key, part)) {
             this.distributor = distributor;
             part.begin(sprayer, output);
             output.message("listening on " + Endpoint.toString(distributor.address()));
-            double seconds = end.run(distributor, distributor::stop, distributor::packets, distributor::bytes, output);
+            double seconds =
+                    end.run(distributor, distributor::stop, distributor::packets, distributor::bytes, signal, output);
             tell(output, report(distributor, sprayer, part, seconds));
             if (distributor.failure() != null) {
                 throw new CommandException(ExitCode.FAILED, distributor.failure(), null);

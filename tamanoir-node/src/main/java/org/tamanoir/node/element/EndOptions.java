@@ -11,7 +11,9 @@ import picocli.CommandLine.Option;
 
 /** How long an end of the element runs, and how it tells. Thread contract: filled in by picocli, then one thread. */
 final class EndOptions {
-    private static final Duration STOP_GRACE = Duration.ofSeconds(10);
+    /** What a stopped command may take to tell its result. */
+    static final Duration STOP_GRACE = Duration.ofSeconds(10);
+
     private static final long POLL_NS = 20_000_000;
 
     @Option(names = "--count", paramLabel = "N", converter = Converters.Count.class)
@@ -31,12 +33,13 @@ final class EndOptions {
      * @param bytes of those
      * @return seconds that it ran
      */
-    double run(Runnable run, Runnable stop, LongSupplier packets, LongSupplier bytes, Output output)
+    double run(Runnable run, Runnable stop, LongSupplier packets, LongSupplier bytes, StopSignal signal, Output output)
             throws InterruptedException {
         long startNs = System.nanoTime();
         Thread thread = new Thread(run, "element");
-        try (StopSignal signal = new StopSignal(STOP_GRACE)) {
-            thread.start();
+        thread.setDaemon(true);
+        thread.start();
+        try {
             Progress progress = new Progress(output, "", packets, bytes);
             while (!signal.await(POLL_NS) && thread.isAlive() && !isOver(packets.getAsLong(), startNs)) {
                 progress.show();

@@ -2,10 +2,8 @@ package org.tamanoir.node.element;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -14,15 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.element.Unit;
 import org.tamanoir.cluster.element.ring.RingSettings;
 import org.tamanoir.cluster.element.ring.RingWatch;
-import org.tamanoir.deploy.SmallFile;
 import org.tamanoir.node.config.Converters;
+import org.tamanoir.node.config.RingKey;
 import picocli.CommandLine.Option;
 
 /** The ring that a distributor takes part in. Thread contract: filled in by picocli, then one thread. */
 final class RingOptions {
-    private static final int KEY_BYTES = 16;
-    private static final int MAX_KEY_FILE_BYTES = 64;
-
     @Option(names = "--control", paramLabel = "HOST:PORT", converter = Converters.Address.class)
     private @Nullable InetSocketAddress control;
 
@@ -60,23 +55,7 @@ final class RingOptions {
         }
         Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
         units.forEach(address -> addresses.put(addresses.size(), address));
-        RingSettings settings = RingSettings.of(id, key(keyFile), addresses, control);
+        RingSettings settings = RingSettings.of(id, RingKey.read(keyFile), addresses, control);
         return new RingPart(RingWatch.open(settings, round), sprayed, adapts);
-    }
-
-    private static byte[] key(Path file) {
-        String problem = "--ring-key-file " + file + ": ";
-        try {
-            String digits = new String(SmallFile.read(file, MAX_KEY_FILE_BYTES), StandardCharsets.US_ASCII).strip();
-            byte[] key = HexFormat.of().parseHex(digits);
-            if (key.length == KEY_BYTES) {
-                return key;
-            }
-        } catch (IllegalArgumentException e) {
-            // The line below says it.
-        } catch (IOException e) {
-            throw new IllegalArgumentException(problem + "cannot be read: " + e.getMessage(), e);
-        }
-        throw new IllegalArgumentException(problem + "32 hexadecimal digits are wanted, as openssl rand -hex 16 makes");
     }
 }

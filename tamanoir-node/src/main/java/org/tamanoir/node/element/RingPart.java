@@ -23,7 +23,7 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
     /** Between two looks at what units say, which they do some five times a second. */
     private static final long LOOK_NS = 50_000_000;
     /** How long units have to answer before the first datagram is taken. */
-    private static final long PATIENCE_NS = 2_000_000_000;
+    private static final long PATIENCE_NS = 5_000_000_000L;
 
     private static final long POLL_NS = 10_000_000;
     /** Rounds that are left out above one that another distributor may have given. */
@@ -42,6 +42,7 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
     private List<Integer> known = List.of();
     private long nextLookNs = System.nanoTime();
     private long firstRound;
+    private long pathLost;
 
     RingPart(@Nullable RingWatch watch, Collection<Unit> units, boolean adapts) {
         this.watch = watch;
@@ -54,7 +55,7 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
         if (watch == null) {
             return;
         }
-        units.forEach(unit -> sprayer.leave(unit.path()));
+        units.forEach(unit -> sprayer.remove(unit.path()));
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
         while (watch.units().size() < units.size() && System.nanoTime() - deadlineNs < 0) {
             LockSupport.parkNanos(POLL_NS);
@@ -80,9 +81,11 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
             if (report != null && known.contains(unit.path()) && !leaves) {
                 join(sprayer, unit, report);
             } else if (in.remove(unit.path())) {
-                sprayer.leave(unit.path());
-                if (!leaves) {
-                    watch.lose(unit.path(), sprayer.round(), packetsOfRound(sprayer, unit));
+                if (leaves) {
+                    sprayer.leave(unit.path());
+                } else {
+                    sprayer.remove(unit.path());
+                    pathLost += lost(sprayer, unit, report);
                 }
             }
         }
@@ -108,15 +111,18 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
         return Math.min(MAX_WEIGHT, unit.weight() * steps);
     }
 
-    /** Returns the mean, rounded up. */
-    private int packetsOfRound(Sprayer sprayer, Unit unit) {
+    /** Returns the packets of rounds that a unit got and did not confirm, by what it got a round on the average. */
+    private long lost(Sprayer sprayer, Unit unit, RingWatch.@Nullable Unit report) {
+        long packets = sprayer.packets(unit.path());
         long rounds = Math.max(1, sprayer.round() - firstRound + 1);
-        return (int) Math.min(Integer.MAX_VALUE, (sprayer.packets(unit.path()) + rounds - 1) / rounds);
+        long confirmed = report == null ? firstRound - 1 : Math.max(report.round(), firstRound - 1);
+        long unconfirmed = Math.max(0, sprayer.round() - confirmed);
+        return Math.min(packets, unconfirmed * ((packets + rounds - 1) / rounds));
     }
 
     /** Returns the packets that were lost with units. */
     long pathLost() {
-        return watch == null ? 0 : watch.pathLost();
+        return pathLost;
     }
 
     @Override

@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.element.FctUnit;
+import org.tamanoir.cluster.element.ring.GroupMembership;
+import org.tamanoir.cluster.element.ring.Membership;
 import org.tamanoir.cluster.element.ring.RingView;
 import org.tamanoir.cluster.element.ring.TokenRing;
 import org.tamanoir.manager.ActiveNodeManager;
@@ -38,7 +40,11 @@ final class NodeElement implements AutoCloseable {
     NodeElement(ElementConfig config, ActiveNodeManager manager) throws IOException {
         this.config = config;
         this.manager = manager;
-        ring = new TokenRing(config.ring(), config.sender().unit());
+        int number = config.sender().unit();
+        ring = new TokenRing(
+                config.ring(),
+                number,
+                config.group() ? GroupMembership.tcp(config.ring(), number) : Membership.listed());
         unit = new FctUnit(config.sender(), ring, this::viewed);
     }
 
@@ -78,6 +84,7 @@ final class NodeElement implements AutoCloseable {
         long deadlineNs = deadline.toNanos();
         if (config.ring().distributor() != null) {
             long began = System.nanoTime();
+            unit.leaving();
             ring.announceLeaving();
             long patience = Math.min(LEAVE.toNanos(), deadlineNs / 2);
             while (!unit.state().drained() && System.nanoTime() - began < patience) {

@@ -3,6 +3,7 @@ package org.tamanoir.node.element;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfigBuilder;
@@ -254,6 +256,32 @@ class ElementCommandsTest {
                 .satisfiesExactly(
                         line -> assertThat(line).startsWith("1 in + 0 markers = 1 out + 0 dropped; 11 B in "),
                         line -> assertThat(line).isEqualTo("unit 7 at " + sinkAddress() + ", weight 5: 1 packets"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"distribute --unit 0=127.0.0.1:9", "aggregate --to 127.0.0.1:9"})
+    void sigtermEndsItInOrderWithItsReport(String arguments) throws Exception {
+        List<String> words = new ArrayList<>(Arrays.asList(arguments.split(" ")));
+        words.addAll(List.of("--listen", "0", "--json"));
+        Process process = Program.builder(words.toArray(String[]::new))
+                .redirectErrorStream(true)
+                .start();
+        try (BufferedReader out = process.inputReader()) {
+            Matcher listening = LISTENING.matcher(out.readLine());
+            assertThat(listening.find()).isTrue();
+            send(1, Endpoint.listening(listening.group(1), 0));
+
+            process.toHandle().destroy(); // not the streams, as Process.destroy does
+
+            JsonNode report = JsonMapper.shared().readTree(out.readLine());
+            assertThat(report.get("in").asLong()).isBetween(0L, 1L); // the signal may be the faster one
+            assertThat(report.get("held").asLong()).isZero();
+            assertThat(out.readLine()).isNull();
+            assertThat(process.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     @ParameterizedTest

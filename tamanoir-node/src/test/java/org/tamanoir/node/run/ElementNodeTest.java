@@ -98,6 +98,18 @@ class ElementNodeTest {
     }
 
     @Test
+    void isInARingWithThoseOfItsGroup() throws Exception {
+        for (int unit = 0; unit < UNITS; unit++) {
+            start(unit, "group");
+        }
+        for (LiveNode node : nodes) {
+            eventually()
+                    .untilAsserted(() -> assertThat(numbers(node.get("/v1/element"), "members"))
+                            .containsExactly(0, 1, 2));
+        }
+    }
+
+    @Test
     void sendsWithoutOrderAndSaysSoWhereItHasNoMajority() throws Exception {
         LiveNode node = start(1);
         eventually()
@@ -144,17 +156,22 @@ class ElementNodeTest {
     }
 
     private LiveNode start(int unit) throws IOException {
+        return start(unit, "listed");
+    }
+
+    private LiveNode start(int unit, String membership) throws IOException {
         List<String> units =
                 controlPorts.stream().map(port -> "\"127.0.0.1:" + port + "\"").toList();
         LiveNode node = LiveNode.start(
                 folder.resolve("node" + unit),
-                LiveNode.route(sink.address(), true) + """
+                LiveNode.route(sink.address(), true)
+                        + """
                 qos:
                   classes: [{name: all, limit-packets: 500}]
                   default-class: all
                   links: [{name: out, next-hops: [127.0.0.0/8], rate: 10Gbit/s, burst: 1MiB, discipline: fct}]
-                element: {unit: %d, units: %s, key-file: %s}
-                """.formatted(unit, units, folder.resolve("ring.key")));
+                element: {unit: %d, units: %s, key-file: %s, membership: %s}
+                """.formatted(unit, units, folder.resolve("ring.key"), membership));
         nodes.add(node);
         return node;
     }

@@ -49,6 +49,7 @@ final class Keeper {
     private RingMember.State state = BLANK;
 
     private @Nullable RingView view;
+    private @Nullable Set<Integer> group;
     private @Nullable Asking asking;
     private @Nullable Proposal proposal;
     /** Of the newest view that was taken or proposed here: older ones are refused. */
@@ -329,12 +330,38 @@ final class Keeper {
         } else if (proposal == null) {
             comesOrGoes(nowNs, from, report, ring);
         }
-        if (asking != null && report.answer()) {
+        if (asking != null && report.answer() && inGroup(from)) {
             asking.answers.put(from, report);
             if (asking.answers.size() == voters.size() - 1) {
                 decide(nowNs, asking);
             }
         }
+    }
+
+    /**
+     * Takes the units that a membership besides the ring's own questions has. One that is missing there is out whatever
+     * it answers; one that is there has to answer all the same.
+     */
+    void group(long nowNs, Set<Integer> units) {
+        group = Set.copyOf(units);
+        RingView ring = view;
+        if (ring == null) {
+            attemptNs = Math.min(attemptNs, nowNs);
+        } else if (!ring.units().stream().allMatch(this::inGroup)
+                && (master() || !inGroup(ring.master()) && firstBut(ring.master(), ring) == me)) {
+            ask(nowNs, false);
+        }
+    }
+
+    private boolean inGroup(int party) {
+        return group == null || party == RingPlan.DISTRIBUTOR || group.contains(party);
+    }
+
+    private int firstBut(int gone, RingView ring) {
+        return ring.units().stream()
+                .filter(unit -> unit != gone && inGroup(unit))
+                .findFirst()
+                .orElse(gone);
     }
 
     private static boolean overrules(int from, Message.Report report, RingView ring) {
@@ -344,8 +371,7 @@ final class Keeper {
 
     private void comesOrGoes(long nowNs, int from, Message.Report report, RingView ring) {
         if (report.is(Message.Report.DRAINED)) {
-            boolean successor = from == ring.master() && ring.after(from) == me;
-            if (ring.has(from) && (master() || successor)) {
+            if (ring.has(from) && (master() || from == ring.master())) {
                 ask(nowNs, false);
             }
         } else if (master() && !report.answer()) {
@@ -457,7 +483,10 @@ final class Keeper {
                 round = answer.state().round();
             }
         }
-        if (!units.contains(me) || !mayPropose(nowNs, asked, units)) {
+        if (units.isEmpty()) {
+            leave(); // drained, and there is nobody to be told
+        }
+        if (!units.contains(me) || !mayPropose(asked, units)) {
             return;
         }
         int epoch = Epoch.next(Epoch.newest(promisedEpoch, heardEpoch));
@@ -470,7 +499,7 @@ final class Keeper {
         enterIfTaken(nowNs, proposal);
     }
 
-    private boolean mayPropose(long nowNs, Asking asked, List<Integer> units) {
+    private boolean mayPropose(Asking asked, List<Integer> units) {
         RingView ring = view;
         if (ring == null) {
             for (Map.Entry<Integer, Message.Report> answer : asked.answers.entrySet()) {
@@ -484,7 +513,21 @@ final class Keeper {
             return asked.repair || !units.equals(ring.units());
         }
         Message.Report master = asked.answers.get(ring.master());
-        return master == null || !master.is(Message.Report.LEADS) || master.is(Message.Report.DRAINED);
+        if (master != null && master.is(Message.Report.DRAINED)) {
+            return firstInRing(ring, asked) == me;
+        }
+        return master == null || !master.is(Message.Report.LEADS);
+    }
+
+    /** Returns the first of the view that still has it; those that have none wait for this one. */
+    private int firstInRing(RingView ring, Asking asked) {
+        for (int unit : ring.units()) {
+            Message.Report answer = asked.answers.get(unit);
+            if (unit == me || answer != null && answer.inRing()) {
+                return unit;
+            }
+        }
+        return me;
     }
 
     private void lackMajority(long nowNs) {
@@ -588,8 +631,10 @@ final class Keeper {
         if (plan.distributor()) {
             wire.send(RingPlan.DISTRIBUTOR, report(true));
         }
-        if (ring != null && ring.units().size() > 1) {
-            wire.send(master() ? ring.after(me) : ring.master(), report(true));
+        if (ring != null && !master()) {
+            wire.send(ring.master(), report(true));
+        } else if (ring != null && drained) {
+            ring.units().stream().filter(unit -> unit != me).forEach(unit -> wire.send(unit, report(true)));
         }
     }
 

@@ -3,6 +3,7 @@ package org.tamanoir.cluster.element.ring;
 import java.util.ArrayDeque;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +68,10 @@ final class Seat implements RingPort, Party {
 
     void finish() {
         change(() -> keeper.finish(clockNs.getAsLong()));
+    }
+
+    void group(Set<Integer> units) {
+        change(() -> keeper.group(clockNs.getAsLong(), units));
     }
 
     private synchronized void change(Runnable change) {

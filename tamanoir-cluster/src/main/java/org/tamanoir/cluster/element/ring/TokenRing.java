@@ -15,15 +15,32 @@ import org.tamanoir.cluster.element.Token;
 public final class TokenRing implements RingPort, AutoCloseable {
     private final ControlSocket socket;
     private final Seat seat;
+    private final Membership membership;
 
     /**
-     * Takes the unit's control address.
+     * Takes the unit's control address, for a ring that decides by itself who is there.
      *
      * @throws IOException if it cannot be used
      */
     public TokenRing(RingSettings settings, int unit) throws IOException {
+        this(settings, unit, Membership.listed());
+    }
+
+    /**
+     * Takes the unit's control address and begins with the membership, which is closed with the ring.
+     *
+     * @throws IOException if the address cannot be used, or the membership cannot begin
+     */
+    public TokenRing(RingSettings settings, int unit, Membership membership) throws IOException {
+        this.membership = membership;
         socket = new ControlSocket(settings, unit);
         seat = new Seat(settings.plan(), unit, socket::nowNs, socket, socket::wake);
+        try {
+            membership.start(seat::group);
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
     }
 
     /** Begins to look for the ring; the sender gets its first view when it is found. Once. */
@@ -74,6 +91,7 @@ public final class TokenRing implements RingPort, AutoCloseable {
     /** Closes the socket at once: to the others the unit is dead, unless it has left. */
     @Override
     public void close() throws IOException {
+        membership.close();
         socket.close();
     }
 }

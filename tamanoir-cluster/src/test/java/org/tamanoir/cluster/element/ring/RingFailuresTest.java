@@ -6,6 +6,7 @@ import static org.tamanoir.cluster.element.ring.RingWorld.MS;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.element.Token;
 
@@ -318,6 +319,25 @@ class RingFailuresTest {
         world.forMs(300);
         assertThat(world.units.values()).allMatch(unit -> unit.finished);
         assertThat(world.tokensUnderWay).isZero();
+    }
+
+    @Test
+    void aUnitThatIsInNoGroupIsOutThoughItAnswers() {
+        RingWorld world = busyRing(3);
+        world.units.values().forEach(unit -> unit.act(() -> unit.keeper.group(world.nowNs, Set.of(0, 2))));
+        world.forMs(100);
+        assertThat(view(world, 0, 2).units()).containsExactly(0, 2);
+        world.units.values().forEach(unit -> unit.act(() -> unit.keeper.group(world.nowNs, Set.of(0, 1, 2))));
+        world.forMs(1_000);
+        assertThat(view(world, 0, 1, 2).units()).containsExactly(0, 1, 2);
+    }
+
+    @Test
+    void aMasterThatIsInNoGroupIsFollowedAtOnce() {
+        RingWorld world = busyRing(3);
+        world.units.values().forEach(unit -> unit.act(() -> unit.keeper.group(world.nowNs, Set.of(1, 2))));
+        world.forMs(100);
+        assertThat(view(world, 1, 2).master()).isEqualTo(1);
     }
 
     @Test

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  * -Dtamanoir.sim.schedules=N} plays that many.
  */
 class RingSimulationTest {
-    private static final int SCHEDULES = Integer.getInteger("tamanoir.sim.schedules", 4_000);
+    private static final int SCHEDULES = Integer.getInteger("tamanoir.sim.schedules", 3_000);
     private static final Long SEED = Long.getLong("tamanoir.sim.seed");
 
     @Test

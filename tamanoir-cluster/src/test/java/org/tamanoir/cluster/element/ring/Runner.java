@@ -34,6 +34,10 @@ class Runner implements RingMember {
         port.pass(master ? new Token(serial, round, 0, 0, 0, false, token.origin()) : token);
     }
 
+    boolean isMaster() {
+        return master;
+    }
+
     @Override
     public void timer() {}
 

@@ -50,7 +50,7 @@ class TokenRingTest {
         runners.values().forEach(runner -> assertThat(runner.mistakes).isEmpty());
     }
 
-    private static RingSettings freePorts() throws IOException {
+    static RingSettings freePorts() throws IOException {
         DatagramSocket[] sockets = new DatagramSocket[4];
         int[] ports = new int[4];
         for (int i = 0; i < 4; i++) {
