@@ -6,7 +6,9 @@ import static org.tamanoir.cluster.reflect.Sessions.balanced;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.qdisc.TokenBucket;
 
 class JoinTest {
     private static final String ZEROS = "0".repeat(32);
@@ -176,7 +178,7 @@ class JoinTest {
         }
         long before = balanced(session).refused().getOrDefault("RATE_EXCEEDED", 0L);
         wire.run(150 * SECOND);
-        assertThat(balanced(session).refused().get("RATE_EXCEEDED") - before)
+        assertThat(balanced(session).refused().getOrDefault("RATE_EXCEEDED", 0L) - before)
                 .as("its own wishes are bounded too")
                 .isEqualTo(10);
     }
@@ -200,8 +202,10 @@ class JoinTest {
     @Test
     void whoJoinsBeginsWithoutABurst() {
         MemberConfig config = Sessions.member(1, Direction.RECEIVE, 10_000, 255);
-        assertThat(new Member(config, Origin.COOKIE, 0).bucket.take(1, 0)).isFalse();
-        assertThat(new Member(config, Origin.LISTED, 0).bucket.take(1, 0)).isTrue();
+        TokenBucket joined = Objects.requireNonNull(new Member(config, Origin.COOKIE, 0).bucket);
+        TokenBucket listed = Objects.requireNonNull(new Member(config, Origin.LISTED, 0).bucket);
+        assertThat(joined.take(1, 0)).isFalse();
+        assertThat(listed.take(1, 0)).isTrue();
     }
 
     /** Somebody else may be at the port behind. */
