@@ -224,6 +224,25 @@ class SessionTest {
     }
 
     @Test
+    void whoJoinsGetsAClassOfAnepPacketsAlone() {
+        SessionConfig open = Sessions.open(Format.UDP, 3);
+        assertThatThrownBy(() -> new SessionConfig(
+                        open.name(),
+                        open.input(),
+                        null,
+                        Format.UDP,
+                        List.of(),
+                        open.joinFrom(),
+                        List.of(),
+                        new Terms(Direction.RECEIVE, 0, 1),
+                        open.joinTimeout(),
+                        3,
+                        8,
+                        90_000))
+                .hasMessage("session open: who joins gets a class: only ANEP packets have one");
+    }
+
+    @Test
     void totalsAreThereWithoutMembers() {
         Session session = session(Format.UDP, 1, 2, 3);
         wire(session).in(1, "x").run(0);
