@@ -315,8 +315,11 @@ class ReflectorTest {
         InetSocketAddress input = reflector.inputs().get(0);
         assertThatThrownBy(() -> reflector.join("other", new MemberConfig(member.address(), Terms.OPEN)))
                 .hasMessage("session other is not here; known: test");
-        assertThatThrownBy(() -> reflector.join("test", new MemberConfig(input, Terms.OPEN)))
-                .hasMessageContaining("is an address of this host at the session's own port");
+        for (String own : List.of("127.0.0.1", "127.0.0.2", "0.0.0.0")) {
+            MemberConfig itself = new MemberConfig(new InetSocketAddress(own, input.getPort()), Terms.OPEN);
+            assertThatThrownBy(() -> reflector.join("test", itself))
+                    .hasMessageContaining("is an address of this host at the session's own port");
+        }
         SessionConfig again = SessionConfig.of("again", input, Format.UDP, List.of());
         assertThatThrownBy(() -> new Reflector(List.of(again), TransportKind.AUTO))
                 .isInstanceOf(IOException.class)
