@@ -159,12 +159,15 @@ public record SessionConfig(
         // Of RTP both have two ports.
         int apart = Math.abs(address.getPort() - input.getPort());
         boolean isAtOwnPort = input.getPort() != 0 && apart <= (format == Format.RTP ? 1 : 0);
-        boolean isGroup = address.getAddress().equals(group) || address.getAddress().equals(input.getAddress());
+        boolean isGroup =
+                address.getAddress().equals(group) || address.getAddress().equals(input.getAddress());
         require(
                 !(isAtOwnPort && (isGroup || own.contains(address.getAddress()))),
                 name,
                 "member " + Addresses.text(address) + " is "
-                        + (address.getAddress().isMulticastAddress() ? "a group that it receives" : "an address of this host")
+                        + (address.getAddress().isMulticastAddress()
+                                ? "a group that it receives"
+                                : "an address of this host")
                         + " at the session's own port: it would feed itself; give it another port");
     }
 

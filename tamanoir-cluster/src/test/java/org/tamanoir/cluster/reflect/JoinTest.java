@@ -188,10 +188,8 @@ class JoinTest {
         Session large = Sessions.session(Sessions.open(Format.UDP, 100));
         Wire other = new Wire(large, 0);
         for (int port = 1; port <= 12; port++) {
-            String answer = other.in(port, "tamanoir-join " + ZEROS)
-                    .run(0)
-                    .take(port)
-                    .get(0);
+            String answer =
+                    other.in(port, "tamanoir-join " + ZEROS).run(0).take(port).get(0);
             other.in(port, answer.replace("take", "join")).run(0);
         }
         assertThat(large.members.count()).isEqualTo(8);
@@ -215,10 +213,8 @@ class JoinTest {
         Wire media = new Wire(rtp, 0);
         Wire control = new Wire(rtp, 1);
         for (int port : new int[] {10, 20}) {
-            String answer = media.in(port, "tamanoir-join " + ZEROS)
-                    .run(0)
-                    .take(port)
-                    .get(0);
+            String answer =
+                    media.in(port, "tamanoir-join " + ZEROS).run(0).take(port).get(0);
             media.in(port, answer.replace("take", "join")).run(0);
         }
         byte[] report = Sessions.receiverReport(5, 77, 64, 12, 300);

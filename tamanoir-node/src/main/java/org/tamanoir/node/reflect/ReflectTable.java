@@ -58,7 +58,9 @@ final class ReflectTable {
             Kind.of("`send\\|receive\\|both[,RATE][,class=N]`", MemberText::terms, MemberText::of),
             Terms.OPEN);
     private static final Setting<Duration> TIMEOUT = SESSIONS.add(
-            "join-timeout", Kind.duration(Duration.ofSeconds(1), SessionConfig.MAX_TIMEOUT), SessionConfig.DEFAULT_TIMEOUT);
+            "join-timeout",
+            Kind.duration(Duration.ofSeconds(1), SessionConfig.MAX_TIMEOUT),
+            SessionConfig.DEFAULT_TIMEOUT);
     private static final Setting<List<Prefix>> SEND =
             SESSIONS.add("send", Kind.list("list of prefixes, at most 64", Prefix::parse), List.of(), "none");
     private static final Setting<Integer> MAX_MEMBERS =
