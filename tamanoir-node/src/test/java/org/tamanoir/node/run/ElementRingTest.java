@@ -53,7 +53,7 @@ class ElementRingTest {
     private Aggregator aggregator;
     private CompletableFuture<Void> aggregating;
 
-    @SuppressWarnings("NullAway.Init") // each test distributes first
+    @SuppressWarnings("NullAway.Init") // set once the nodes are there
     private CompletableFuture<Integer> distributing;
 
     @SuppressWarnings("NullAway.Init")
