@@ -100,9 +100,9 @@ public final class LinkContent {
         return gated != null && gated.awaitsDeparture();
     }
 
-    /** Returns whether packets wait in the discipline also while nothing else does. */
+    /** Returns whether packets wait in the discipline also while nothing else does. Any thread. */
     boolean isGated() {
-        return discipline.gated() != null;
+        return gated != null;
     }
 
     /** Returns the link that packets wait for. Any thread. */
