@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -334,6 +336,34 @@ class ConfigFileTest {
                         "f:1: element.units: links with the discipline fct: there are 0, must be 1, over which processed"
                                 + " packets leave; see qos.links",
                         "f:1: element.idle-max: idle-max 1ms: must be hold-max, 2ms, or more");
+    }
+
+    @Test
+    void aUnitIsNotItsDistributor() {
+        assertThat(problems("element: {unit: 0, units: [127.0.0.1], distributor: 127.0.0.1}"))
+                .contains("f:1: element.distributor: distributor 127.0.0.1:3328 has the address of a unit; give the address"
+                        + " that distribute has with --control");
+    }
+
+    @Test
+    void aRingHas64UnitsAtMost() {
+        String units = IntStream.range(1, 66).mapToObj(i -> "127.0.0." + i).collect(Collectors.joining(", "));
+
+        assertThat(problems("element: {unit: 0, units: [" + units + "]}"))
+                .contains("f:1: element.units: 65 units: must be 64 or fewer");
+    }
+
+    @Test
+    void aLinkThatWaitsForTheTokenDropsNoExcess() {
+        assertThat(problems("""
+                qos:
+                  classes: [{name: a}]
+                  default-class: a
+                  links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct, excess: drop}]
+                element: {unit: 0, units: [127.0.0.1]}
+                """))
+                .contains("qos.links: link 'out': excess drop would drop what waits for the token of the ring; choose"
+                        + " excess wait with discipline fct");
     }
 
     @Test
