@@ -3,6 +3,7 @@ package org.tamanoir.benchmarks;
 import java.util.Arrays;
 import org.tamanoir.benchmarks.cluster.ClusterExperiments;
 import org.tamanoir.benchmarks.cluster.ClusterInGuest;
+import org.tamanoir.benchmarks.element.ElementExperiments;
 import org.tamanoir.benchmarks.fuzz.Fuzz;
 import org.tamanoir.benchmarks.levels.LevelExperiments;
 import org.tamanoir.benchmarks.qos.QosExperiments;
@@ -13,7 +14,8 @@ import picocli.CommandLine.Command;
 /**
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
  * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
- * {@code reflect} for the reflector, {@code soak} for a long run of mixed traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
+ * {@code fct} for one stream over several nodes, {@code reflect} for the reflector, {@code soak} for a long run of mixed
+ * traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
  * jmh} for what happens in memory.
  */
 @Command(
@@ -26,6 +28,7 @@ import picocli.CommandLine.Command;
             QosExperiments.class,
             LevelExperiments.class,
             ClusterExperiments.class,
+            ElementExperiments.class,
             Reflect.class,
             Soak.class,
             Fuzz.class,

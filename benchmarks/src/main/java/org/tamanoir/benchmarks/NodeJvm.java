@@ -25,9 +25,14 @@ public record NodeJvm(String java, List<String> flags, Path jar) {
 
     /** The command line of a node with these options. */
     public List<String> line(String... options) {
+        return command("node", options);
+    }
+
+    /** Returns the command line of a command of the node's jar with these options. */
+    public List<String> command(String command, String... options) {
         List<String> line = new ArrayList<>(List.of(java));
         line.addAll(flags);
-        line.addAll(List.of("-jar", jar.toString(), "node"));
+        line.addAll(List.of("-jar", jar.toString(), command));
         line.addAll(List.of(options));
         return line;
     }

@@ -8,6 +8,7 @@ import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
@@ -47,7 +48,7 @@ final class Reflect extends CheckedCommand {
                             "Receivers that take datagrams joined (UDP_GRO), as Tamanoir's do",
                             (settings, section) -> settings.measure(true, section))));
     private static final int PAYLOAD_BYTES = 1472;
-    private static final double WARM_UP_S = 2;
+    private static final double WARM_UP_S = 4;
     /** Columns of /proc/net/udp. */
     private static final int LOCAL_ADDRESS = 1;
 
@@ -61,7 +62,7 @@ final class Reflect extends CheckedCommand {
     @Option(names = "--receivers", split = ",", description = "Numbers of receivers.")
     private List<Integer> receivers = List.of(1, 4, 16, 64);
 
-    @Option(names = "--seconds", description = "Of each measurement, after 2 s without one.")
+    @Option(names = "--seconds", description = "Of each measurement, after 4 s without one.")
     private double seconds = 3;
 
     @Option(names = "--rounds", description = "In which all take turns; the table shows medians.")
@@ -88,7 +89,7 @@ final class Reflect extends CheckedCommand {
         require(missing.isEmpty(), missing);
         String note =
                 ("%d rounds of %.1f s; datagrams of %d bytes, as many as one sender can send (sendmmsg). Copies are "
-                                + "datagrams that the program took in, times receivers")
+                                + "datagrams that came to the receivers' sockets, read or not")
                         .formatted(rounds, seconds, PAYLOAD_BYTES);
         return ALL.run(only, this, note, output) ? 0 : 1;
     }
@@ -187,14 +188,13 @@ final class Reflect extends CheckedCommand {
                             processes.load("udp-flood port=%d size=%d joined=false", running.port(), PAYLOAD_BYTES)) {
                 Threads.pause(WARM_UP_S);
                 CpuClock.Used cpu = running.cpu();
-                long taken = flood.ask("sent")[1] - droppedAt(running.port());
+                double before = arrived(sink, ports);
                 long beganNs = System.nanoTime();
                 Threads.pause(seconds);
                 running.requireAlive();
-                taken = flood.ask("sent")[1] - droppedAt(running.port()) - taken;
                 double wall = (System.nanoTime() - beganNs) / 1e9;
                 double used = running.cpu().since(cpu).seconds();
-                double made = (double) taken * count;
+                double made = arrived(sink, ports) - before;
                 Result result = new Result(made / used, made / wall, running.footprint()[0] / 1024.0);
                 System.out.printf(
                         "    %d receivers, %s: %,.0f copies per CPU second%n", count, name, result.copiesPerCpuSecond);
@@ -203,16 +203,18 @@ final class Reflect extends CheckedCommand {
         }
     }
 
-    /** Returns how many datagrams the socket at this port had no room for: all others that came it has taken in. */
-    private static long droppedAt(int port) throws IOException {
-        String local = ":%04X".formatted(port);
+    /** Returns how many copies came to the sink's sockets: those that it read, and those that they had no room for. */
+    private static double arrived(Child sink, List<Integer> ports) throws IOException {
+        Set<String> locals = ports.stream().map(":%04X"::formatted).collect(Collectors.toSet());
+        double copies = (double) sink.ask("bytes")[0] / PAYLOAD_BYTES;
         for (String line : Files.readAllLines(Path.of("/proc/net/udp"))) {
             String[] columns = line.trim().split(" +");
-            if (columns[LOCAL_ADDRESS].endsWith(local)) {
-                return Long.parseLong(columns[DROPS]);
+            String local = columns[LOCAL_ADDRESS];
+            if (locals.contains(local.substring(Math.max(0, local.indexOf(':'))))) {
+                copies += Long.parseLong(columns[DROPS]);
             }
         }
-        throw new IOException("nobody is at port " + port);
+        return copies;
     }
 
     /** All that can serve so many receivers; to see which there are, without their ports. */

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Joins datagrams that follow each other to the same address with the same length (the last may be shorter) into one
  * message that the kernel or the device cuts up again (UDP_SEGMENT), and sends up to 64 messages by one sendmmsg.
- * A path that cannot do that is found by trying: the datagrams go one by one, and later ones of that size too.
+ * A path that cannot do that is found by trying: the datagrams go one by one, and later ones of that size to that
+ * address too, see {@link NarrowPaths}; where the device cannot, all later ones do.
  *
  * <p>Thread contract: that of {@link UdpSender}; the counters and {@link #lastError} may be read by any thread.
  */
@@ -58,6 +59,8 @@ final class NativeUdpSender implements UdpSender {
 
     /** Datagrams longer than this are not joined. */
     private int gsoLimitSegmentBytes;
+    /** Null = none was met. */
+    private @Nullable NarrowPaths narrow;
 
     private long flushDeadlineNs;
     private boolean waited;
@@ -162,7 +165,9 @@ final class NativeUdpSender implements UdpSender {
         packets[m] = 1;
         bytes[m] = length;
         segments[m] = length;
-        open = length > 0 && length <= gsoLimitSegmentBytes;
+        open = length > 0
+                && length <= gsoLimitSegmentBytes
+                && (narrow == null || narrow.mayJoin(addressHigh, addressLow, length, System.nanoTime()));
         openHigh = addressHigh;
         openLow = addressLow;
         openPort = port;
@@ -238,6 +243,7 @@ final class NativeUdpSender implements UdpSender {
      * datagram gets through, since a bad address gives EINVAL as well.
      */
     private void sendOneByOne(int m, int segmentationErrno) {
+        boolean isNarrow = false;
         messages.copyName(m, SPARE_MESSAGE, v6);
         int endIovec = m + 1 < count ? firstIovecs[m + 1] : iovecs;
         for (int i = firstIovecs[m]; i < endIovec; i++) {
@@ -251,9 +257,16 @@ final class NativeUdpSender implements UdpSender {
                     continue;
                 }
                 count(1, length);
-                boolean pathTooNarrow = segmentationErrno == LibC.EINVAL || segmentationErrno == LibC.EMSGSIZE;
-                gsoLimitSegmentBytes = Math.min(gsoLimitSegmentBytes, pathTooNarrow ? segments[m] - 1 : 0);
+                if (segmentationErrno == LibC.EINVAL || segmentationErrno == LibC.EMSGSIZE) {
+                    isNarrow = true;
+                } else {
+                    gsoLimitSegmentBytes = 0;
+                }
             }
+        }
+        if (isNarrow) {
+            narrow = narrow == null ? new NarrowPaths() : narrow;
+            narrow.note(messages.addressHigh(m), messages.addressLow(m), segments[m], System.nanoTime());
         }
     }
 

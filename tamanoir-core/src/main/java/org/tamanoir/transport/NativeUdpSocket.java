@@ -154,6 +154,18 @@ final class NativeUdpSocket implements UdpSocket {
     }
 
     @Override
+    public int sendBufferBytes() {
+        if (!fd.acquire()) {
+            return Integer.MAX_VALUE;
+        }
+        try {
+            return getInt(fd.number(), LibC.SOL_SOCKET, LibC.SO_SNDBUF) / 2; // the kernel doubles what was asked for
+        } finally {
+            fd.release();
+        }
+    }
+
+    @Override
     public UdpBatch newBatch() {
         return new NativeUdpBatch(inTransit);
     }

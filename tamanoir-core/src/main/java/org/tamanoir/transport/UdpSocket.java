@@ -31,6 +31,11 @@ public interface UdpSocket extends AutoCloseable {
         return 0;
     }
 
+    /** Returns how many bytes may wait to leave, the kernel's own records among them; the maximum where that is unknown. */
+    default int sendBufferBytes() {
+        return Integer.MAX_VALUE;
+    }
+
     /** Makes memory to receive into. */
     UdpBatch newBatch();
 

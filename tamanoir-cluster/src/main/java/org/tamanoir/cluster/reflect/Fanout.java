@@ -13,32 +13,42 @@ import org.tamanoir.transport.UdpSender;
  */
 final class Fanout {
     private final Members members;
+    private final boolean isRtp;
     private int turn;
+    private long asked;
 
-    Fanout(Members members) {
+    Fanout(Members members, boolean isRtp) {
         this.members = members;
+        this.isRtp = isRtp;
     }
 
     /**
      * Sends and forgets the runs.
      *
      * @param portOffset added to members' ports: 1 for RTCP
+     * @param media of the port before, for members that take RTCP there
      */
-    void send(ByteBuffer buffer, Runs runs, UdpSender sender, int portOffset, long nowNs) {
-        int count = members.count();
+    void send(ByteBuffer buffer, Runs runs, UdpSender sender, int portOffset, UdpSender media, long nowNs) {
+        int count = runs.count() == 0 ? 0 : members.count();
         turn = turn + 1 < count ? turn + 1 : 0;
         for (int i = 0; i < count; i++) {
             int index = turn + i;
             Member to = members.at(index < count ? index : index - count);
             if (to.receives) {
-                send(buffer, runs, to, sender, to.port + portOffset, nowNs);
+                boolean isBehind = portOffset > 0 && to.usesPortBehind;
+                send(buffer, runs, to, isBehind ? sender : media, isBehind ? to.port + portOffset : to.port, nowNs);
             }
         }
         sender.flush();
+        media.flush();
         runs.clear();
     }
 
-    private static void send(ByteBuffer buffer, Runs runs, Member to, UdpSender sender, int port, long nowNs) {
+    long asked() {
+        return asked;
+    }
+
+    private void send(ByteBuffer buffer, Runs runs, Member to, UdpSender sender, int port, long nowNs) {
         Counts copies = to.copies;
         TokenBucket bucket = to.bucket;
         for (int run = 0; run < runs.count(); run++) {
@@ -50,8 +60,11 @@ final class Fanout {
             int offset = runs.offsets[run];
             int segment = runs.segments[run];
             copies.asked += packets;
-            if (runs.ssrcs[run] != Member.NO_SSRC && runs.ssrcs[run] == to.ssrc) {
+            asked += packets;
+            if (to.isOwn(runs.ssrcs[run], nowNs)) {
                 copies.drop(ReflectDrop.LOOP, packets);
+            } else if (isRtp && runs.ssrcs[run] == Member.NO_SSRC && !to.reports.take(bytes, nowNs)) {
+                copies.drop(ReflectDrop.RATE_EXCEEDED, packets);
             } else if (runs.precedences[run] > to.quality) {
                 copies.drop(ReflectDrop.QUALITY, packets);
             } else if (bucket == null || bucket.take(bytes, nowNs)) {

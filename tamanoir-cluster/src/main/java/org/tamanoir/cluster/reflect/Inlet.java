@@ -3,6 +3,8 @@ package org.tamanoir.cluster.reflect;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.UdpBatch;
@@ -14,6 +16,11 @@ import org.tamanoir.transport.UdpSocket;
 final class Inlet implements AutoCloseable {
     /** Batches that one session gets before others have their turn. */
     private static final int BATCHES = 4;
+
+    /** Copies after which no further batch is begun in a turn: some tens of milliseconds. */
+    private static final long COPIES = 1 << 16;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Inlet.class);
 
     private final Session session;
     private final int portOffset;
@@ -38,6 +45,9 @@ final class Inlet implements AutoCloseable {
             }
             port = new UdpPort(socket);
             sender = socket.newSender(session.refusals(portOffset));
+            if (portOffset == 0) {
+                session.media(sender);
+            }
         } catch (IOException | RuntimeException e) {
             socket.close();
             throw e;
@@ -46,6 +56,10 @@ final class Inlet implements AutoCloseable {
 
     InetSocketAddress address() {
         return socket.localAddress();
+    }
+
+    int sendBufferBytes() {
+        return socket.sendBufferBytes();
     }
 
     UdpBatch newBatch() {
@@ -59,7 +73,8 @@ final class Inlet implements AutoCloseable {
 
     private void read(IoLoop loop, UdpBatch batch) {
         try {
-            for (int i = 0; i < BATCHES; i++) {
+            long mostAsked = session.asked() + COPIES;
+            for (int i = 0; i < BATCHES && session.asked() < mostAsked; i++) {
                 int messages = socket.receive(batch);
                 if (messages == 0) {
                     return;
@@ -68,6 +83,9 @@ final class Inlet implements AutoCloseable {
             }
         } catch (IOException e) {
             port.backOff(loop, () -> read(loop, batch), e);
+        } catch (RuntimeException e) {
+            LOG.error("session {}: a batch was not reflected to its end: {}", session.config.name(), e.toString(), e);
+            port.backOff(loop, () -> read(loop, batch), new IOException("the batch before failed", e));
         }
     }
 

@@ -15,6 +15,12 @@ final class Member {
     private static final long MIN_BURST = 1 << 16;
     private static final long MAX_BURST = 4 << 20;
 
+    /** Bytes of RTCP towards a member, a second and at once: the receiver reports of some thousand members. */
+    private static final int REPORT_BYTES = 1 << 16;
+
+    /** It renews every few seconds; what comes under its forged address takes from this alone. */
+    private static final int WISHES_PER_SECOND = 10;
+
     final MemberConfig config;
     final Origin origin;
     final long high;
@@ -25,6 +31,10 @@ final class Member {
     final int quality;
     /** Null = its rate is not limited. */
     final @Nullable TokenBucket bucket;
+    /** Of RTCP towards it, in bytes. */
+    final TokenBucket reports;
+    /** Of wishes that it makes as a member. */
+    final TokenBucket wishes;
 
     final Counts copies = new Counts();
     long packetsIn;
@@ -33,8 +43,12 @@ final class Member {
     long seenNs;
     /** When it showed a cookie last. */
     long provenNs;
-    /** The source that it sent last as, or {@link #NO_SSRC}. */
+    /** The source that it sent last as, or {@link #NO_SSRC}; see {@link #isOwn}. */
     long ssrc = NO_SSRC;
+
+    long ssrcNs;
+    /** Whether RTCP goes to the port behind: one that joined has proven its own alone, until something comes from there. */
+    boolean usesPortBehind;
 
     /** The highest loss of its last receiver report, in 1/256, of all sources; -1 = it made none. */
     int reportedLoss = -1;
@@ -54,11 +68,21 @@ final class Member {
         receives = terms.direction().receives();
         quality = terms.quality();
         long rate = terms.rateBytesPerSecond();
-        bucket = rate == 0
-                ? null
-                : new TokenBucket(rate, Math.max(MIN_BURST, Math.min(MAX_BURST, rate / BURSTS_PER_SECOND)), nowNs);
+        long burst = Math.max(MIN_BURST, Math.min(MAX_BURST, rate / BURSTS_PER_SECOND));
+        bucket = rate == 0 ? null : new TokenBucket(rate, burst, nowNs);
+        if (bucket != null && origin == Origin.COOKIE) {
+            bucket.take(burst, nowNs); // Else who comes and goes would get a burst each time.
+        }
+        reports = new TokenBucket(REPORT_BYTES, REPORT_BYTES, nowNs);
+        wishes = new TokenBucket(WISHES_PER_SECOND, WISHES_PER_SECOND, nowNs);
+        usesPortBehind = origin != Origin.COOKIE;
         seenNs = nowNs;
         provenNs = nowNs;
+    }
+
+    /** Returns whether it sent this source itself, lately: another may have taken the number since. */
+    boolean isOwn(long ssrc, long nowNs) {
+        return ssrc != NO_SSRC && ssrc == this.ssrc && nowNs - ssrcNs < Seen.HORIZON_NS;
     }
 
     boolean isAt(long high, long low, int port) {

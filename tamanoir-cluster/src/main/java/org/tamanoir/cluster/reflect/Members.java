@@ -10,11 +10,16 @@ final class Members {
     private final int max;
     private final @Nullable Member[] slots;
     private final @Nullable Member[] row;
+    private final long secret;
     private int count;
 
-    /** @param max members that it takes */
-    Members(int max) {
+    /**
+     * @param max members that it takes
+     * @param secret random: else who chooses addresses could have them all fall in one place
+     */
+    Members(int max, long secret) {
         this.max = max;
+        this.secret = secret;
         slots = new Member[Integer.highestOneBit(max) << 2];
         row = new Member[max];
     }
@@ -51,16 +56,12 @@ final class Members {
         if (isFull() || find(member.high, member.low, member.port) != null) {
             throw new IllegalStateException("full, or there already: " + member.config.address());
         }
-        put(member);
-        row[count++] = member;
-    }
-
-    private void put(Member member) {
         int i = slot(member.high, member.low, member.port);
         while (slots[i] != null) {
             i = i + 1 & slots.length - 1;
         }
         slots[i] = member;
+        row[count++] = member;
     }
 
     /** Removes the i-th of the row; the last one takes its place there. */
@@ -72,16 +73,31 @@ final class Members {
         while (slots[hole] != gone) {
             hole = hole + 1 & slots.length - 1;
         }
-        slots[hole] = null;
-        // Whoever follows without a gap may have been pushed on by the one that went.
+        // Whoever follows without a gap may have been pushed on by the one that went: such a one takes its place.
         for (int next = hole + 1 & slots.length - 1; ; next = next + 1 & slots.length - 1) {
             Member moved = slots[next];
             if (moved == null) {
+                slots[hole] = null;
                 return;
             }
-            slots[next] = null;
-            put(moved);
+            int wanted = slot(moved.high, moved.low, moved.port);
+            if ((next - wanted & slots.length - 1) >= (next - hole & slots.length - 1)) {
+                slots[hole] = moved;
+                hole = next;
+            }
         }
+    }
+
+    /** Returns how many joined by a cookie at this address; of IPv6 in its /64, which one host has to itself. */
+    int joinedAt(long high, long low) {
+        int found = 0;
+        for (int i = 0; i < count; i++) {
+            Member member = at(i);
+            if (member.origin == Origin.COOKIE && member.high == high && (high != 0 || member.low == low)) {
+                found++;
+            }
+        }
+        return found;
     }
 
     void remove(Member member) {
@@ -94,7 +110,6 @@ final class Members {
     }
 
     private int slot(long high, long low, int port) {
-        long mixed = (high * 31 + low) * 31 + port;
-        return (int) (mixed * 0x9E3779B97F4A7C15L >>> 40) & slots.length - 1;
+        return (int) Seen.mix(Seen.mix(Seen.mix(secret, high), low), port) & slots.length - 1;
     }
 }

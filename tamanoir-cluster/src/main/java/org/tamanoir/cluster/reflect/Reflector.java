@@ -2,16 +2,14 @@ package org.tamanoir.cluster.reflect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +34,10 @@ public final class Reflector implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Reflector.class);
     private static final Duration EXPIRY_INTERVAL = Duration.ofSeconds(1);
-    private static final long ANSWER_TIMEOUT_S = 10;
+    private static final long ANSWER_TIMEOUT_MS = 10_000;
     private static final int KEY_BYTES = 32;
+    /** Of send buffer: some milliseconds of a gigabit per second, and beyond what a neighbour that is gone can hold. */
+    private static final int SEND_BUFFER_BYTES = 4 << 20;
     /** For a free port with another free one behind it. */
     private static final int PORT_ATTEMPTS = 20;
 
@@ -111,23 +111,10 @@ public final class Reflector implements AutoCloseable {
         if (control != null) {
             inlets.add(control);
         }
-        for (MemberConfig member : session.config.members()) {
-            requireOther(session, member);
-        }
-    }
-
-    /** Refuses a member that is the session itself: whatever it sent would come back for ever. */
-    private void requireOther(Session session, MemberConfig member) {
-        InetSocketAddress address = member.address();
-        try {
-            if (address.getPort() == input(session).getPort()
-                    && NetworkInterface.getByInetAddress(address.getAddress()) != null) {
-                throw new IllegalArgumentException("session " + session.config.name() + ": member "
-                        + Addresses.text(address) + " is an address of this host at the session's own port");
-            }
-        } catch (IOException e) {
-            throw new IllegalArgumentException("addresses of this host cannot be listed: " + e.getMessage(), e);
-        }
+        OwnAddresses own = OwnAddresses.ofHost();
+        InetSocketAddress bound = input(session);
+        session.bound(bound.getPort(), own);
+        session.config.members().forEach(member -> session.config.requireOther(member, bound, own));
     }
 
     private InetSocketAddress input(Session session) {
@@ -143,6 +130,14 @@ public final class Reflector implements AutoCloseable {
 
     /** Begins to reflect. */
     public void start() {
+        int granted = inlets.stream().mapToInt(Inlet::sendBufferBytes).min().orElse(SEND_BUFFER_BYTES);
+        if (granted < SEND_BUFFER_BYTES) {
+            LOG.warn(
+                    "the send buffer has {} bytes, {} are wanted: copies for a neighbour that is gone take it from others;"
+                            + " raise net.core.wmem_max",
+                    granted,
+                    SEND_BUFFER_BYTES);
+        }
         thread.setDaemon(true);
         thread.start();
     }
@@ -167,9 +162,9 @@ public final class Reflector implements AutoCloseable {
     }
 
     private void expire() {
+        loop.schedule(EXPIRY_INTERVAL, this::expire); // first: a fault below ends this turn alone
         long nowNs = System.nanoTime();
         sessions.forEach(session -> session.expire(nowNs));
-        loop.schedule(EXPIRY_INTERVAL, this::expire);
     }
 
     /** Returns why it ended by itself; null while it has not. */
@@ -187,12 +182,12 @@ public final class Reflector implements AutoCloseable {
         return transport.explain();
     }
 
-    /** Returns all sessions as they are between two batches. */
-    public List<SessionStatus> status() {
+    /** Returns all sessions as they are between two batches, with up to so many members each. */
+    public List<SessionStatus> status(int limit) {
         return ask(() -> {
             long nowNs = System.nanoTime();
             return sessions.stream()
-                    .map(session -> SessionStatus.of(session, Addresses.text(input(session)), nowNs))
+                    .map(session -> SessionStatus.of(session, Addresses.text(input(session)), limit, nowNs))
                     .toList();
         });
     }
@@ -204,7 +199,11 @@ public final class Reflector implements AutoCloseable {
      */
     public void join(String session, MemberConfig member) {
         Session known = find(session);
-        requireOther(known, member);
+        try {
+            known.config.requireOther(member, input(known), OwnAddresses.ofHost());
+        } catch (SocketException e) {
+            throw new IllegalStateException("addresses of this host cannot be listed: " + e.getMessage(), e);
+        }
         ask(() -> {
             known.join(member, System.nanoTime());
             return true;
@@ -235,26 +234,22 @@ public final class Reflector implements AutoCloseable {
 
     /** Has the thread answer. */
     private <T> T ask(Supplier<T> question) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        boolean taken = loop.execute(() -> {
-            try {
-                answer.complete(question.get());
-            } catch (RuntimeException e) {
-                answer.completeExceptionally(e);
-            }
-        });
-        if (!taken) {
+        Question<T> asked = new Question<>(question);
+        if (!loop.execute(asked)) {
             throw new IllegalStateException("the reflector has ended");
         }
         try {
-            return answer.get(ANSWER_TIMEOUT_S, TimeUnit.SECONDS);
+            return asked.await(ANSWER_TIMEOUT_MS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IllegalArgumentException refusal) {
                 throw new IllegalArgumentException(refusal.getMessage(), refusal);
             }
             throw new IllegalStateException("the reflector failed: " + e.getCause(), e);
         } catch (TimeoutException e) {
-            throw new IllegalStateException("the reflector has not answered in " + ANSWER_TIMEOUT_S + " s", e);
+            throw new IllegalStateException(
+                    "the reflector has not answered in " + ANSWER_TIMEOUT_MS + " ms: "
+                            + (e.getMessage() == null ? "nothing was done" : e.getMessage()),
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted", e);

@@ -61,17 +61,4 @@ final class Rtp {
             }
         }
     }
-
-    /** Returns a hash of a datagram's content. */
-    static long hash(ByteBuffer buffer, int at, int bytes) {
-        long hash = bytes;
-        int i = 0;
-        for (; bytes - i >= 8; i += 8) {
-            hash = Seen.mix(hash, buffer.getLong(at + i));
-        }
-        for (; i < bytes; i++) {
-            hash = Seen.mix(hash, buffer.get(at + i));
-        }
-        return hash;
-    }
 }

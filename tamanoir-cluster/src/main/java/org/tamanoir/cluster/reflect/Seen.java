@@ -1,5 +1,6 @@
 package org.tamanoir.cluster.reflect;
 
+import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -10,6 +11,9 @@ import java.util.concurrent.TimeUnit;
 final class Seen {
     static final long HORIZON_NS = TimeUnit.SECONDS.toNanos(2);
 
+    /** Of RTCP: a request for a key frame is the same bytes each time. */
+    static final long RTCP_HORIZON_NS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private static final int WAYS = 4;
     private static final int SETS = 1 << 14;
     private static final int ENTRIES = WAYS * SETS;
@@ -18,13 +22,13 @@ final class Seen {
     private final long[] timesNs = new long[ENTRIES];
     private final boolean[] used = new boolean[ENTRIES];
 
-    /** Notes that it passes; true if it did in the last 2 s. */
-    boolean isAgain(long key, long nowNs) {
+    /** Notes that it passes; true if it did within the horizon, 2 s at most. */
+    boolean isAgain(long key, long nowNs, long horizonNs) {
         int first = ((int) (key >>> 40) & SETS - 1) * WAYS;
         int oldest = first;
         for (int i = first; i < first + WAYS; i++) {
             if (used[i] && keys[i] == key) {
-                boolean again = nowNs - timesNs[i] < HORIZON_NS;
+                boolean again = nowNs - timesNs[i] < horizonNs;
                 timesNs[i] = again ? timesNs[i] : nowNs;
                 return again;
             }
@@ -36,6 +40,19 @@ final class Seen {
         timesNs[oldest] = nowNs;
         used[oldest] = true;
         return false;
+    }
+
+    /** Returns a hash of a datagram's first bytes. */
+    static long hash(long seed, ByteBuffer buffer, int at, int bytes) {
+        long hash = seed;
+        int i = 0;
+        for (; bytes - i >= 8; i += 8) {
+            hash = mix(hash, buffer.getLong(at + i));
+        }
+        for (; i < bytes; i++) {
+            hash = mix(hash, buffer.get(at + i));
+        }
+        return hash;
     }
 
     /** Mixes the words of a key (the finalizer of MurmurHash3, Appleby). */

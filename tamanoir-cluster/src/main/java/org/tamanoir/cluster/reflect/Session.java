@@ -28,8 +28,14 @@ final class Session {
     /** Wishes to join a second that are looked at: each costs some microseconds. */
     static final int JOINS_PER_SECOND = 1_000;
 
-    /** Of ANEP packets that leave the number to the first node; the node's own default. */
+    /** Of ANEP packets that leave the number to the first node, the node's own default; and the most that leaves. */
     private static final int HOP_BUDGET = 16;
+
+    /**
+     * Of a datagram that come into the key that tells it from others: with the header alone whoever guesses what another
+     * will send could have it taken for a loop.
+     */
+    private static final int KEY_BYTES = 64;
 
     final SessionConfig config;
     final Members members;
@@ -45,6 +51,8 @@ final class Session {
 
     /** What came in and went no further, by reason. */
     final Counts refused = new Counts();
+    /** What came of cookies that were answered, which are no copies: {@code asked = sent + dropped}. */
+    final Counts answers = new Counts();
 
     private final Fanout fanout;
     private final Runs runs = new Runs();
@@ -52,6 +60,11 @@ final class Session {
     private final Cookies cookies;
     private final TokenBucket joins;
     private final Packet packet = new Packet();
+    private final long secret;
+    private boolean isAnswering;
+    private int inputPort;
+    private OwnAddresses own = OwnAddresses.LOOPBACK;
+    private @Nullable UdpSender media;
 
     // Of the message that is being looked at.
     private long high;
@@ -59,15 +72,28 @@ final class Session {
     private int port;
     private @Nullable Member source;
 
-    /** @param key 32 random bytes that make the cookies */
+    /** @param key 32 random bytes that make the cookies, and the hashes that nobody else can guess */
     Session(SessionConfig config, byte[] key, long nowNs) {
         this.config = config;
-        members = new Members(config.maxMembers());
-        fanout = new Fanout(members);
+        secret = ByteBuffer.wrap(key).getLong();
+        inputPort = config.input().getPort();
+        members = new Members(config.maxMembers(), secret);
+        fanout = new Fanout(members, config.format() == Format.RTP);
         sources = new RtpSources(config.clockRate());
         cookies = new Cookies(key);
         joins = new TokenBucket(JOINS_PER_SECOND, JOINS_PER_SECOND, nowNs);
         config.members().forEach(member -> members.add(new Member(member, Origin.LISTED, nowNs)));
+    }
+
+    /** Takes the real port of the input, and what is at this host. */
+    void bound(int inputPort, OwnAddresses own) {
+        this.inputPort = inputPort;
+        this.own = own;
+    }
+
+    /** Takes the sender of the input, through which RTCP goes to members that take it at the port of RTP. */
+    void media(UdpSender sender) {
+        media = sender;
     }
 
     // ---- members ---------------------------------------------------------------------------------------------------
@@ -127,10 +153,9 @@ final class Session {
     UdpRefusals refusals(int portOffset) {
         return (high, low, port, packets, bytes, isFull) -> {
             Member member = members.find(high, low, port - portOffset);
-            if (member != null) { // Else an answer to a stranger, which is no copy.
-                member.copies.drop(isFull ? ReflectDrop.QUEUE_FULL : ReflectDrop.SEND_ERROR, packets);
-                member.copies.sentBytes -= bytes;
-            }
+            Counts copies = isAnswering ? answers : member == null ? departed : member.copies;
+            copies.drop(isFull ? ReflectDrop.QUEUE_FULL : ReflectDrop.SEND_ERROR, packets);
+            copies.sentBytes -= bytes;
         };
     }
 
@@ -144,12 +169,23 @@ final class Session {
         ByteBuffer buffer = batch.buffer();
         source = null;
         port = 0;
+        runs.clear(); // What a batch that failed left behind lies in memory that has other datagrams now.
         for (int m = 0; m < messages; m++) {
             lookAt(batch.addressHigh(m), batch.addressLow(m), batch.port(m) - portOffset);
             int start = batch.start(m);
             message(buffer, start, batch.end(m), batch.segmentBytes(m), sender, portOffset, nowNs);
         }
-        fanout.send(buffer, runs, sender, portOffset, nowNs);
+        send(buffer, sender, portOffset, nowNs);
+    }
+
+    private void send(ByteBuffer buffer, UdpSender sender, int portOffset, long nowNs) {
+        UdpSender input = media;
+        fanout.send(buffer, runs, sender, portOffset, portOffset == 0 || input == null ? sender : input, nowNs);
+    }
+
+    /** Returns how many copies were asked for, of members that have gone too. */
+    long asked() {
+        return fanout.asked();
     }
 
     private void lookAt(long high, long low, int port) {
@@ -172,8 +208,13 @@ final class Session {
         int packets = (bytes + segment - 1) / segment;
         datagramsIn += packets;
         bytesIn += bytes;
+        if (isFromItself(portOffset)) {
+            refused.drop(ReflectDrop.LOOP, packets);
+            return;
+        }
         Member from = source;
         if (from != null) {
+            from.usesPortBehind |= portOffset > 0;
             from.seenNs = nowNs;
             from.packetsIn += packets;
             from.bytesIn += bytes;
@@ -181,7 +222,7 @@ final class Session {
         // The last of those that the kernel joined may be shorter than the others.
         boolean mayBeControl =
                 portOffset == 0 && (Cookies.fits(segment) || Cookies.fits(bytes - (packets - 1) * segment));
-        if (!mayBeControl && !maySend()) {
+        if (!mayBeControl && !maySend() && !mayReport()) {
             refused.drop(ReflectDrop.NOT_ALLOWED, packets);
         } else if (!mayBeControl && config.format() == Format.UDP) {
             goOn(buffer, start, bytes, segment, packets, Member.NO_SSRC, 0, sender, portOffset, nowNs);
@@ -192,8 +233,21 @@ final class Session {
         }
     }
 
+    /** Returns whether it comes from a port of this session: by a group, say, that it both receives and sends to. */
+    private boolean isFromItself(int portOffset) {
+        int behind = port + portOffset - inputPort;
+        return (behind == 0 || behind == 1 && config.format() == Format.RTP)
+                && inputPort != 0
+                && own.contains(high, low);
+    }
+
     private boolean maySend() {
         return source != null ? source.sends : contains(config.sendFrom());
+    }
+
+    /** Returns whether it may send RTCP: a member that only receives tells of its loss too. */
+    private boolean mayReport() {
+        return source != null && config.format() == Format.RTP;
     }
 
     private boolean contains(List<Prefix> prefixes) {
@@ -208,7 +262,7 @@ final class Session {
     private void datagram(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
         if (portOffset == 0 && Cookies.isMessage(buffer, at, bytes)) {
             joinOrQuit(buffer, at, sender, nowNs);
-        } else if (!maySend()) {
+        } else if (!maySend() && !(mayReport() && Rtp.isRtcp(buffer, at, bytes))) {
             refused.drop(ReflectDrop.NOT_ALLOWED, 1);
         } else if (config.format() == Format.ANEP) {
             anep(buffer, at, bytes, sender, nowNs);
@@ -227,8 +281,7 @@ final class Session {
         int sequence = buffer.getShort(at + 2) & 0xFFFF;
         int timestamp = buffer.getInt(at + 4);
         int ssrc = buffer.getInt(at + 8);
-        // With the timestamp: above 32,768 packets a second a sequence number comes back within 2 s.
-        if (seen.isAgain(Seen.mix((long) ssrc << 32 | timestamp & 0xFFFF_FFFFL, sequence), nowNs)) {
+        if (seen.isAgain(key(buffer, at, bytes, Rtp.HEADER_BYTES + KEY_BYTES), nowNs, Seen.HORIZON_NS)) {
             refused.drop(ReflectDrop.LOOP, 1);
             return;
         }
@@ -239,12 +292,13 @@ final class Session {
         stream.port = port;
         if (source != null) {
             source.ssrc = ssrc & 0xFFFF_FFFFL;
+            source.ssrcNs = nowNs;
         }
         goOn(buffer, at, bytes, bytes, 1, ssrc & 0xFFFF_FFFFL, 0, sender, 0, nowNs);
     }
 
     private void rtcp(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
-        if (seen.isAgain(Rtp.hash(buffer, at, bytes), nowNs)) {
+        if (seen.isAgain(key(buffer, at, bytes, bytes), nowNs, Seen.RTCP_HORIZON_NS)) {
             refused.drop(ReflectDrop.LOOP, 1);
             return;
         }
@@ -265,13 +319,25 @@ final class Session {
             refused.drop(ReflectDrop.HOP_BUDGET, 1);
             return;
         }
-        if (isCounted) {
-            NodeOptions.setHopBudget(packet, hops == 0 ? HOP_BUDGET : hops - 1);
-        } else if (seen.isAgain(Seen.mix(packet.streamId(), packet.sequence()), nowNs)) {
+        if (packet.has(Option.STREAM) && seen.isAgain(key(packet), nowNs, Seen.HORIZON_NS)) {
             refused.drop(ReflectDrop.LOOP, 1);
             return;
         }
+        if (isCounted) {
+            NodeOptions.setHopBudget(packet, hops == 0 ? HOP_BUDGET : Math.min(hops, HOP_BUDGET) - 1);
+        }
         goOn(buffer, at, bytes, bytes, 1, Member.NO_SSRC, packet.dropPrecedence(), sender, 0, nowNs);
+    }
+
+    /** Returns what tells a datagram from others, by its first bytes and its length. */
+    private long key(ByteBuffer buffer, int at, int bytes, int most) {
+        return Seen.hash(Seen.mix(secret, bytes), buffer, at, Math.min(bytes, most));
+    }
+
+    /** Returns what tells a packet from others: the header is not in it, since nodes change it. */
+    private long key(Packet packet) {
+        long stream = Seen.mix(Seen.mix(secret, packet.streamId()), packet.sequence());
+        return Seen.mix(stream, key(packet.buffer(), packet.payloadOffset(), packet.payloadLength(), KEY_BYTES));
     }
 
     private void goOn(
@@ -286,7 +352,7 @@ final class Session {
             int portOffset,
             long nowNs) {
         if (runs.isFull()) {
-            fanout.send(buffer, runs, sender, portOffset, nowNs);
+            send(buffer, sender, portOffset, nowNs);
         }
         runs.add(at, bytes, segment, source, ssrc, precedence);
         reflected += packets;
@@ -298,12 +364,12 @@ final class Session {
             control++; // Who is listed has nothing to prove.
         } else if (!contains(config.joinFrom()) || port < 1 || config.format() == Format.RTP && port == 65_535) {
             refused.drop(ReflectDrop.NOT_ALLOWED, 1);
-        } else if (!joins.take(1, nowNs)) {
+        } else if (!(member == null ? joins : member.wishes).take(1, nowNs)) {
             refused.drop(ReflectDrop.RATE_EXCEEDED, 1);
         } else if (!cookies.holds(buffer, at, high, low, port, nowNs)) {
             control++;
             cookies.answer(buffer, at, high, low, port, nowNs);
-            sender.add(buffer, at, Cookies.MESSAGE_BYTES, high, low, port);
+            answer(buffer, at, sender);
         } else if (Cookies.isQuit(buffer, at)) {
             control++;
             if (member != null) {
@@ -312,7 +378,7 @@ final class Session {
         } else if (member != null) {
             control++;
             member.provenNs = nowNs;
-        } else if (members.isFull()) {
+        } else if (members.isFull() || members.joinedAt(high, low) >= config.maxPerAddress()) {
             refused.drop(ReflectDrop.MEMBERS_FULL, 1);
         } else {
             control++;
@@ -322,9 +388,19 @@ final class Session {
         }
     }
 
+    /** Sends an answer at once: it alone, so that what is refused is known to be no copy. */
+    private void answer(ByteBuffer buffer, int at, UdpSender sender) {
+        answers.asked++;
+        answers.sentBytes += Cookies.MESSAGE_BYTES;
+        isAnswering = true;
+        sender.add(buffer, at, Cookies.MESSAGE_BYTES, high, low, port);
+        sender.flush();
+        isAnswering = false;
+    }
+
     /** Lets a member go, when what it sent before in this batch has gone on. */
     private void quit(ByteBuffer buffer, Member member, UdpSender sender, long nowNs) {
-        fanout.send(buffer, runs, sender, 0, nowNs);
+        send(buffer, sender, 0, nowNs);
         remove(member);
         source = null;
     }

@@ -21,8 +21,9 @@ import org.tamanoir.routing.Prefix;
  * @param joinFrom who may join by a cookie; empty = nobody
  * @param sendFrom who may send without being a member; empty = nobody
  * @param joined for members that join by a cookie
- * @param joinTimeout how long it stays when nothing comes from it, 1 s to 1 h
+ * @param joinTimeout how long it stays when nothing comes from it, 1 s to 1 min: a proof holds no longer
  * @param maxMembers 1 to {@value #MAX_MEMBERS}
+ * @param maxPerAddress of those that join by a cookie, at one address; of IPv6 in one /64
  * @param clockRate of RTP's timestamps, in Hz
  */
 public record SessionConfig(
@@ -36,6 +37,7 @@ public record SessionConfig(
         Terms joined,
         Duration joinTimeout,
         int maxMembers,
+        int maxPerAddress,
         int clockRate) {
     /** Members of one session at most. */
     public static final int MAX_MEMBERS = 4_096;
@@ -43,8 +45,14 @@ public record SessionConfig(
     /** Members of one session unless more are asked for. */
     public static final int DEFAULT_MEMBERS = 1_000;
 
+    /** Members that join by a cookie at one address unless said otherwise. */
+    public static final int DEFAULT_PER_ADDRESS = 8;
+
     /** How long a member that joined by a cookie may be silent unless said otherwise. */
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
+
+    /** How long it may be silent at most. */
+    public static final Duration MAX_TIMEOUT = Duration.ofMinutes(1);
 
     /** That of video, in Hz (RFC 3551). */
     public static final int DEFAULT_CLOCK = 90_000;
@@ -72,13 +80,17 @@ public record SessionConfig(
                 members.size() + " members are listed and " + maxMembers + " allowed: raise max-members, at most "
                         + MAX_MEMBERS);
         require(
+                maxPerAddress >= 1 && maxPerAddress <= MAX_MEMBERS,
+                name,
+                maxPerAddress + " members of one address: 1 to " + MAX_MEMBERS);
+        require(
                 joinFrom.size() <= MAX_PREFIXES && sendFrom.size() <= MAX_PREFIXES,
                 name,
                 "a list of prefixes is too long: " + MAX_PREFIXES + " are allowed");
         require(
-                joinTimeout.compareTo(Duration.ofSeconds(1)) >= 0 && joinTimeout.compareTo(Duration.ofHours(1)) <= 0,
+                joinTimeout.compareTo(Duration.ofSeconds(1)) >= 0 && joinTimeout.compareTo(MAX_TIMEOUT) <= 0,
                 name,
-                "join time-out " + joinTimeout.toMillis() + " ms: 1 s to 1 h");
+                "join time-out " + joinTimeout.toMillis() + " ms: 1 s to 1 min");
         require(clockRate >= 1 && clockRate <= MAX_CLOCK, name, "clock rate " + clockRate + " Hz: 1 to " + MAX_CLOCK);
         require(
                 input.getPort() == 0 || format != Format.RTP || input.getPort() < 65_535,
@@ -92,9 +104,14 @@ public record SessionConfig(
                 group == null || input.getAddress().isAnyLocalAddress(),
                 name,
                 "group needs an input at all addresses, as in *:5004: else its datagrams do not come there");
+        require(
+                format == Format.ANEP || joined.quality() == Terms.ALL,
+                name,
+                "who joins gets a class: only ANEP packets have one");
         Set<InetSocketAddress> seen = new HashSet<>();
         for (MemberConfig member : members) {
             checkMember(name, input, format, member);
+            requireOther(name, input, group, format, member, OwnAddresses.LOOPBACK);
             require(seen.add(member.address()), name, "member " + Addresses.text(member.address()) + " stands twice");
         }
     }
@@ -112,12 +129,46 @@ public record SessionConfig(
                 Terms.OPEN,
                 DEFAULT_TIMEOUT,
                 DEFAULT_MEMBERS,
+                DEFAULT_PER_ADDRESS,
                 DEFAULT_CLOCK);
     }
 
     /** Checks a member that is to be added. */
     void check(MemberConfig member) {
         checkMember(name, input, format, member);
+    }
+
+    /**
+     * Refuses a member that is the session itself: what it is sent would come back.
+     *
+     * @param bound the input with its real port
+     * @throws IllegalArgumentException in one line
+     */
+    void requireOther(MemberConfig member, InetSocketAddress bound, OwnAddresses own) {
+        requireOther(name, bound, group, format, member, own);
+    }
+
+    private static void requireOther(
+            String name,
+            InetSocketAddress input,
+            @Nullable InetAddress group,
+            Format format,
+            MemberConfig member,
+            OwnAddresses own) {
+        InetSocketAddress address = member.address();
+        // Of RTP both have two ports.
+        int apart = Math.abs(address.getPort() - input.getPort());
+        boolean isAtOwnPort = input.getPort() != 0 && apart <= (format == Format.RTP ? 1 : 0);
+        boolean isGroup =
+                address.getAddress().equals(group) || address.getAddress().equals(input.getAddress());
+        require(
+                !(isAtOwnPort && (isGroup || own.contains(address.getAddress()))),
+                name,
+                "member " + Addresses.text(address) + " is "
+                        + (address.getAddress().isMulticastAddress()
+                                ? "a group that it receives"
+                                : "an address of this host")
+                        + " at the session's own port: it would feed itself; give it another port");
     }
 
     private static void checkMember(String name, InetSocketAddress input, Format format, MemberConfig member) {
@@ -128,7 +179,6 @@ public record SessionConfig(
                 name,
                 text + " is of another family than the input " + Addresses.text(input)
                         + ": make a session for each family");
-        require(!address.equals(input), name, text + " is the session's own input");
         require(format != Format.RTP || address.getPort() < 65_535, name, text + " leaves no port for RTCP");
         require(
                 format == Format.ANEP || member.terms().quality() == Terms.ALL,

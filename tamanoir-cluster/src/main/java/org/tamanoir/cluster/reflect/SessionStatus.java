@@ -17,6 +17,9 @@ import org.tamanoir.routing.Addresses;
  * @param refused what came in and went no further, by {@link ReflectDrop}
  * @param asked copies for members, of those that have gone too
  * @param dropped copies that did not leave, by {@link ReflectDrop}
+ * @param answers to wishes to join, which are no copies
+ * @param answersDropped of those, that did not leave
+ * @param members as many as were asked for
  */
 public record SessionStatus(
         String name,
@@ -31,6 +34,8 @@ public record SessionStatus(
         long sent,
         long bytesSent,
         Map<String, Long> dropped,
+        long answers,
+        Map<String, Long> answersDropped,
         int memberCount,
         List<MemberStatus> members,
         List<SourceStatus> sources) {
@@ -83,15 +88,17 @@ public record SessionStatus(
             double jitter,
             double jitterMs) {}
 
-    /** Looks at a session; its thread. */
-    static SessionStatus of(Session session, String input, long nowNs) {
+    /** Looks at a session, and at so many of its members; its thread. */
+    static SessionStatus of(Session session, String input, int limit, long nowNs) {
         Counts all = new Counts();
         all.add(session.departed);
         List<MemberStatus> members = new ArrayList<>();
         for (int i = 0; i < session.members.count(); i++) {
             Member member = session.members.at(i);
             all.add(member.copies);
-            members.add(of(member, nowNs));
+            if (i < limit) {
+                members.add(of(member, nowNs));
+            }
         }
         return new SessionStatus(
                 session.config.name(),
@@ -106,7 +113,9 @@ public record SessionStatus(
                 all.sent(),
                 all.sentBytes,
                 all.dropped(),
-                members.size(),
+                session.answers.asked,
+                session.answers.dropped(),
+                session.members.count(),
                 members,
                 session.sources.all().stream().map(SessionStatus::of).toList());
     }
@@ -141,25 +150,5 @@ public record SessionStatus(
                 source.late(),
                 source.jitter(),
                 source.jitter() * 1000 / source.clockRate);
-    }
-
-    /** The same with so many members at most. */
-    public SessionStatus limited(int limit) {
-        return new SessionStatus(
-                name,
-                input,
-                format,
-                datagramsIn,
-                bytesIn,
-                reflected,
-                control,
-                refused,
-                asked,
-                sent,
-                bytesSent,
-                dropped,
-                memberCount,
-                members.subList(0, Math.min(limit, members.size())),
-                sources);
     }
 }

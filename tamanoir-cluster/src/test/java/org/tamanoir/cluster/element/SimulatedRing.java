@@ -48,6 +48,8 @@ final class SimulatedRing {
     Faults faults = (serial, from) -> 1;
     /** After which a master whose token is not back issues it again; 0 = it does not. */
     long reissue;
+    /** Packets that wait at a unit at most; what comes then is lost. */
+    int queueLimit = Integer.MAX_VALUE;
 
     private long now;
     private long number;
@@ -55,6 +57,8 @@ final class SimulatedRing {
     private int lastRead;
 
     final List<Long> order = new ArrayList<>();
+    /** When each of {@link #order} left the aggregator's input. */
+    final List<Long> ticks = new ArrayList<>();
 
     /**
      * @param sendTicks by sequence number
@@ -94,6 +98,9 @@ final class SimulatedRing {
     /** Has a packet come at the queue of a unit. */
     void arrive(long tick, int unit, long round, int sequence) {
         add(tick, Kind.PACKET, unit, () -> {
+            if (units[unit].queue.size() >= queueLimit) {
+                return;
+            }
             units[unit].queue.add(new TestRing.Waiting(round, sequence));
             units[unit].sender.packet(round, false);
         });
@@ -157,6 +164,7 @@ final class SimulatedRing {
             if (!unit.input.isEmpty()) {
                 lastRead = unit.index;
                 order.add((long) unit.input.removeFirst().sequence());
+                ticks.add(now);
                 unit.room();
                 add(now + aggregatorTicks, Kind.AGGREGATOR, 0, this::read);
                 return;

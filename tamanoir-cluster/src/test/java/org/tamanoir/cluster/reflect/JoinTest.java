@@ -6,7 +6,9 @@ import static org.tamanoir.cluster.reflect.Sessions.balanced;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.qdisc.TokenBucket;
 
 class JoinTest {
     private static final String ZEROS = "0".repeat(32);
@@ -153,6 +155,89 @@ class JoinTest {
         }
         assertThat(wire.sent).hasSize(Session.JOINS_PER_SECOND);
         assertThat(balanced(session).refused()).isEqualTo(Map.of("RATE_EXCEEDED", 5L));
+    }
+
+    @Test
+    void aFloodOfWishesPushesNoMemberOut() {
+        String message = cookie(1, 0);
+        wire.in(1, message).run(0);
+        for (int second = 1; second < 150; second++) {
+            for (int i = 0; i < Session.JOINS_PER_SECOND; i++) {
+                wire.in(2_000 + i, "tamanoir-join " + ZEROS);
+            }
+            wire.in(1, message).run(second * SECOND);
+            for (String answer : wire.take(1)) {
+                message = answer.replace("take", "join");
+            }
+            wire.sent.clear();
+            session.expire(second * SECOND);
+        }
+        assertThat(session.members.count()).isEqualTo(1);
+        for (int i = 0; i < 20; i++) {
+            wire.in(1, message);
+        }
+        long before = balanced(session).refused().getOrDefault("RATE_EXCEEDED", 0L);
+        wire.run(150 * SECOND);
+        assertThat(balanced(session).refused().getOrDefault("RATE_EXCEEDED", 0L) - before)
+                .as("its own wishes are bounded too")
+                .isEqualTo(10);
+    }
+
+    @Test
+    void oneAddressDoesNotTakeAllPlaces() {
+        Session large = Sessions.session(Sessions.open(Format.UDP, 100));
+        Wire other = new Wire(large, 0);
+        for (int port = 1; port <= 12; port++) {
+            String answer =
+                    other.in(port, "tamanoir-join " + ZEROS).run(0).take(port).get(0);
+            other.in(port, answer.replace("take", "join")).run(0);
+        }
+        assertThat(large.members.count()).isEqualTo(8);
+        assertThat(balanced(large).refused()).isEqualTo(Map.of("MEMBERS_FULL", 4L));
+    }
+
+    /** Else who comes and goes gets a burst each time. */
+    @Test
+    void whoJoinsBeginsWithoutABurst() {
+        MemberConfig config = Sessions.member(1, Direction.RECEIVE, 10_000, 255);
+        TokenBucket joined = Objects.requireNonNull(new Member(config, Origin.COOKIE, 0).bucket);
+        TokenBucket listed = Objects.requireNonNull(new Member(config, Origin.LISTED, 0).bucket);
+        assertThat(joined.take(1, 0)).isFalse();
+        assertThat(listed.take(1, 0)).isTrue();
+    }
+
+    /** Somebody else may be at the port behind. */
+    @Test
+    void aProofOpensNoOtherPort() {
+        Session rtp = Sessions.session(Sessions.open(Format.RTP, 10));
+        Wire media = new Wire(rtp, 0);
+        Wire control = new Wire(rtp, 1);
+        for (int port : new int[] {10, 20}) {
+            String answer =
+                    media.in(port, "tamanoir-join " + ZEROS).run(0).take(port).get(0);
+            media.in(port, answer.replace("take", "join")).run(0);
+        }
+        byte[] report = Sessions.receiverReport(5, 77, 64, 12, 300);
+        control.in(21, report).run(0);
+        assertThat(control.sent).isEmpty();
+        assertThat(media.take(10)).containsExactly(Wire.text(report));
+        control.in(11, Sessions.receiverReport(6, 77, 64, 12, 300)).run(SECOND);
+        control.take(21);
+        control.in(21, report).run(2 * SECOND);
+        assertThat(control.take(11)).as("from where RTCP has come").hasSize(1);
+        assertThat(media.sent).isEmpty();
+        balanced(rtp);
+    }
+
+    @Test
+    void anAnswerThatDidNotLeaveIsCounted() {
+        wire.refusedPorts.add(1);
+        join(2, 0);
+        wire.in(1, "tamanoir-join " + ZEROS).run(0);
+        wire.refusedPorts.clear();
+        wire.refusedPorts.add(2);
+        wire.in(2, "tamanoir-join " + ZEROS).run(0);
+        assertThat(balanced(session).members().get(0).dropped()).isEmpty();
     }
 
     @Test

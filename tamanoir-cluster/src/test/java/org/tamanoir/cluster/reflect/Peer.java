@@ -56,12 +56,12 @@ final class Peer implements AutoCloseable {
     /** Joins by a cookie. */
     void join(Reflector reflector) throws IOException {
         InetSocketAddress input = reflector.inputs().get(0);
-        int before = reflector.status().get(0).memberCount();
+        int before = reflector.status(0).get(0).memberCount();
         send(input, "tamanoir-join " + "0".repeat(32));
         send(input, receive().replace("take", "join"));
         Waiting.eventually()
                 .untilAsserted(() ->
-                        assertThat(reflector.status().get(0).memberCount()).isEqualTo(before + 1));
+                        assertThat(reflector.status(0).get(0).memberCount()).isEqualTo(before + 1));
     }
 
     @Override

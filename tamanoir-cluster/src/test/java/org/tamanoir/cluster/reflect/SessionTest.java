@@ -9,6 +9,7 @@ import static org.tamanoir.cluster.reflect.Sessions.member;
 import static org.tamanoir.cluster.reflect.Sessions.rtp;
 import static org.tamanoir.cluster.reflect.Sessions.session;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,8 +30,12 @@ class SessionTest {
     }
 
     private static byte[] anep(int hops, int precedence) {
+        return anep(7, hops, precedence);
+    }
+
+    static byte[] anep(int stream, int hops, int precedence) {
         Packet packet = new PacketBuilder()
-                .classOfService(1, precedence).stream(7)
+                .classOfService(1, precedence).stream(stream)
                         .hopBudget(hops)
                         .checksum()
                         .build(ByteBuffer.wrap(Wire.ascii("payload " + precedence)));
@@ -127,9 +132,10 @@ class SessionTest {
     void aHopIsSpentAndTheLastOneEndsThePacket() {
         Session session = session(Format.ANEP, 1, 2);
         Wire wire = wire(session)
-                .in(1, anep(3, 0))
-                .in(1, anep(0, 0))
-                .in(1, anep(1, 0))
+                .in(1, anep(1, 3, 0))
+                .in(1, anep(2, 0, 0))
+                .in(1, anep(3, 60_000, 0))
+                .in(1, anep(4, 1, 0))
                 .run(0);
         List<Integer> hops = new ArrayList<>();
         for (String bytes : wire.take(2)) {
@@ -140,8 +146,133 @@ class SessionTest {
                     .isNull();
             hops.add(packet.hopBudget());
         }
-        assertThat(hops).containsExactly(2, 16);
+        assertThat(hops).containsExactly(2, 16, 15);
         assertThat(balanced(session).refused()).isEqualTo(Map.of("HOP_BUDGET", 1L));
+    }
+
+    /** A budget alone would let a packet go round as often as its sender likes. */
+    @Test
+    void anAnepPacketThatComesAgainIsALoopWhateverItsBudget() {
+        Session session = session(Format.ANEP, 1, 2, 3);
+        Wire wire = wire(session).in(1, anep(9, 0)).in(2, anep(8, 0)).run(0);
+        assertThat(wire.take(3)).hasSize(1);
+        assertThat(balanced(session).refused()).isEqualTo(Map.of("LOOP", 1L));
+    }
+
+    @Test
+    void nobodySilencesAnotherByWhatItWillSayInItsHeader() {
+        Session media = session(Format.RTP, 1, 2, 3);
+        Wire wire = wire(media)
+                .in(2, rtp(77, 1, 1000, "noise"))
+                .in(1, rtp(77, 1, 1000, "voice"))
+                .run(0);
+        assertThat(wire.take(3)).hasSize(2);
+        Session packets = session(Format.ANEP, 1, 2, 3);
+        wire = wire(packets).in(2, anep(9, 1)).in(1, anep(9, 0)).run(0);
+        assertThat(wire.take(3)).hasSize(2);
+    }
+
+    /** A request for a key frame is the same bytes each time. */
+    @Test
+    void rtcpMayRepeatItselfAfterAFifthOfASecond() {
+        Session session = session(Format.RTP, 10, 20);
+        Wire control = new Wire(session, 1);
+        byte[] report = Sessions.receiverReport(5, 77, 64, 12, 300);
+        control.in(21, report).run(0);
+        control.in(21, report).run(SECOND / 5 - 1);
+        control.in(21, report).run(SECOND / 5);
+        assertThat(control.take(11)).hasSize(2);
+        assertThat(balanced(session).refused()).isEqualTo(Map.of("LOOP", 1L));
+    }
+
+    @Test
+    void whatAMemberSentOnceIsItsOwnSourceForTwoSeconds() {
+        Session session = session(Format.RTP, 1, 2);
+        Wire wire = wire(session).in(1, rtp(77, 1, 1, "a")).run(0);
+        wire.in(2, rtp(77, 2, 2, "b")).run(2 * SECOND - 1);
+        assertThat(wire.take(1)).isEmpty();
+        wire.in(2, rtp(77, 3, 3, "c")).run(2 * SECOND);
+        assertThat(wire.take(1)).hasSize(1);
+    }
+
+    /** Else whoever reports much has every member drowned in reports. */
+    @Test
+    void rtcpTowardsAMemberIsBounded() {
+        Session session = session(Format.RTP, 10, 20);
+        Wire control = new Wire(session, 1);
+        for (int i = 0; i < 10_000; i++) {
+            control.in(21, Sessions.receiverReport(i, 77, 64, 12, 300));
+            if (i % 100 == 99) {
+                control.run(0);
+            }
+        }
+        assertThat(control.take(11)).hasSize(65_536 / 32);
+        assertThat(balanced(session).dropped()).isEqualTo(Map.of("RATE_EXCEEDED", 10_000L - 2_048));
+    }
+
+    @Test
+    void aSessionThatIsItsOwnMemberIsRefused() {
+        for (String own : List.of("0.0.0.0", "127.0.0.2", "239.1.2.3")) {
+            MemberConfig member = new MemberConfig(
+                    new InetSocketAddress(own, Sessions.INPUT), new Terms(Direction.RECEIVE, 0, Terms.ALL));
+            assertThatThrownBy(() -> Sessions.received("239.1.2.3", member))
+                    .as(own)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("own")
+                    .hasMessageNotContaining("\n");
+        }
+    }
+
+    @Test
+    void whoJoinsGetsAClassOfAnepPacketsAlone() {
+        SessionConfig open = Sessions.open(Format.UDP, 3);
+        assertThatThrownBy(() -> new SessionConfig(
+                        open.name(),
+                        open.input(),
+                        null,
+                        Format.UDP,
+                        List.of(),
+                        open.joinFrom(),
+                        List.of(),
+                        new Terms(Direction.RECEIVE, 0, 1),
+                        open.joinTimeout(),
+                        3,
+                        8,
+                        90_000))
+                .hasMessage("session open: who joins gets a class: only ANEP packets have one");
+    }
+
+    @Test
+    void totalsAreThereWithoutMembers() {
+        Session session = session(Format.UDP, 1, 2, 3);
+        wire(session).in(1, "x").run(0);
+        SessionStatus status = SessionStatus.of(session, "", 0, 0);
+        assertThat(status.members()).isEmpty();
+        assertThat(status.memberCount()).isEqualTo(3);
+        assertThat(status.sent()).isEqualTo(2);
+    }
+
+    /** By a group that another program joined, say. */
+    @Test
+    void whatComesFromThisHostAtTheSessionsOwnPortIsALoop() {
+        Session session = session(Format.UDP, 1, 2);
+        Wire wire = wire(session).in(Sessions.INPUT, "again").in(1, "x").run(0);
+        assertThat(wire.take(2)).containsExactly("x");
+        assertThat(balanced(session).refused()).isEqualTo(Map.of("LOOP", 1L));
+    }
+
+    /** Its bytes are another batch's by then. */
+    @Test
+    void whatABatchThatFailedLeftBehindDoesNotGoOut() {
+        Session session = session(Format.UDP, 1, 2);
+        Wire wire = wire(session);
+        wire.in(1, "old");
+        wire.failsAtFlush = true;
+        assertThatThrownBy(() -> wire.run(0)).hasMessage("flush");
+        wire.failsAtFlush = false;
+        wire.forget();
+        wire.in(1, "new").run(0);
+        assertThat(wire.take(2)).containsExactly("new");
     }
 
     @Test
@@ -180,6 +311,22 @@ class SessionTest {
         SessionStatus status = balanced(session);
         assertThat(status.refused()).isEqualTo(Map.of("LOOP", 1L, "MALFORMED", 1L, "NOT_ALLOWED", 1L));
         assertThat(status.members().get(1).report()).isEqualTo(new SessionStatus.ReceiverReport(25, 12, 300));
+    }
+
+    @Test
+    void whoOnlyReceivesMaySendReceiverReportsAndNoStream() {
+        Session session =
+                session(config(Format.RTP, member(10, Direction.BOTH, 0, 255), member(20, Direction.RECEIVE, 0, 255)));
+        Wire media = wire(session);
+        Wire control = new Wire(session, 1);
+        byte[] report = Sessions.receiverReport(5, 77, 64, 12, 300);
+        control.in(21, report).run(0);
+        media.in(20, Sessions.receiverReport(6, 77, 1, 1, 1))
+                .in(20, rtp(6, 1, 1, ""))
+                .run(0);
+        assertThat(control.take(11)).containsExactly(Wire.text(report));
+        assertThat(media.take(10)).as("on the same port").hasSize(1);
+        assertThat(balanced(session).refused()).isEqualTo(Map.of("NOT_ALLOWED", 1L));
     }
 
     @Test

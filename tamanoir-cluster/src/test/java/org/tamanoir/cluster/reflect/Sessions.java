@@ -2,6 +2,9 @@ package org.tamanoir.cluster.reflect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -43,6 +46,24 @@ final class Sessions {
                 Terms.OPEN,
                 Duration.ofSeconds(10),
                 maxMembers,
+                8,
+                90_000);
+    }
+
+    /** A session that receives a group at all addresses. */
+    static SessionConfig received(String group, MemberConfig... members) throws UnknownHostException {
+        return new SessionConfig(
+                "group",
+                new InetSocketAddress("0.0.0.0", INPUT),
+                InetAddress.getByName(group),
+                Format.UDP,
+                Arrays.asList(members),
+                List.of(),
+                List.of(),
+                Terms.OPEN,
+                Duration.ofSeconds(10),
+                10,
+                8,
                 90_000);
     }
 
@@ -58,11 +79,12 @@ final class Sessions {
 
     /** Checks that everything that came in, and every copy, is accounted for. */
     static SessionStatus balanced(Session session) {
-        SessionStatus status = SessionStatus.of(session, "", 0);
+        SessionStatus status = SessionStatus.of(session, "", 10, 0);
         assertThat(status.reflected() + status.control() + sum(status.refused()))
                 .as("%s", status)
                 .isEqualTo(status.datagramsIn());
         assertThat(status.sent() + sum(status.dropped())).as("%s", status).isEqualTo(status.asked());
+        assertThat(session.answers.sent() + sum(status.answersDropped())).isEqualTo(status.answers());
         return status;
     }
 

@@ -13,7 +13,7 @@ class TablesTest {
     @Test
     void membersAreFoundAsInAMap() {
         Random random = new Random(3);
-        Members members = new Members(100);
+        Members members = new Members(100, 5);
         Map<Integer, Member> model = new HashMap<>();
         for (int step = 0; step < 50_000; step++) {
             int port = 1 + random.nextInt(150);
@@ -34,11 +34,11 @@ class TablesTest {
     @Test
     void whatPassedIsKnownForTwoSecondsAndInBoundedRoom() {
         Seen seen = new Seen();
-        assertThat(seen.isAgain(0, 0)).isFalse();
-        assertThat(seen.isAgain(0, Seen.HORIZON_NS - 1)).isTrue();
-        assertThat(seen.isAgain(0, Seen.HORIZON_NS)).isFalse();
+        assertThat(seen.isAgain(0, 0, Seen.HORIZON_NS)).isFalse();
+        assertThat(seen.isAgain(0, Seen.HORIZON_NS - 1, Seen.HORIZON_NS)).isTrue();
+        assertThat(seen.isAgain(0, Seen.HORIZON_NS, Seen.HORIZON_NS)).isFalse();
         for (int i = 1; i < 1_000_000; i++) {
-            assertThat(seen.isAgain(Seen.mix(i, 0), 0)).isFalse();
+            assertThat(seen.isAgain(Seen.mix(i, 0), 0, Seen.HORIZON_NS)).isFalse();
         }
     }
 

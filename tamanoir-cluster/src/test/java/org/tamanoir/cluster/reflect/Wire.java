@@ -21,6 +21,9 @@ final class Wire implements UdpBatch, UdpSender {
     final Set<Integer> refusedPorts = new HashSet<>();
 
     final Set<Integer> fullPorts = new HashSet<>();
+    /** Whether {@link #flush} breaks. */
+    boolean failsAtFlush;
+
     final List<Sent> sent = new ArrayList<>();
     private final List<Sent> added = new ArrayList<>();
 
@@ -38,6 +41,9 @@ final class Wire implements UdpBatch, UdpSender {
         this.session = session;
         this.portOffset = portOffset;
         refusals = session.refusals(portOffset);
+        if (portOffset == 0) {
+            session.media(this);
+        }
     }
 
     static InetSocketAddress at(int port) {
@@ -73,6 +79,12 @@ final class Wire implements UdpBatch, UdpSender {
         session.receive(this, messages.size(), this, portOffset, nowNs);
         messages.clear();
         return this;
+    }
+
+    /** Drops what came in and what was to leave. */
+    void forget() {
+        messages.clear();
+        added.clear();
     }
 
     /** Returns what left for this port, in order, and forgets it. */
@@ -129,6 +141,9 @@ final class Wire implements UdpBatch, UdpSender {
 
     @Override
     public void flush() {
+        if (failsAtFlush && !added.isEmpty()) {
+            throw new IllegalStateException("flush");
+        }
         for (Sent each : added) {
             int port = each.to.getPort();
             if (refusedPorts.contains(port) || fullPorts.contains(port)) {

@@ -64,10 +64,7 @@ public final class ReflectorServer implements AutoCloseable {
     }
 
     private Sessions sessions(Call call) throws ApiException {
-        int limit = call.limit();
-        return new Sessions(reflector.status().stream()
-                .map(session -> session.limited(limit))
-                .toList());
+        return new Sessions(reflector.status(call.limit()));
     }
 
     private Told join(Call call) throws ApiException {

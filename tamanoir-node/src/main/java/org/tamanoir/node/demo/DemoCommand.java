@@ -35,7 +35,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows the main job on real sockets: two nodes, a receiver and senders in this process. */
+/** Shows the main job on real sockets: two nodes, a receiver and senders in this process; or a distributed element. */
 @Command(name = "demo", mixinStandardHelpOptions = true, sortOptions = false)
 public final class DemoCommand implements Callable<Integer> {
     private static final List<DemoPhase> PHASES = List.of(
@@ -62,6 +62,12 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(names = "--keep")
     private boolean keep;
 
+    @Option(names = "--element")
+    private boolean element;
+
+    @Option(names = "--output", paramLabel = "FILE")
+    private @Nullable Path png;
+
     @Option(names = "--json")
     private boolean json;
 
@@ -73,6 +79,12 @@ public final class DemoCommand implements Callable<Integer> {
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal());
         try {
+            if (element) {
+                return runElement(output) ? ExitCode.OK : ExitCode.FAILED;
+            }
+            if (png != null) {
+                throw new IllegalArgumentException("--output is for the histogram of --element: give both or neither");
+            }
             TransportKind kind = Choice.sockets(transport);
             DemoFile sent = file == null ? DemoFile.find() : DemoFile.of(file);
             return run(sent, kind, output) ? ExitCode.OK : ExitCode.FAILED;
@@ -82,6 +94,13 @@ public final class DemoCommand implements Callable<Integer> {
             Thread.currentThread().interrupt();
             return ExitCode.FAILED;
         }
+    }
+
+    private boolean runElement(Output output) throws IOException {
+        if (file != null || keep) {
+            throw new IllegalArgumentException("--file and --keep are for two nodes: leave them out with --element");
+        }
+        return ElementDemo.run(spec.root().userObject().getClass().getName(), png, output);
     }
 
     private boolean run(DemoFile sent, TransportKind kind, Output output) throws IOException, InterruptedException {

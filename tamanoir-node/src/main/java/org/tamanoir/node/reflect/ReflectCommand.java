@@ -127,7 +127,8 @@ public final class ReflectCommand implements Callable<Integer> {
                             List.of(),
                             Terms.OPEN,
                             SessionConfig.DEFAULT_TIMEOUT,
-                            SessionConfig.MAX_MEMBERS,
+                            SessionConfig.DEFAULT_MEMBERS,
+                            SessionConfig.DEFAULT_PER_ADDRESS,
                             SessionConfig.DEFAULT_CLOCK)),
                     admin == null || admin.equals("off") ? null : Endpoint.listening(admin, ReflectTable.ADMIN_PORT),
                     tokenFile == null ? null : AdminConfig.TOKEN_FILE.parser().apply(tokenFile.toString()));
@@ -145,6 +146,7 @@ public final class ReflectCommand implements Callable<Integer> {
                     settings.sessions(),
                     reflector,
                     server == null ? "off" : "http://" + Endpoint.toString(server.address()));
+            int shown = json ? SessionConfig.MAX_MEMBERS : 0;
             long shownNs = System.nanoTime();
             while (!stop.await(LOOK_NS)) {
                 Throwable failure = reflector.failure();
@@ -153,10 +155,10 @@ public final class ReflectCommand implements Callable<Integer> {
                 }
                 if (statusEvery != null && System.nanoTime() - shownNs >= statusEvery.toNanos()) {
                     shownNs += statusEvery.toNanos();
-                    report.status("status", reflector.status());
+                    report.status("status", reflector.status(shown));
                 }
             }
-            report.status("stopped", reflector.status());
+            report.status("stopped", reflector.status(shown));
             return ExitCode.OK;
         } catch (IOException | IllegalArgumentException e) {
             throw new CommandException(ExitCode.USAGE, "the reflector cannot start: " + e.getMessage(), e);

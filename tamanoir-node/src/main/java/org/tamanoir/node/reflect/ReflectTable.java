@@ -58,11 +58,17 @@ final class ReflectTable {
             Kind.of("`send\\|receive\\|both[,RATE][,class=N]`", MemberText::terms, MemberText::of),
             Terms.OPEN);
     private static final Setting<Duration> TIMEOUT = SESSIONS.add(
-            "join-timeout", Kind.duration(Duration.ofSeconds(1), Duration.ofHours(1)), SessionConfig.DEFAULT_TIMEOUT);
+            "join-timeout",
+            Kind.duration(Duration.ofSeconds(1), SessionConfig.MAX_TIMEOUT),
+            SessionConfig.DEFAULT_TIMEOUT);
     private static final Setting<List<Prefix>> SEND =
             SESSIONS.add("send", Kind.list("list of prefixes, at most 64", Prefix::parse), List.of(), "none");
     private static final Setting<Integer> MAX_MEMBERS =
             SESSIONS.add("max-members", Kind.number("", 1, SessionConfig.MAX_MEMBERS), SessionConfig.DEFAULT_MEMBERS);
+    private static final Setting<Integer> PER_ADDRESS = SESSIONS.add(
+            "max-members-per-address",
+            Kind.number("", 1, SessionConfig.MAX_MEMBERS),
+            SessionConfig.DEFAULT_PER_ADDRESS);
     private static final Setting<Integer> CLOCK =
             SESSIONS.add("clock-rate", Kind.number("Hz, ", 1, 1_000_000), SessionConfig.DEFAULT_CLOCK);
 
@@ -91,6 +97,7 @@ final class ReflectTable {
                 values.get(JOINED),
                 values.get(TIMEOUT),
                 values.get(MAX_MEMBERS),
+                values.get(PER_ADDRESS),
                 values.get(CLOCK));
     }
 }

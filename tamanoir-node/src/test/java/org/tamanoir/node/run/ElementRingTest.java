@@ -52,7 +52,11 @@ class ElementRingTest {
     private DatagramSocket sink;
     private Aggregator aggregator;
     private CompletableFuture<Void> aggregating;
+
+    @SuppressWarnings("NullAway.Init") // set once the nodes are there
     private CompletableFuture<Integer> distributing;
+
+    @SuppressWarnings("NullAway.Init")
     private InetSocketAddress distributor;
 
     @BeforeEach
