@@ -174,6 +174,11 @@ final class DatagramBacklog {
         return queue.hasReturned();
     }
 
+    /** Returns whether it has packets to send for which others wait. */
+    boolean isAwaited() {
+        return (departing != null || queue.hasReturned()) && port.content().awaitsDeparture();
+    }
+
     /** Has {@code starved} follow, once, when something waits and nothing is granted for this long. */
     void watch(Duration time, Consumer<LinkPort> starved) {
         ProgressWatch watching = watch;

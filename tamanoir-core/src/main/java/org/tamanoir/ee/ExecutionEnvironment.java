@@ -208,8 +208,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     /** Has this open the gates of gated disciplines, from the next configuration of links on. */
-    public void gates(GatedDiscipline.Keeper keeper) {
-        context.qualityOfService().keeper(keeper);
+    public void gates(GatedDiscipline.Opener opener) {
+        context.qualityOfService().opener(opener);
     }
 
     /**

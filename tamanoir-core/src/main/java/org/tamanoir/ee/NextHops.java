@@ -343,6 +343,13 @@ final class NextHops {
         }
     }
 
+    /** Sends what links have granted if others wait for it, as the token of a ring does: between packets of a batch. */
+    void flushAwaited() {
+        if (links.isAwaited()) {
+            flush();
+        }
+    }
+
     /** Has {@code starved} follow when datagrams wait for a link that grants nothing for this long. */
     void watchLinks(Duration time, Consumer<LinkPort> starved) {
         links.watch(time, starved);

@@ -108,6 +108,16 @@ final class ThreadLinks {
         return false;
     }
 
+    /** Returns whether there are granted datagrams for which others wait. */
+    boolean isAwaited() {
+        for (int i = 0; i < backlogs.size(); i++) {
+            if (backlogs.get(i).isAwaited()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns how many datagrams wait. */
     long held() {
         long held = 0;

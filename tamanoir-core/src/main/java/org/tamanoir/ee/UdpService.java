@@ -160,6 +160,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
             } catch (RuntimeException | VirtualMachineError e) {
                 unfit(e);
             }
+            nextHops.flushAwaited();
         }
         nextHops.flush();
         inHand.complete();
@@ -177,6 +178,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
             } catch (RuntimeException | VirtualMachineError e) {
                 unfit(e);
             }
+            nextHops.flushAwaited();
         }
         if (packets > 0) {
             nextHops.flush();

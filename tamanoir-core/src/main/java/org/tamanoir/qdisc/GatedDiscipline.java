@@ -1,5 +1,6 @@
 package org.tamanoir.qdisc;
 
+import java.util.function.BooleanSupplier;
 import org.tamanoir.anep.Packet;
 
 /**
@@ -18,24 +19,39 @@ public interface GatedDiscipline extends QueueingDiscipline {
     /**
      * Takes note that packets that it gave have been sent, or have ended otherwise.
      *
-     * @param packets those with a tag, and that {@linkplain Item#mayDrop may be dropped}
+     * @param packets those that it is {@linkplain #isTold told} of
      */
     void departed(int packets);
+
+    /** Returns whether others wait until packets that it gave have left: then they are to leave at once. Any thread. */
+    boolean awaitsDeparture();
+
+    /** Takes note that it is asked no more, since it has failed: what it held leaves as it came. */
+    void abandoned();
+
+    /** Returns whether a discipline is told when an item has left: a datagram with a tag. */
+    static boolean isTold(Item item) {
+        return item.mayDrop() && item.hash() != 0;
+    }
 
     /** The link that it stands in. */
     interface Gate {
         /** Returns its name. */
         String name();
 
-        /** Changes what may go, while nobody else asks the discipline, and then lets that go. Any thread. */
-        void change(Runnable change);
+        /**
+         * Changes what may go, while nobody else asks the discipline, and then lets that go. Any thread.
+         *
+         * @return what the change returns
+         */
+        boolean change(BooleanSupplier change);
 
         /** Returns whether packets still go over the link. Any thread. */
         boolean isOpen();
     }
 
     /** What opens gates, in a node. */
-    interface Keeper {
+    interface Opener {
         /**
          * Takes a discipline that is used from now on.
          *

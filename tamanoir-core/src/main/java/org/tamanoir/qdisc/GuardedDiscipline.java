@@ -196,7 +196,15 @@ public final class GuardedDiscipline implements QueueingDiscipline {
         for (Item item = oldest; item != null; item = item.newer) {
             inOrder.take(item);
         }
+        GatedDiscipline gate = gated();
         guarded = inOrder;
+        if (gate != null) {
+            try {
+                gate.abandoned();
+            } catch (RuntimeException | Error e) {
+                failure.addSuppressed(e);
+            }
+        }
         failures.accept(
                 "discipline " + name + " failed, with " + packets
                         + " waiting: they are served in the order of arrival until the scheduling is configured anew",

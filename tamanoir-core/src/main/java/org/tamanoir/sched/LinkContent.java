@@ -76,15 +76,15 @@ public final class LinkContent {
     }
 
     /** Has its discipline's gate opened by this, if it has one. */
-    void attach(GatedDiscipline.@Nullable Keeper keeper) {
+    void attach(GatedDiscipline.@Nullable Opener opener) {
         if (gated == null) {
             return;
         }
         try {
-            if (keeper == null) {
+            if (opener == null) {
                 throw new IllegalArgumentException("nothing here opens its gate");
             }
-            keeper.attach(gated, link);
+            opener.attach(gated, link);
         } catch (IllegalArgumentException e) {
             LOG.error("link {}: packets leave as they come: {}", link.name(), e.getMessage());
         }
@@ -95,9 +95,14 @@ public final class LinkContent {
         return gated == null ? Classifier.streamHash(packet) : gated.tag(packet);
     }
 
-    /** Returns whether packets wait in the discipline also while nothing else does. */
+    /** Returns whether others wait until packets that its discipline gave have left. Any thread. */
+    public boolean awaitsDeparture() {
+        return gated != null && gated.awaitsDeparture();
+    }
+
+    /** Returns whether packets wait in the discipline also while nothing else does. Any thread. */
     boolean isGated() {
-        return discipline.gated() != null;
+        return gated != null;
     }
 
     /** Returns the link that packets wait for. Any thread. */
@@ -204,7 +209,7 @@ public final class LinkContent {
 
     /** Returns the discipline if it is to be told when the item that it has given leaves; else null. */
     private @Nullable GatedDiscipline toldOf(LinkItem<?> item) {
-        return item.mayDrop() && item.hash() != 0 ? gated : null;
+        return GatedDiscipline.isTold(item) ? discipline.gated() : null;
     }
 
     /** An item that the discipline has given ends otherwise than by its queue. */
@@ -279,10 +284,13 @@ public final class LinkContent {
         }
     }
 
-    /** Takes the datagrams of a queue out of the discipline, and grants or forgets them. */
+    /**
+     * Takes the datagrams of a queue out of the discipline, and grants or forgets them. A gated one may drop others as
+     * each leaves.
+     */
     void takeOut(LinkQueue<?> queue, boolean grants) {
         for (LinkItem<?> item : items()) {
-            if (item.queue == queue) {
+            if (item.queue == queue && item.submitted) {
                 takeOut(item);
                 if (grants) {
                     release(item);
@@ -296,8 +304,10 @@ public final class LinkContent {
     /** Grants everything that stands in the discipline, in the order in which it came. */
     void releaseAll() {
         for (LinkItem<?> item : items()) {
-            takeOut(item);
-            release(item);
+            if (item.submitted) {
+                takeOut(item);
+                release(item);
+            }
         }
         for (LinkClass each : classes) {
             each.dissolve();

@@ -53,6 +53,9 @@ public final class LinkPort {
 
     private boolean takeAhead(int length) {
         returnTokens();
+        if (content.isGated()) {
+            return false; // All packets wait there: its lock is taken once, to have them wait.
+        }
         leftBytes = link.pass(length);
         return leftBytes > 0;
     }

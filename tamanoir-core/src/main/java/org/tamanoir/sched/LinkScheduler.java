@@ -1,5 +1,6 @@
 package org.tamanoir.sched;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
@@ -42,7 +43,7 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
     private final String name;
     private final Runnable roomAgain;
     private final @Nullable QosTimer timer;
-    private final GatedDiscipline.@Nullable Keeper keeper;
+    private final GatedDiscipline.@Nullable Opener opener;
     private final Wake wake = new Wake();
     private final Object lock = new Object();
     private final LinkSuccession succession;
@@ -60,7 +61,7 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
      * @param first its settings
      * @param roomAgain called when a class whose queue was full has room again; not inside the lock
      * @param timer null = {@link #pump} is called by hand
-     * @param keeper opens the gates of gated disciplines; null = there is none
+     * @param opener opens the gates of gated disciplines; null = there is none
      * @param clock in ns
      * @param chunkBytes in which packets that wait lie in memory
      * @param patienceNs for which a discipline may give nothing while another follows
@@ -68,14 +69,14 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
     LinkScheduler(
             Link first,
             @Nullable QosTimer timer,
-            GatedDiscipline.@Nullable Keeper keeper,
+            GatedDiscipline.@Nullable Opener opener,
             Runnable roomAgain,
             LongSupplier clock,
             int chunkBytes,
             long patienceNs) {
         this.name = first.name();
         this.timer = timer;
-        this.keeper = keeper;
+        this.opener = opener;
         this.roomAgain = roomAgain;
         this.succession = new LinkSuccession(first, clock, patienceNs);
         this.chunkBytes = chunkBytes;
@@ -102,13 +103,15 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
     }
 
     @Override
-    public void change(Runnable change) {
+    public boolean change(BooleanSupplier change) {
+        boolean changed;
         synchronized (lock) {
             succession.tick();
-            change.run();
+            changed = change.getAsBoolean();
             grant(null);
         }
         tell();
+        return changed;
     }
 
     // ---- configuration ---------------------------------------------------------------------------------------------
@@ -124,7 +127,6 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
         synchronized (lock) {
             succession.tick();
             made = succession.change(this, config, link);
-            made.attach(keeper);
             burst = link.burst();
             maxChunks = config.maxChunks(chunkBytes);
             long chunksAtRate = link.rate() / (1000 / STREAM_MILLIS) / chunkBytes;
@@ -134,6 +136,13 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
         }
         tell();
         return made;
+    }
+
+    /** Has the gate of a content opened, if it has one; before threads know of it. */
+    void attach(LinkContent content) {
+        synchronized (lock) {
+            content.attach(opener);
+        }
     }
 
     /** The longest packet that can leave, in bytes. */

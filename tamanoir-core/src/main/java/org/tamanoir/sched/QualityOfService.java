@@ -26,7 +26,7 @@ public final class QualityOfService {
     private final int chunkBytes;
     private final long patienceNs;
     private @Nullable QosTimer timer;
-    private GatedDiscipline.@Nullable Keeper keeper;
+    private GatedDiscipline.@Nullable Opener opener;
     private volatile QosSnapshot now = new QosSnapshot(QosConfig.OFF, null, null, List.of());
     private boolean closed;
 
@@ -51,8 +51,8 @@ public final class QualityOfService {
     }
 
     /** Has this open the gates of links that come from now on. */
-    public synchronized void keeper(GatedDiscipline.Keeper opens) {
-        keeper = opens;
+    public synchronized void opener(GatedDiscipline.Opener opens) {
+        opener = opens;
     }
 
     /** What holds now. */
@@ -86,18 +86,19 @@ public final class QualityOfService {
         for (Link link : config.links()) {
             LinkScheduler scheduler = leftOver.remove(link.name());
             if (scheduler == null && running != null) {
-                scheduler = new LinkScheduler(link, running, keeper, this::roomAgain, clock, chunkBytes, patienceNs);
+                scheduler = new LinkScheduler(link, running, opener, this::roomAgain, clock, chunkBytes, patienceNs);
                 linksByName.put(link.name(), scheduler);
             }
             if (scheduler != null) {
                 links.add(scheduler.change(config, link));
             }
         }
-        now = new QosSnapshot(config, config.isOff() ? null : new Classifier(config), turns, List.copyOf(links));
         leftOver.forEach((name, scheduler) -> {
             linksByName.remove(name);
             scheduler.close();
         });
+        links.forEach(each -> each.link().attach(each)); // What opens their gates may have had a link that is closed.
+        now = new QosSnapshot(config, config.isOff() ? null : new Classifier(config), turns, List.copyOf(links));
         if (turns == null && before != null) {
             before.close();
         } else if (turns != null) {

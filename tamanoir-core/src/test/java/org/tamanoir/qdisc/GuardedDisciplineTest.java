@@ -3,6 +3,7 @@ package org.tamanoir.qdisc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -155,6 +156,28 @@ class GuardedDisciplineTest {
         guard.dequeue(0);
         guard.dequeue(0);
         assertThat(guard.items()).isEmpty();
+    }
+
+    @Test
+    void aGatedDisciplineThatFailedIsTold() {
+        List<String> asked = new ArrayList<>();
+        GatedDiscipline failing = (GatedDiscipline) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {GatedDiscipline.class}, (proxy, method, arguments) -> {
+                    asked.add(method.getName());
+                    if (method.getName().equals("enqueue")) {
+                        throw new UnsupportedOperationException("fails as it was told");
+                    }
+                    return null;
+                });
+        GuardedDiscipline guard = new GuardedDiscipline(
+                "faulty", TestItem.config(Map.of(), 1), dropped, (line, failure) -> failures.add(line));
+        guard.guard(failing);
+
+        guard.enqueue(TestItem.of("a", 0, 1), 0);
+
+        assertThat(asked).containsExactly("enqueue", "abandoned");
+        assertThat(guard.gated()).isNull();
+        assertThat(guard.dequeue(0)).hasToString("a");
     }
 
     @Test

@@ -36,7 +36,11 @@ final class FctDiscipline implements GatedDiscipline {
     private final long limitBytes;
     private long waitingBytes;
     private long leavingBytes;
-    private @Nullable FctUnit unit;
+    /** Packets that may leave, or are on their way, and that the token waits for. */
+    private int underWay;
+
+    private volatile @Nullable FctUnit unit;
+    private GatedDiscipline.@Nullable Gate gate;
     private boolean saidSo;
 
     FctDiscipline(DisciplineConfig config, Drops drops) {
@@ -53,8 +57,14 @@ final class FctDiscipline implements GatedDiscipline {
     }
 
     /** Has packets wait for the token of this unit's ring from now on. */
-    void attach(FctUnit its) {
+    void attach(FctUnit its, GatedDiscipline.Gate itsGate) {
         unit = its;
+        gate = itsGate;
+    }
+
+    /** Returns the link that it stands in; null before it is attached. */
+    GatedDiscipline.@Nullable Gate gate() {
+        return gate;
     }
 
     // ---- what the token sees ---------------------------------------------------------------------------------------
@@ -67,6 +77,7 @@ final class FctDiscipline implements GatedDiscipline {
 
     /** Has the oldest packet leave. */
     void letHeadLeave() {
+        underWay++;
         leave(takeHead());
     }
 
@@ -93,10 +104,14 @@ final class FctDiscipline implements GatedDiscipline {
 
     // ---- what the link sees ----------------------------------------------------------------------------------------
 
-    /** Returns the round, and in the lowest bit whether nothing follows on this path. */
+    /**
+     * Returns the round, and in the lowest bit whether nothing follows on this path; 0 for a round that none is, 0 or
+     * above 2⁶³ - 1.
+     */
     @Override
     public long tag(Packet packet) {
-        return packet.round() << 1 | ((packet.roundFlags() & Anep.ROUND_PATH_ENDS) == 0 ? 0 : 1);
+        long round = packet.round();
+        return round <= 0 ? 0 : round << 1 | ((packet.roundFlags() & Anep.ROUND_PATH_ENDS) == 0 ? 0 : 1);
     }
 
     private static long round(Item item) {
@@ -107,15 +122,15 @@ final class FctDiscipline implements GatedDiscipline {
     public void enqueue(Item item, long nowNs) {
         item.enqueuedAt(nowNs);
         FctUnit its = unit;
-        if (its == null || !item.mayDrop() || round(item) == 0) {
+        if (item.mayDrop() && (packets() >= limitPackets || bytes() + item.size() > limitBytes)) {
+            drops.dropped(item, DropReason.QUEUE_FULL);
+        } else if (its == null || !GatedDiscipline.isTold(item)) {
             sayOnce(item);
             leave(item);
-        } else if (waiting.size() >= limitPackets || waitingBytes + item.size() > limitBytes) {
-            drops.dropped(item, DropReason.QUEUE_FULL);
         } else {
             waiting.add(item);
             waitingBytes += item.size();
-            its.packet(round(item), (item.hash() & 1) != 0);
+            its.packet(this, round(item), (item.hash() & 1) != 0);
         }
     }
 
@@ -140,8 +155,25 @@ final class FctDiscipline implements GatedDiscipline {
     @Override
     public void departed(int packets) {
         FctUnit its = unit;
+        int told = Math.min(packets, underWay); // Others left before there was a unit.
+        if (its != null && told > 0) {
+            underWay -= told;
+            its.sent(this, told);
+        }
+    }
+
+    @Override
+    public boolean awaitsDeparture() {
+        FctUnit its = unit;
+        return its != null && its.awaitsDeparture();
+    }
+
+    @Override
+    public void abandoned() {
+        FctUnit its = unit;
+        unit = null;
         if (its != null) {
-            its.sent(packets);
+            its.abandon(this, underWay);
         }
     }
 
@@ -152,7 +184,7 @@ final class FctDiscipline implements GatedDiscipline {
         } else {
             leaving.remove(item);
             leavingBytes -= item.size();
-            if (item.mayDrop() && item.hash() != 0) {
+            if (GatedDiscipline.isTold(item)) {
                 departed(1);
             }
         }

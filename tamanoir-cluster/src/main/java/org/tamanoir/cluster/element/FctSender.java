@@ -81,7 +81,7 @@ public final class FctSender {
     public void packet(long packetRound, boolean last) {
         newest = max(newest, packetRound);
         lastCame = last;
-        drained = false;
+        drained &= ended;
         run();
     }
 
@@ -175,7 +175,10 @@ public final class FctSender {
         run();
     }
 
-    /** Drops what still waits and what comes, as {@code RING_FINISH}, and ignores every token from now on. */
+    /**
+     * Drops what still waits and what comes, as {@code RING_FINISH}, ignores every token from now on, and leaves the
+     * ring.
+     */
     public void end() {
         ended = true;
         forgetToken();
@@ -189,6 +192,10 @@ public final class FctSender {
             while (heads.headRound() != 0) {
                 heads.drop(DropReason.RING_FINISH);
                 finished++;
+            }
+            if (inProgress == 0 && !drained) {
+                drained = true;
+                ring.drained(); // Its tokens would be lost.
             }
             return;
         }
@@ -384,6 +391,11 @@ public final class FctSender {
     /** Returns whether the last packet of this path has come and all have been sent. */
     public boolean isDrained() {
         return drained;
+    }
+
+    /** Returns whether it has a token that waits until packets have gone. */
+    boolean awaitsSent() {
+        return held != null && inProgress > 0;
     }
 
     /** Returns how many packets it has sent. */

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.qdisc.GatedDiscipline;
@@ -15,15 +14,18 @@ import org.tamanoir.qdisc.GatedDiscipline;
  *
  * <p>Thread contract: any thread, but for what says otherwise.
  */
-public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
-    private final FctSender sender;
+public final class FctUnit implements GatedDiscipline.Opener, RingMember {
     private final Runnable viewed;
-    /** Those that hold packets; the last is that which holds now. Inside the gate. */
-    private final List<FctDiscipline> disciplines = new ArrayList<>();
+    /** Inside that of a link, never around it: what a closed link gave may leave while another one holds packets. */
+    private final Object lock = new Object();
 
-    private final Object noGate = new Object();
+    private final FctSender sender;
+    /** Those that hold packets; the last is that which holds now. Changed inside both locks. */
+    private final List<FctDiscipline> disciplines = new ArrayList<>();
     /** The link's; null = there is none yet. */
     private volatile GatedDiscipline.@Nullable Gate gate;
+    /** The token waits for packets to leave. */
+    private volatile boolean awaitsDeparture;
 
     private volatile boolean leaving;
 
@@ -44,26 +46,61 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
         if (!(discipline instanceof FctDiscipline fct)) {
             throw new IllegalArgumentException("its discipline waits for something else than the token of a ring");
         }
-        synchronized (noGate) {
+        synchronized (lock) {
             GatedDiscipline.Gate known = gate;
             if (known != null && known != itsGate && known.isOpen()) {
                 throw new IllegalArgumentException("link " + known.name()
                         + " has the discipline fct already, and a node one such link: give that all the next hops");
             }
             gate = itsGate;
+            disciplines.removeIf(each -> each.waitingPackets() == 0);
+            disciplines.add(fct);
+            fct.attach(this, itsGate);
         }
-        disciplines.removeIf(each -> each.waitingPackets() == 0);
-        disciplines.add(fct);
-        fct.attach(this);
     }
 
-    void packet(long round, boolean last) {
-        sender.packet(
-                round, last && leaving); // A distributor ends the path of a unit too that it has lost for a while.
+    /** Takes note of a packet that waits there. */
+    void packet(FctDiscipline by, long round, boolean last) {
+        synchronized (lock) {
+            if (!disciplines.contains(by)) {
+                disciplines.add(0, by); // Its thread has not seen that another one follows.
+            }
+            // A distributor ends the path of a unit too that it has lost for a while.
+            sender.packet(round, last && leaving);
+            look();
+        }
     }
 
-    void sent(int packets) {
-        sender.sent(packets);
+    /** Takes note that packets have gone that were given there. */
+    void sent(FctDiscipline by, int packets) {
+        synchronized (lock) {
+            if (by.gate() == gate) {
+                sender.sent(packets);
+                look();
+                return;
+            }
+        }
+        inside(() -> sender.sent(packets)); // Its link is closed: what waits is inside another lock.
+    }
+
+    /** Forgets a discipline that has failed, and what it gave. */
+    void abandon(FctDiscipline failed, int underWay) {
+        synchronized (lock) {
+            disciplines.remove(failed);
+        }
+        sent(failed, underWay);
+    }
+
+    /** Returns whether the token waits until packets have left. Any thread. */
+    boolean awaitsDeparture() {
+        return awaitsDeparture;
+    }
+
+    private void look() {
+        boolean awaits = sender.awaitsSent();
+        if (awaits != awaitsDeparture) {
+            awaitsDeparture = awaits;
+        }
     }
 
     /** The queues of the disciplines, the oldest first. */
@@ -140,7 +177,9 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
 
     /** Drops what still waits after this time, as {@code RING_FINISH}: the node stops. */
     public void endAfter(long deadlineNs) {
-        CompletableFuture.delayedExecutor(deadlineNs, TimeUnit.NANOSECONDS).execute(() -> inside(sender::end));
+        // On the timer's own thread: the common pool's may all be busy.
+        CompletableFuture.delayedExecutor(deadlineNs, TimeUnit.NANOSECONDS, Runnable::run)
+                .execute(() -> inside(sender::end));
     }
 
     @Override
@@ -159,6 +198,7 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
                 sender.lastSerial(),
                 sender.isMaster(),
                 sender.isOpen(),
+                gate != null && gate.isOpen(),
                 waitingPackets(),
                 sender.sentPackets(),
                 sender.latePackets(),
@@ -174,6 +214,7 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
      * @param round up to which packets may leave, unsigned; 0 = none yet
      * @param serial of the token that it passed last
      * @param open whether packets leave as they come, since there is no ring to wait for (mode NONE)
+     * @param holds whether there is a link that holds packets for the token
      * @param waiting packets that wait for the token
      * @param sent packets that have left
      * @param late packets that were dropped as {@code LATE}
@@ -186,6 +227,7 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
             long serial,
             boolean master,
             boolean open,
+            boolean holds,
             int waiting,
             long sent,
             long late,
@@ -197,24 +239,25 @@ public final class FctUnit implements GatedDiscipline.Keeper, RingMember {
         return disciplines.stream().mapToInt(FctDiscipline::waitingPackets).sum();
     }
 
-    /** Has something happen inside the lock of the link that holds the packets. */
+    /** Has something happen inside the lock of the link that holds the packets, and that of the unit. */
     private void inside(Runnable change) {
-        AtomicBoolean done = new AtomicBoolean();
-        while (!done.get()) {
-            GatedDiscipline.Gate known;
-            synchronized (noGate) {
-                known = gate;
-                if (known == null) {
-                    change.run();
-                    return;
-                }
+        while (!tryInside(gate, change)) {
+            Thread.onSpinWait(); // Another link has taken its place meanwhile.
+        }
+    }
+
+    private boolean tryInside(GatedDiscipline.@Nullable Gate known, Runnable change) {
+        return known == null ? changed(null, change) : known.change(() -> changed(known, change));
+    }
+
+    private boolean changed(GatedDiscipline.@Nullable Gate known, Runnable change) {
+        synchronized (lock) {
+            if (gate != known) {
+                return false;
             }
-            known.change(() -> {
-                if (gate == known) { // Otherwise another link has taken its place meanwhile.
-                    change.run();
-                    done.set(true);
-                }
-            });
+            change.run();
+            look();
+            return true;
         }
     }
 }

@@ -8,7 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
@@ -27,13 +31,18 @@ class FctDisciplineTest {
     private final TestRing ring = new TestRing();
     private final FctUnit unit = new FctUnit(new FctSettings(0, true, 0, 0, 20, 1_000, 64), ring, () -> {});
     private final TestGate gate = new TestGate();
-    private final GuardedDiscipline discipline = Disciplines.create(
-            "fct",
-            new DisciplineConfig(List.of(new FlowConfig(1, LIMIT, 1 << 20)), 0, Map.of()),
-            (item, reason) -> dropped.add(item + " " + reason));
+    private final GuardedDiscipline discipline = discipline(dropped);
+
+    private static GuardedDiscipline discipline(List<String> drops) {
+        return Disciplines.create(
+                "fct",
+                new DisciplineConfig(List.of(new FlowConfig(1, LIMIT, 1 << 20)), 0, Map.of()),
+                (item, reason) -> drops.add(item + " " + reason));
+    }
 
     private static final class TestGate implements GatedDiscipline.Gate {
         boolean open = true;
+        int changes;
 
         @Override
         public String name() {
@@ -41,8 +50,9 @@ class FctDisciplineTest {
         }
 
         @Override
-        public void change(Runnable change) {
-            change.run();
+        public boolean change(BooleanSupplier change) {
+            changes++;
+            return change.getAsBoolean();
         }
 
         @Override
@@ -77,9 +87,13 @@ class FctDisciplineTest {
     }
 
     private Item enqueue(long round, boolean mayDrop) {
+        return enqueue(discipline, round, mayDrop);
+    }
+
+    private static Item enqueue(GuardedDiscipline into, long round, boolean mayDrop) {
         Item item = new Named(round);
         item.describe(0, BYTES, round << 1, mayDrop);
-        discipline.enqueue(item, 0);
+        into.enqueue(item, 0);
         return item;
     }
 
@@ -109,6 +123,20 @@ class FctDisciplineTest {
 
         assertThat(gated().tag(last)).isEqualTo(256 << 1 | 1);
         assertThat(gated().tag(without)).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, Long.MIN_VALUE, -1})
+    void takesNoNoticeOfARoundThatIsNone(long round) throws Exception {
+        byte[] option = ByteBuffer.allocate(12)
+                .putLong(round)
+                .putShort((short) 0)
+                .put((byte) Anep.ROUND_PATH_ENDS)
+                .array();
+        Packet forged =
+                new PacketBuilder().option(Option.ROUND.wireType(), option).build(ByteBuffer.allocate(0));
+
+        assertThat(gated().tag(forged)).isZero();
     }
 
     @Test
@@ -201,18 +229,67 @@ class FctDisciplineTest {
     }
 
     @Test
+    void dropsWhatHasNoRoundToo() {
+        asSlave();
+        for (int i = 0; i <= LIMIT; i++) {
+            enqueue(0);
+        }
+
+        assertThat(dropped).containsExactly("r0 QUEUE_FULL");
+    }
+
+    @Test
+    void passesTheTokenOnceItHasFailed() {
+        asSlave();
+        unit.token(token(1, 1));
+        enqueue(1);
+        enqueue(2);
+        unit.token(token(2, 2));
+        ring.takeDone();
+
+        gated().abandoned();
+
+        assertThat(ring.takeDone()).containsExactly("PASS 2 2 0 0");
+    }
+
+    @Test
+    void takesWhatComesUnderAnOlderConfigurationThatWasForgotten() {
+        asSlave();
+        unit.attach(Objects.requireNonNull(discipline(new ArrayList<>()).gated()), gate);
+        enqueue(1);
+
+        unit.token(token(1, 1));
+
+        assertThat(dequeueAll()).containsExactly("r1");
+    }
+
+    @Test
+    void changesWhatWaitsInsideTheLockOfItsLinkWhenWhatAClosedOneGaveHasLeft() {
+        asSlave();
+        unit.token(token(1, 1));
+        enqueue(1);
+        dequeueAll();
+        gate.open = false;
+        TestGate second = new TestGate();
+        unit.attach(Objects.requireNonNull(discipline(new ArrayList<>()).gated()), second);
+        unit.token(token(2, 2));
+        ring.takeDone();
+        int before = second.changes;
+
+        gated().departed(1);
+
+        assertThat(ring.takeDone()).containsExactly("PASS 2 2 0 0");
+        assertThat(second.changes).isEqualTo(before + 1);
+    }
+
+    @Test
     void letsWhatWaitsUnderAnOlderConfigurationGoFirst() {
         asSlave();
         enqueue(2);
         List<String> later = new ArrayList<>();
-        GuardedDiscipline next = Disciplines.create(
-                "fct",
-                new DisciplineConfig(List.of(new FlowConfig(1, LIMIT, 1 << 20)), 0, Map.of()),
-                (item, reason) -> later.add(item + " " + reason));
+        GuardedDiscipline next = discipline(later);
         unit.attach(Objects.requireNonNull(next.gated()), gate);
-        Item item = new Named(1);
-        item.describe(0, BYTES, 1 << 1, true);
-        next.enqueue(item, 0);
+        enqueue(next, 1, true);
 
         unit.token(token(1, 2));
 
@@ -237,8 +314,9 @@ class FctDisciplineTest {
         gate.open = false;
 
         unit.attach(gated(), new TestGate());
+        enqueue(1);
 
-        assertThat(unit.state().queued()).isZero();
+        assertThat(unit.state().queued()).isEqualTo(1);
     }
 
     @Test

@@ -13,6 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +25,7 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.qdisc.Link;
@@ -30,6 +35,10 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 
@@ -37,6 +46,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
 class FctNodesTest {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
     private static final String DESTINATION = "10.7.7.7";
+    private static final String SERVICE = "org.example.Scripted";
     /** Longer than any pause of a machine that tests run on. */
     private static final long NEVER_NS = 10_000_000_000L;
 
@@ -87,13 +97,13 @@ class FctNodesTest {
         try (ThreadRing ring = new ThreadRing(3, FctNodesTest::lenient)) {
             ring.units.forEach(this::start);
             ring.begin();
-            List<Long> came = new ArrayList<>();
-            for (int i = 0; i < 200; i++) {
-                send(1 + i % 2, 1 + i / 2, i);
-                came.add(receive());
+            long[] came = new long[200];
+            for (int i = 0; i < came.length; i++) {
+                send(1 + i % 2, 1 + i / 2, i); // the master has none
+                came[i] = receive();
             }
 
-            assertThat(came).as("the master has none").hasSize(200);
+            assertThat(came).isEqualTo(numbers(came.length));
         }
     }
 
@@ -111,6 +121,65 @@ class FctNodesTest {
 
         eventually().until(() -> ring.passed.size() == 2);
         assertThat(unit.state().sent()).isEqualTo(1);
+    }
+
+    @Test
+    void passesTheTokenInTheMiddleOfABatchWhenThatWaits() throws Exception {
+        TestRing ring = new TestRing();
+        FctUnit unit = new FctUnit(lenient(1), ring, () -> {});
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch allSent = new CountDownLatch(1);
+        AtomicInteger passed = new AtomicInteger();
+        start(unit, new Scripted(number -> {
+            if (number == 0) { // The next ones are one batch.
+                begun.countDown();
+                await(allSent);
+            } else if (number == 2) {
+                unit.token(token(2, 9));
+            } else if (number == 3) {
+                passed.set(ring.passed.size());
+            }
+        }));
+        unit.view(0, false, 3, 0);
+        unit.token(token(1, 9));
+        for (int i = 10; i < 30; i++) { // until the service reads the port itself
+            send(0, 1, i);
+            assertThat(receive()).isEqualTo(i);
+        }
+        send(0, 1, 0);
+        assertThat(await(begun)).isTrue();
+        for (int i = 1; i <= 3; i++) {
+            send(0, 1, i);
+        }
+        allSent.countDown();
+        for (int i = 0; i <= 3; i++) {
+            assertThat(receive()).isEqualTo(i);
+        }
+
+        assertThat(passed).hasValue(2);
+    }
+
+    private static boolean await(CountDownLatch latch) {
+        try {
+            return latch.await(Waiting.PATIENCE.toMillis() / 2, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Does something with the number of each packet. */
+    private static final class Scripted extends Service {
+        private final LongConsumer step;
+
+        Scripted(LongConsumer step) {
+            this.step = step;
+        }
+
+        @Override
+        public Verdict process(Packet packet) {
+            step.accept(packet.payload().getLong());
+            return Verdict.FORWARD;
+        }
     }
 
     @Test
@@ -170,13 +239,19 @@ class FctNodesTest {
     // ---- nodes -----------------------------------------------------------------------------------------------------
 
     private ExecutionEnvironment start(FctUnit unit) {
+        return start(unit, new Scripted(number -> {}));
+    }
+
+    private ExecutionEnvironment start(FctUnit unit, Service service) {
+        ServiceCatalog services = new ServiceCatalog();
+        services.add(new ServiceDefinition(SERVICE, () -> service, ServiceConfig.EMPTY, FailurePolicy.DROP));
         RoutingTable routes = new RoutingTable(List.of(new Route(
                 Prefix.parse(DESTINATION),
                 new NextHop(LOOPBACK, sink.getLocalPort(), NextHop.Transport.UDP, NextHop.Kind.HOST))));
         ExecutionEnvironment node = new ExecutionEnvironment(
                 EeConfig.defaults().listening(List.of(), List.of(new InetSocketAddress(LOOPBACK, 0))),
                 routes,
-                new ServiceCatalog());
+                services);
         nodes.add(node);
         node.gates(unit);
         node.qos(new QosConfig(
@@ -212,7 +287,9 @@ class FctNodesTest {
 
     /** Sends a packet to a node. */
     private void send(int node, long round, long number) throws IOException {
-        PacketBuilder builder = new PacketBuilder().destination(InetAddress.getByName(DESTINATION));
+        PacketBuilder builder = new PacketBuilder()
+                .destination(InetAddress.getByName(DESTINATION))
+                .service(SERVICE);
         if (round != 0) {
             byte[] option = ByteBuffer.allocate(12)
                     .putLong(round)

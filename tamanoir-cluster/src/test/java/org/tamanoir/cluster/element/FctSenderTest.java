@@ -250,17 +250,32 @@ class FctSenderTest {
         slave.end();
         slave.token(token(1, 2, 0, 0));
 
-        assertThat(ring.takeDone()).containsExactly("DROP 1 RING_FINISH", "DROP 2 RING_FINISH");
+        assertThat(ring.takeDone()).containsExactly("DROP 1 RING_FINISH", "DROP 2 RING_FINISH", "DRAINED");
     }
 
     @Test
     void dropsWhatComesAfterTheEnd() {
         FctSender slave = sender(settings(1), false);
         slave.end();
+        ring.takeDone();
 
         packet(slave, 3, false);
 
         assertThat(ring.takeDone()).containsExactly("DROP 3 RING_FINISH");
+    }
+
+    @Test
+    void leavesTheRingAtTheEndOnceWhatWasUnderWayIsSent() {
+        FctSender slave = sender(settings(1), false);
+        slave.token(token(1, 1, 0, 0));
+        packet(slave, 1, false);
+        ring.takeDone();
+
+        slave.end();
+        assertThat(ring.takeDone()).isEmpty();
+        slave.sent(1);
+
+        assertThat(ring.takeDone()).containsExactly("DRAINED");
     }
 
     // ---- several at once -------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ public final class ElementViews {
      * @param unit its number
      * @param ring its number
      * @param alone whether packets leave as they come, since there is no ring to wait for (mode NONE)
+     * @param holds whether there is a link that holds packets for the token
      * @param epoch of the view that holds; -1 = none does
      * @param master the unit that injects the token; -1 = there is no view
      * @param members units in the order of the token
@@ -35,6 +36,7 @@ public final class ElementViews {
             int unit,
             int ring,
             boolean alone,
+            boolean holds,
             int epoch,
             int master,
             List<Integer> members,
@@ -55,6 +57,7 @@ public final class ElementViews {
                     unit,
                     ring,
                     sender.open(),
+                    sender.holds(),
                     view == null ? -1 : view.epoch(),
                     view == null ? -1 : view.master(),
                     view == null ? List.of() : view.units(),
@@ -88,6 +91,7 @@ public final class ElementViews {
         Metrics metrics =
                 all.group("element_", "ring", String.valueOf(element.ring), "unit", String.valueOf(element.unit));
         metrics.gauge("alone", "Whether packets leave as they come, without a ring: 1 or 0.", element.alone ? 1 : 0);
+        metrics.gauge("holds", "Whether a link holds packets for the token: 1 or 0.", element.holds ? 1 : 0);
         metrics.gauge("epoch", "Epoch of the ring; -1 without one.", element.epoch);
         metrics.gauge("members", "Units in the ring.", element.members.size());
         metrics.gauge("master", "The unit that injects the token; -1 without a ring.", element.master);

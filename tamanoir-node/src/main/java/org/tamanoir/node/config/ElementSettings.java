@@ -45,9 +45,8 @@ final class ElementSettings {
 
     /** Looks at what only shows when file and command line have been read. */
     void check(Problems problems, QosConfig qos) {
-        List<String> links = qos.links().stream()
+        List<Link> links = qos.links().stream()
                 .filter(link -> link.discipline().equals(DISCIPLINE))
-                .map(Link::name)
                 .toList();
         if (!isConfigured()) {
             if (NodeSettings.of("element").stream().anyMatch(values::differs)) {
@@ -55,7 +54,8 @@ final class ElementSettings {
             } else if (!links.isEmpty()) {
                 problems.add(
                         "qos.links",
-                        "link '" + links.get(0) + "': discipline fct waits for the token of a ring; say in section "
+                        "link '" + links.get(0).name()
+                                + "': discipline fct waits for the token of a ring; say in section "
                                 + "element which one, or choose another discipline");
             }
             return;
@@ -87,6 +87,13 @@ final class ElementSettings {
                     "links with the discipline fct: there are " + links.size()
                             + ", must be 1, over which processed packets leave; see qos.links");
         }
+        links.stream()
+                .filter(Link::police)
+                .forEach(link -> problems.add(
+                        "qos.links",
+                        "link '" + link.name()
+                                + "': excess drop would drop what waits for the token of the ring; choose"
+                                + " excess wait with discipline fct"));
         if (values.get(NodeSettings.IDLE_MAX).compareTo(values.get(NodeSettings.HOLD_MAX)) < 0) {
             problems.add(
                     values.where(NodeSettings.IDLE_MAX),

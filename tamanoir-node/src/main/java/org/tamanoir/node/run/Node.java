@@ -324,7 +324,7 @@ public final class Node {
         Duration left = joined == null ? deadline : joined.drain(deadline);
         NodeElement unit = element;
         if (unit != null) {
-            unit.leave(left);
+            left = unit.leave(left);
         }
         int cut = environment.stop(left);
         while (!opened.isEmpty()) {

@@ -77,30 +77,29 @@ final class NodeElement implements AutoCloseable {
     }
 
     /**
-     * Has the distributor send no more, for a while, and what waits then leave by the token until three quarters of the
-     * rest of the time are over.
+     * Has the distributor send no more, and waits a while until the ring has let the unit go; what waits then leaves by
+     * the token until three quarters of the rest of the time are over. A thread that is interrupted waits no longer.
+     *
+     * @return the rest of the time
      */
-    void leave(Duration deadline) {
+    Duration leave(Duration deadline) {
         long deadlineNs = deadline.toNanos();
+        long began = System.nanoTime();
+        unit.leaving();
+        ring.announceLeaving();
         if (config.ring().distributor() != null) {
-            long began = System.nanoTime();
-            unit.leaving();
-            ring.announceLeaving();
             long patience = Math.min(LEAVE.toNanos(), deadlineNs / 2);
-            while (!unit.state().drained() && System.nanoTime() - began < patience) {
-                sleep();
+            try {
+                while (!ring.status().ended() && System.nanoTime() - began < patience) {
+                    TimeUnit.MILLISECONDS.sleep(LOOK_MS);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
-            deadlineNs -= System.nanoTime() - began;
         }
-        unit.endAfter(Math.max(0, deadlineNs / 4 * 3));
-    }
-
-    private static void sleep() {
-        try {
-            TimeUnit.MILLISECONDS.sleep(LOOK_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        long restNs = Math.max(0, deadlineNs - (System.nanoTime() - began));
+        unit.endAfter(restNs / 4 * 3);
+        return Duration.ofNanos(restNs);
     }
 
     @Override

@@ -357,6 +357,19 @@ class ConfigFileTest {
     }
 
     @Test
+    void aLinkThatWaitsForTheTokenDropsNoExcess() {
+        assertThat(problems("""
+                qos:
+                  classes: [{name: a}]
+                  default-class: a
+                  links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct, excess: drop}]
+                element: {unit: 0, units: [127.0.0.1]}
+                """))
+                .contains("qos.links: link 'out': excess drop would drop what waits for the token of the ring; choose"
+                        + " excess wait with discipline fct");
+    }
+
+    @Test
     void allErrorsOfAFileAreReportedAtOnce() {
         assertThat(problems("""
                 listn: {}
