@@ -175,6 +175,7 @@ final class Reflect extends CheckedCommand {
         return Numbers.median(results.stream().mapToDouble(figure).toArray());
     }
 
+    @SuppressWarnings("try") // The flood lasts until it is closed.
     private Result measure(Processes processes, String name, int count, boolean joined) throws IOException {
         try (Child sink = processes.load("reflect-sink receivers=%d joined=%s", count, joined)) {
             List<Integer> ports =
