@@ -233,7 +233,7 @@ final class Session {
         }
     }
 
-    /** Returns whether it comes from a port of this session: by a group, say, that it both receives and sends to. */
+    /** Returns whether it comes from a port of this session, as from a group that it both receives and sends to. */
     private boolean isFromItself(int portOffset) {
         int behind = port + portOffset - inputPort;
         return (behind == 0 || behind == 1 && config.format() == Format.RTP)
