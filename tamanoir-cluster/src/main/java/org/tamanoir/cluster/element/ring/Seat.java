@@ -24,6 +24,8 @@ final class Seat implements RingPort, Party {
     private volatile @Nullable RingMember member;
     /** What the ring's thread takes for the next deadline. */
     private long knownNs = Keeper.NEVER;
+    /** It was woken for that, and keeps it until then: else each token that comes and goes would wake it again. */
+    private boolean woken;
 
     /**
      * Seats a unit.
@@ -79,6 +81,7 @@ final class Seat implements RingPort, Party {
         long nextNs = calls.isEmpty() ? keeper.deadlineNs() : 0;
         if (nextNs < knownNs) {
             knownNs = nextNs;
+            woken = true;
             wake.run();
         }
     }
@@ -113,7 +116,11 @@ final class Seat implements RingPort, Party {
 
     @Override
     public synchronized long deadlineNs() {
-        knownNs = calls.isEmpty() ? keeper.deadlineNs() : 0;
+        long nextNs = calls.isEmpty() ? keeper.deadlineNs() : 0;
+        if (!woken || nextNs < knownNs || knownNs <= clockNs.getAsLong()) {
+            knownNs = nextNs;
+            woken = false;
+        }
         return knownNs;
     }
 
