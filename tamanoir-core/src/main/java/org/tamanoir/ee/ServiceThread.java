@@ -466,6 +466,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     }
 
     @Override
+    public final long nanoTime() {
+        return context.platform().nanoTime();
+    }
+
+    @Override
     public final void schedule(Duration delay, Runnable task) {
         dueTasks.addBounded(delay, task);
     }

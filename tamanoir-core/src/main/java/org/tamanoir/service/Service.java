@@ -171,6 +171,11 @@ public abstract class Service extends Thread {
 
     // ---- time, counters, context ----------------------------------------------------------------------------
 
+    /** The node's clock, in ns: for differences alone, as {@link System#nanoTime}. Tests and simulations give their own. */
+    protected final long nanoTime() {
+        return host().nanoTime();
+    }
+
     /** Runs {@code task} on this service's thread, once, after {@code delay}. */
     protected final void after(Duration delay, Runnable task) {
         host().schedule(delay, task);

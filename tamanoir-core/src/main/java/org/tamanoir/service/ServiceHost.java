@@ -41,6 +41,9 @@ public interface ServiceHost {
     /** Counts drops of a level below for the service's own reason. */
     void droppedBelow(String reason, long packets);
 
+    /** See {@link Service#nanoTime}. */
+    long nanoTime();
+
     /** Runs {@code task} on the service's thread after {@code delay}. */
     void schedule(Duration delay, Runnable task);
 }

@@ -297,6 +297,12 @@ final class HarnessHost implements ServiceHost {
     }
 
     @Override
+    public long nanoTime() {
+        requireThread("nanoTime");
+        return timers.nowNs();
+    }
+
+    @Override
     public void schedule(Duration delay, Runnable task) {
         requireThread("after or every");
         timers.set(delay, task);
