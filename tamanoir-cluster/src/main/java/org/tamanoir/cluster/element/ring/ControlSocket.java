@@ -3,22 +3,18 @@ package org.tamanoir.cluster.element.ring;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.element.Token;
-import org.tamanoir.transport.BufferPool;
-import org.tamanoir.transport.IoLoop;
-import org.tamanoir.transport.Transport;
-import org.tamanoir.transport.TransportKind;
-import org.tamanoir.transport.UdpBatch;
-import org.tamanoir.transport.UdpSender;
-import org.tamanoir.transport.UdpSocket;
-import org.tamanoir.transport.UdpSockets;
 
 /**
  * A party's control socket and its one thread, which hears messages and keeps the time. Sending: any thread, never
@@ -27,9 +23,12 @@ import org.tamanoir.transport.UdpSockets;
 final class ControlSocket implements Wire, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ControlSocket.class);
 
+    /** Datagrams between two looks at the time. */
+    private static final int BATCH = 64;
+
     private static final long MS = 1_000_000;
-    /** Longer waits are made of several. */
-    private static final long LONGEST_NS = 3_600_000_000_000L;
+    /** A selector waits for whole milliseconds; for less it is woken this often, and then has to look at the socket. */
+    private static final long NAP_NS = 50_000;
 
     private static final long JOIN_MS = 5_000;
 
@@ -37,15 +36,8 @@ final class ControlSocket implements Wire, AutoCloseable {
     private final Peers peers;
     private final RingCodec outward;
     private final RingCodec inward;
-    private final UdpSocket socket;
-    private final UdpSender sender;
-    /** What the kernel reads from. */
-    private final ByteBuffer out = ByteBuffer.allocateDirect(RingCodec.MAX_BYTES);
-
-    private final IoLoop loop;
-    /** Sockets of the JDK wait for whole milliseconds: less would be a busy loop. */
-    private final long leastWaitNs;
-
+    private final DatagramChannel channel;
+    private final Selector selector;
     private final Thread thread;
     private final long startNs = System.nanoTime();
     private final AtomicLongArray refused = new AtomicLongArray(Refusal.values().length);
@@ -57,23 +49,19 @@ final class ControlSocket implements Wire, AutoCloseable {
         peers = new Peers(settings.addresses());
         outward = new RingCodec(settings.ringId(), settings.key(), peers);
         inward = new RingCodec(settings.ringId(), settings.key(), peers);
-        TransportKind kind = UdpSockets.resolve(TransportKind.AUTO);
         InetSocketAddress address = peers.address(me);
+        channel = DatagramChannel.open();
         try {
-            socket = UdpSockets.bind(kind, address);
+            channel.bind(address).configureBlocking(false);
+            selector = Selector.open();
+            channel.register(selector, SelectionKey.OP_READ);
         } catch (IOException e) {
+            channel.close();
             throw new IOException(
                     "control address " + address + " cannot be used (" + e.getMessage() + "): give a free one", e);
         }
-        sender = socket.newSender(this::unsent);
-        loop = Transport.of(kind).newLoop(new BufferPool(0));
-        leastWaitNs = kind == TransportKind.NATIVE ? 1 : MS;
         thread = new Thread(this::run, "ring-" + (me == RingPlan.DISTRIBUTOR ? "distributor" : me));
         thread.setDaemon(true);
-    }
-
-    private void unsent(long high, long low, int port, int packets, int bytes, boolean isFull) {
-        LOG.debug("Ring {}: nothing can be sent to port {}: {}", settings.ringId(), port, sender.lastError());
     }
 
     long nowNs() {
@@ -88,7 +76,8 @@ final class ControlSocket implements Wire, AutoCloseable {
     /** Has the thread ask for the deadline again. */
     void wake() {
         if (Thread.currentThread() != thread) {
-            loop.wakeup();
+            selector.wakeup();
+            LockSupport.unpark(thread);
         }
     }
 
@@ -107,75 +96,55 @@ final class ControlSocket implements Wire, AutoCloseable {
     }
 
     private void send(ByteBuffer datagram, int to) {
-        Peers.Place place = peers.place(to);
-        out.put(0, datagram.array(), 0, datagram.limit());
-        sender.add(out, 0, datagram.limit(), place.high(), place.low(), place.port());
-        sender.flush();
+        try {
+            channel.send(datagram, peers.address(to));
+        } catch (IOException e) {
+            LOG.debug("Ring {}: nothing can be sent to {}: {}", settings.ringId(), to, e.getMessage());
+        }
     }
 
     private void run() {
         Party hearer = Objects.requireNonNull(party);
-        loop.own();
-        try {
-            UdpBatch batch = socket.newBatch();
-            ByteBuffer in = ByteBuffer.allocate(RingCodec.MAX_BYTES + 1);
-            loop.watch(socket, () -> hear(batch, in, hearer));
-            while (open) {
-                try {
-                    await(hearer);
-                    if (hearer.deadlineNs() <= nowNs()) {
-                        hearer.expire();
-                    }
-                } catch (RuntimeException e) {
-                    warn(e);
+        ByteBuffer in = ByteBuffer.allocate(RingCodec.MAX_BYTES + 1);
+        while (open) {
+            try {
+                await(hearer);
+                hear(in, hearer);
+                if (hearer.deadlineNs() <= nowNs()) {
+                    hearer.expire();
+                }
+            } catch (IOException | RuntimeException e) {
+                if (open) {
+                    LOG.warn("Ring {}: {}", settings.ringId(), e.toString(), e);
                 }
             }
-        } catch (IOException e) {
-            warn(e);
-        } finally {
-            socket.close();
-            loop.close();
         }
     }
 
-    private void warn(Exception e) {
-        LOG.warn("Ring {}: {}", settings.ringId(), e.toString(), e);
-    }
-
-    private void await(Party hearer) {
+    private void await(Party hearer) throws IOException {
         long leftNs = hearer.deadlineNs() - nowNs();
-        if (leftNs > 0) {
-            loop.run(Math.max(leastWaitNs, Math.min(leftNs, LONGEST_NS)));
+        if (leftNs >= MS) {
+            // Late by a millisecond at most, and without naps behind it.
+            selector.select(Math.min(leftNs / MS + 1, Integer.MAX_VALUE));
         } else {
-            loop.poll();
-        }
-    }
-
-    private void hear(UdpBatch batch, ByteBuffer in, Party hearer) {
-        try {
-            int messages = socket.receive(batch);
-            for (int message = 0; message < messages; message++) {
-                int end = batch.end(message);
-                int bytes = Math.max(1, batch.segmentBytes(message));
-                int at = batch.start(message);
-                do {
-                    hear(batch, message, at, Math.min(bytes, end - at), in, hearer);
-                    at += bytes;
-                } while (at < end);
+            while (leftNs > 0 && leftNs < MS && selector.selectNow() == 0 && open) {
+                LockSupport.parkNanos(Math.min(leftNs, NAP_NS));
+                leftNs = hearer.deadlineNs() - nowNs(); // it may have come nearer meanwhile
             }
-        } catch (IOException | RuntimeException e) {
-            warn(e);
         }
+        selector.selectedKeys().clear();
     }
 
-    private void hear(UdpBatch batch, int message, int at, int bytes, ByteBuffer in, Party hearer) {
-        InetSocketAddress source =
-                peers.listed(batch.addressHigh(message), batch.addressLow(message), batch.port(message));
-        int taken = Math.min(bytes, in.capacity()); // One byte more than the longest that is valid.
-        in.clear().put(0, batch.buffer(), at, taken).limit(taken);
-        Refusal refusal = source == null ? Refusal.ADDRESS : inward.decode(in, source, hearer);
-        if (refusal != null) {
-            refused.incrementAndGet(refusal.ordinal());
+    private void hear(ByteBuffer in, Party hearer) throws IOException {
+        for (int i = 0; i < BATCH; i++) {
+            InetSocketAddress source = (InetSocketAddress) channel.receive(in.clear());
+            if (source == null) {
+                return;
+            }
+            Refusal refusal = inward.decode(in.flip(), source, hearer);
+            if (refusal != null) {
+                refused.incrementAndGet(refusal.ordinal());
+            }
         }
     }
 
@@ -190,14 +159,8 @@ final class ControlSocket implements Wire, AutoCloseable {
 
     /** Closes the socket and waits for the thread's end, 5 s at most. */
     @Override
-    public void close() {
+    public void close() throws IOException {
         open = false;
-        if (party == null) {
-            socket.close();
-            loop.own();
-            loop.close();
-            return;
-        }
         wake();
         try {
             if (Thread.currentThread() != thread) {
@@ -206,5 +169,7 @@ final class ControlSocket implements Wire, AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        selector.close();
+        channel.close();
     }
 }

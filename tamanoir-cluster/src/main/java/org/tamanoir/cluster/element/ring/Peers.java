@@ -11,11 +11,6 @@ import org.jspecify.annotations.Nullable;
 final class Peers {
     private final Map<Integer, InetSocketAddress> addresses;
     private final Map<InetSocketAddress, Integer> parties = new HashMap<>();
-    private final Map<Integer, Place> places = new HashMap<>();
-    private final Map<Place, InetSocketAddress> listed = new HashMap<>();
-
-    /** An address as sockets have it: an IPv4 address as ::ffff:a.b.c.d. */
-    record Place(long high, long low, int port) {}
 
     Peers(Map<Integer, InetSocketAddress> addresses) {
         this.addresses = Map.copyOf(addresses);
@@ -29,10 +24,6 @@ final class Peers {
                 throw new IllegalArgumentException("control address " + address + " is that of " + other + " and "
                         + party + ": give each its own port");
             }
-            ByteBuffer bytes = ByteBuffer.wrap(mapped(address));
-            Place place = new Place(bytes.getLong(0), bytes.getLong(8), address.getPort());
-            places.put(party, place);
-            listed.put(place, address);
         });
     }
 
@@ -47,20 +38,6 @@ final class Peers {
             throw new IllegalArgumentException("party " + party + " has no control address: list it");
         }
         return address;
-    }
-
-    Place place(int party) {
-        Place place = places.get(party);
-        if (place == null) {
-            throw new IllegalArgumentException("party " + party + " has no control address: list it");
-        }
-        return place;
-    }
-
-    /** Returns the control address that this is; null if it is none. */
-    @Nullable
-    InetSocketAddress listed(long high, long low, int port) {
-        return listed.get(new Place(high, low, port));
     }
 
     /** Returns whether this unit is listed with this address, of 16 bytes as {@link #mapped} gives them. */
