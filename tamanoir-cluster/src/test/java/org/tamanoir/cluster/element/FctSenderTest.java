@@ -57,7 +57,8 @@ class FctSenderTest {
             List<String> expected = new ArrayList<>();
             step.get(2).forEach(each -> expected.add(words(each)));
             if (ring.done.size() < expected.size()) {
-                sender.reissue(); // The master of lost-token does that after a time that only its ring knows.
+                // The ring of lost-token has waited for it in vain.
+                ring.pass(token(sender.lastSerial() + 1, sender.round(), 0, 0));
             }
             assertThat(ring.done).as("at tick %d, %s", tick, input).isEqualTo(expected);
             for (String each : ring.takeDone()) {
@@ -228,19 +229,6 @@ class FctSenderTest {
     }
 
     @Test
-    void tellsTheRingThatItFinishes() {
-        FctSender master = sender(settings(1), true);
-        packet(master, 1, false);
-        master.sent(1);
-        master.finish();
-
-        master.token(token(1, 1, 1, 0));
-        master.timer();
-
-        assertThat(ring.passed.get(1).finish()).isTrue();
-    }
-
-    @Test
     void dropsWhatWaitsAtTheEndAndIgnoresTokens() {
         FctSender slave = sender(settings(1), false);
         packet(slave, 1, false);
@@ -313,6 +301,6 @@ class FctSenderTest {
     }
 
     private static Token token(long serial, long round, long minHead, int left) {
-        return new Token(serial, round, minHead, 0, left, false, 0);
+        return new Token(serial, round, minHead, 0, left, 0);
     }
 }

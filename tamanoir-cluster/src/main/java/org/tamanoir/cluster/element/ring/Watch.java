@@ -55,8 +55,7 @@ final class Watch {
 
     private void proposed(int from, RingView next, long round) {
         RingView last = view;
-        if (last != null
-                && (next.epoch() == last.epoch() ? from > last.master() : !Epoch.newer(next.epoch(), last.epoch()))) {
+        if (last != null && last.ballot().newer(next.ballot())) {
             wire.send(from, report(true, round));
             return;
         }
@@ -72,6 +71,7 @@ final class Watch {
                 answer,
                 RingPlan.DISTRIBUTOR,
                 ring == null ? Message.Report.JOINS : 0,
+                ring == null ? RingPlan.DISTRIBUTOR : ring.master(),
                 new RingMember.State(ring == null ? 0 : Epoch.begin(ring.epoch()), round, 0, 0, false));
     }
 
