@@ -167,6 +167,7 @@ public final class FctSender {
      */
     public void end() {
         ended = true;
+        drained = false; // Said again: before the unit announced to leave it did not count.
         forgetToken();
         run();
     }

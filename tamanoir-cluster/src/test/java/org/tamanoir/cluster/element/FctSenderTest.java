@@ -229,6 +229,18 @@ class FctSenderTest {
     }
 
     @Test
+    void saysAtTheEndOnceMoreThatItHasSentAll() {
+        FctSender master = sender(settings(1), true);
+        packet(master, 1, true);
+        master.sent(1);
+        ring.takeDone();
+
+        master.end();
+
+        assertThat(ring.takeDone()).as("what was said before it left does not count").containsExactly("DRAINED");
+    }
+
+    @Test
     void dropsWhatWaitsAtTheEndAndIgnoresTokens() {
         FctSender slave = sender(settings(1), false);
         packet(slave, 1, false);

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.element.RingMember;
 
 /**
- * The distributor's part in the ring: a voter that takes views and asks all units how they are, once in idleMax. Pure, as
- * {@link Keeper} is.
+ * The distributor's part in the ring: a voter that takes views and asks all units how they are, once in idleMax. One that
+ * begins again has forgotten its view and takes any; a master that has a newer one tells it on its next question. Pure,
+ * as {@link Keeper} is.
  */
 final class Watch {
     /** Questions without an answer after which a unit counts as dead though no view says so. */
