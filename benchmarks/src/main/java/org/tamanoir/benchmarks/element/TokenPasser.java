@@ -51,7 +51,4 @@ final class TokenPasser implements RingMember {
 
     @Override
     public void alone() {}
-
-    @Override
-    public void finish(long deadlineNs) {}
 }

@@ -237,7 +237,9 @@ class FctSenderTest {
 
         master.end();
 
-        assertThat(ring.takeDone()).as("what was said before it left does not count").containsExactly("DRAINED");
+        assertThat(ring.takeDone())
+                .as("what was said before it left does not count")
+                .containsExactly("DRAINED");
     }
 
     @Test
