@@ -68,10 +68,6 @@ final class Seat implements RingPort, Party {
         change(() -> keeper.announceLeaving(clockNs.getAsLong()));
     }
 
-    void finish() {
-        change(() -> keeper.finish(clockNs.getAsLong()));
-    }
-
     void group(Set<Integer> units) {
         change(() -> keeper.group(clockNs.getAsLong(), units));
     }
