@@ -33,6 +33,7 @@ public final class FormatBuilder {
         final String name;
         final List<FieldText> fields = new ArrayList<>();
         final List<OptionalInformation> information = new ArrayList<>();
+        final Map<String, String> defaults = new HashMap<>();
         /** -1 until it is given or computed. */
         int recordLength = -1;
 
@@ -79,15 +80,18 @@ public final class FormatBuilder {
     /**
      * Adds a field at its place.
      *
+     * @param name may end in a default, such as {@code delay(0)}, for a {@link #target}; descriptions do not carry it
      * @param size of a leaf in bytes; -1: the usual one
      * @param offset in the structure; -1: behind the others
      */
     public FormatBuilder field(String name, String type, int size, int offset) {
         int parenthesis = name.indexOf('(');
-        // Defaults are the reader's matter: descriptions never carry them.
-        current()
-                .fields
-                .add(new FieldText(parenthesis < 0 ? name : name.substring(0, parenthesis), type, size, offset));
+        String proper = parenthesis < 0 ? name : name.substring(0, parenthesis);
+        if (parenthesis >= 0) {
+            int close = Math.max(parenthesis + 1, name.lastIndexOf(')'));
+            current().defaults.put(proper, name.substring(parenthesis + 1, close));
+        }
+        current().fields.add(new FieldText(proper, type, size, offset));
         return this;
     }
 
@@ -113,7 +117,14 @@ public final class FormatBuilder {
         return Format.of(DescriptionWriter.write(texts()));
     }
 
-    List<StructureText> texts() {
+    /** Makes the format and keeps the defaults that its fields were given. */
+    public Target target() {
+        Map<String, Map<String, String>> defaults = new HashMap<>();
+        drafts.forEach((name, draft) -> defaults.put(name, Map.copyOf(draft.defaults)));
+        return new Target(build(), Map.copyOf(defaults));
+    }
+
+    private List<StructureText> texts() {
         if (drafts.isEmpty()) {
             throw new IllegalStateException("no structure: call structure() first");
         }

@@ -105,25 +105,30 @@ public final class RecordEncoder {
             }
         }
         for (Field field : structure.fields()) {
-            if (values.get(field.name()) instanceof List<?> list) {
-                counts(field, list, values, at);
+            Object own = values.get(field.name());
+            if (own instanceof List<?> || own instanceof byte[]) {
+                counts(field, own, values, at);
             }
         }
         frames.add(new Frame(structure, at, Type.structure(structure, 0), at, pointers, values, null));
     }
 
     /** Writes the lengths of an array to the fields that count it and have no value. */
-    private void counts(Field field, List<?> array, Map<?, ?> values, int at) {
+    private void counts(Field field, Object array, Map<?, ?> values, int at) {
         Type type = field.type().isPointer() ? field.type().target() : field.type();
         Object level = array;
         for (Dimension dimension : type.dimensions()) {
-            int length = level instanceof List<?> list ? list.size() : 0;
+            int length = length(level);
             Field control = dimension.control();
             if (control != null && values.get(control.name()) == null) {
-                putChecked(control.type(), at + control.offset(), BigInteger.valueOf(length));
+                putChecked(control.type(), at + control.offset(), BigInteger.valueOf(Math.max(0, length)));
             }
             level = level instanceof List<?> list && !list.isEmpty() ? list.get(0) : null;
         }
+    }
+
+    private static int length(@Nullable Object array) {
+        return array instanceof List<?> list ? list.size() : array instanceof byte[] bytes ? bytes.length : -1;
     }
 
     private void field(Frame frame) {
@@ -225,7 +230,7 @@ public final class RecordEncoder {
     /** Puts the elements of nested lists to their places; as deep as the array has dimensions, which are few. */
     private static void flatten(
             Object value, int dimension, int[] counts, int[] strides, int at, @Nullable Object[] elements) {
-        int count = value instanceof List<?> list ? list.size() : value instanceof byte[] bytes ? bytes.length : -1;
+        int count = length(value);
         if (count != counts[dimension]) {
             throw fault("needs " + counts[dimension] + " elements, not " + (count < 0 ? shown(value) : count + ""));
         }

@@ -95,6 +95,11 @@ public final class RecordWriter {
         return memory;
     }
 
+    /** Returns the index in {@link #memory} of the top structure. */
+    public int base() {
+        return base;
+    }
+
     /** Returns the place of a field that is a string or a pointer. */
     public int slot(Field field, int structureAt) {
         return structureAt + field.offset();
