@@ -171,8 +171,7 @@ public final class Conversion {
                 + place(record, source, array.sourceDimensions(), frame.sourceStructure, frame.count, index)
                         * array.sourceBytes();
         // What the target counts is what the source counts: where fields say, they are the same.
-        List<Dimension> dimensions =
-                array.source().bytes() < 0 ? array.sourceDimensions() : array.targetDimensions();
+        List<Dimension> dimensions = array.source().bytes() < 0 ? array.sourceDimensions() : array.targetDimensions();
         int to = frame.to
                 + place(record, target, dimensions, frame.sourceStructure, frame.count, index) * array.targetBytes();
         value(record, frame, next, from, to);
@@ -219,15 +218,15 @@ public final class Conversion {
                         FormatFault.DEPTH,
                         "more than " + FormatLimits.POINTER_DEPTH + " pointers one behind the other");
             }
-            boolean shares = owner.source.isRecursive() && next.structure() != null;
-            long identity = shares ? (long) from * FormatLimits.STRUCTURES + next.structure().source.number() : 0;
-            int known = shares ? written.get(identity) : -1;
+            StructurePlan shared = owner.source.isRecursive() ? next.structure() : null;
+            long identity = shared == null ? 0 : (long) from * FormatLimits.STRUCTURES + shared.source.number();
+            int known = shared == null ? -1 : written.get(identity);
             if (known >= 0) {
                 writer.putReference(to, known);
                 return;
             }
             to = writer.putBlock(to, bytes(record, next, sourceStructure, targetStructure));
-            if (shares) {
+            if (shared != null) {
                 written.put(identity, to);
             }
             type = next;
@@ -285,8 +284,9 @@ public final class Conversion {
             int pointers) {
         int elements = (int) elements(record, array, sourceStructure);
         TypePlan next = array.next();
-        boolean byRows = array.sourceDimensions().size() < 2 && array.targetDimensions().size() < 2
-                || !source.layout().columnMajor() && !target.layout().columnMajor();
+        boolean byRows =
+                array.sourceDimensions().size() < 2 && array.targetDimensions().size() < 2
+                        || !source.layout().columnMajor() && !target.layout().columnMajor();
         spend(1);
         if (next != null && next.move() != null && byRows) {
             spend(elements);
@@ -312,7 +312,8 @@ public final class Conversion {
     private void spend(int values) {
         valuesLeft -= values;
         if (valuesLeft < 0) {
-            throw new FormatException(FormatFault.BUDGET, "record unfolds into more values than 4 times its bytes + 1024");
+            throw new FormatException(
+                    FormatFault.BUDGET, "record unfolds into more values than 4 times its bytes + 1024");
         }
     }
 }

@@ -46,7 +46,8 @@ final class ConversionCompiler {
     private static void add(StructurePlan plan, Field origin, Field field, TypePlan type) {
         Move move = type.move();
         TypePlan element = type.step() == TypePlan.Step.ARRAY ? type.next() : type;
-        boolean rows = !plan.source.layout().columnMajor() && !plan.target.layout().columnMajor();
+        boolean rows =
+                !plan.source.layout().columnMajor() && !plan.target.layout().columnMajor();
         if (element != null && element != type && element.move() != null && rows) {
             // A fixed array of numbers: those in records are behind pointers.
             Move one = element.move();
@@ -130,8 +131,11 @@ final class ConversionCompiler {
             return TypePlan.leaf(TypePlan.Step.STRING, from, to, null, null);
         }
         if ((source.isOpaque() || result.isOpaque()) && source.bytes() != result.bytes()) {
-            throw fault(owner, field, "has " + to.bytes() + " bytes, in the source " + from.bytes()
-                    + ": such floats are handed on as they are");
+            throw fault(
+                    owner,
+                    field,
+                    "has " + to.bytes() + " bytes, in the source " + from.bytes()
+                            + ": such floats are handed on as they are");
         }
         return TypePlan.leaf(TypePlan.Step.NUMBER, from, to, Move.of(source, result, 0, 0, 1), null);
     }
@@ -143,12 +147,13 @@ final class ConversionCompiler {
         }
         try {
             return switch (type.kind()) {
-                case FLOAT -> new StructurePlan.Preset(
-                        type, field.offset(), true, 0, new BigDecimal(text.strip()).doubleValue());
-                case CHAR -> new StructurePlan.Preset(
-                        type, field.offset(), false, text.isEmpty() ? 0 : Texts.encode(text)[0], 0);
-                default -> new StructurePlan.Preset(
-                        type, field.offset(), false, new BigInteger(text.strip()).longValue(), 0);
+                case FLOAT ->
+                    new StructurePlan.Preset(type, field.offset(), true, 0, new BigDecimal(text.strip()).doubleValue());
+                case CHAR ->
+                    new StructurePlan.Preset(
+                            type, field.offset(), false, text.isEmpty() ? 0 : Texts.encode(text)[0], 0);
+                default ->
+                    new StructurePlan.Preset(type, field.offset(), false, new BigInteger(text.strip()).longValue(), 0);
             };
         } catch (NumberFormatException e) {
             throw fault(owner, field, "has the default '" + Texts.shown(text) + "', which is no number");
@@ -158,7 +163,6 @@ final class ConversionCompiler {
     private static FormatException fault(Structure owner, Field field, String what) {
         return new FormatException(
                 FormatFault.CONVERSION,
-                "field '" + Texts.shown(field.name()) + "' of '" + Texts.shown(owner.name()) + "' "
-                        + what);
+                "field '" + Texts.shown(field.name()) + "' of '" + Texts.shown(owner.name()) + "' " + what);
     }
 }

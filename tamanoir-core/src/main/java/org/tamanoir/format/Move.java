@@ -91,13 +91,17 @@ record Move(How how, Scalar source, Scalar target, int from, int to, int count) 
             }
             default -> {
                 for (int i = 0; i < words; i += 8) {
-                    Memory.putLittleLong(
-                            into, firstInto + i, Long.reverseBytes(Memory.littleLong(memory, first + i)));
+                    Memory.putLittleLong(into, firstInto + i, Long.reverseBytes(Memory.littleLong(memory, first + i)));
                 }
             }
         }
         for (int i = words; i < bytes; i += source.bytes()) {
-            Memory.put(into, firstInto + i, source.bytes(), true, Memory.unsigned(memory, first + i, source.bytes(), false));
+            Memory.put(
+                    into,
+                    firstInto + i,
+                    source.bytes(),
+                    true,
+                    Memory.unsigned(memory, first + i, source.bytes(), false));
         }
     }
 }

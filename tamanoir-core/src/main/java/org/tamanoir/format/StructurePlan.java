@@ -11,6 +11,7 @@ final class StructurePlan {
     final List<Preset> presets = new ArrayList<>();
     /** Strings, pointers, arrays of them, and structures inside. */
     final List<Part> parts = new ArrayList<>();
+
     StructurePlan(Structure source, Structure target) {
         this.source = source;
         this.target = target;

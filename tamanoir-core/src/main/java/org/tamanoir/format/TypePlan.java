@@ -36,5 +36,4 @@ record TypePlan(
         return new TypePlan(
                 step, source, target, List.of(), List.of(), source.bytes(), target.bytes(), null, move, plan);
     }
-
 }

@@ -19,7 +19,9 @@ import tools.jackson.databind.JsonNode;
 
 class ConversionTest {
     static List<Arguments> conversions() {
-        return Vectors.ALL.get("conversions").valueStream()
+        return Vectors.ALL
+                .get("conversions")
+                .valueStream()
                 .flatMap(one -> one.get("sources").propertyNames().stream()
                         .map(file -> Arguments.of(one.get("conversion").asString(), file, one)))
                 .toList();
@@ -75,8 +77,7 @@ class ConversionTest {
             for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
                 if (kind == ItemKind.DATA) {
                     RecordView record = reader.record();
-                    Conversion conversion =
-                            Conversion.compile(record.format(), target(vector.get("target"), layout));
+                    Conversion conversion = Conversion.compile(record.format(), target(vector.get("target"), layout));
                     found.add(notation(conversion, record));
                 }
             }
@@ -99,8 +100,7 @@ class ConversionTest {
                     RecordView record = reader.record();
                     Format format = record.format();
                     Layout own = format.layout();
-                    Layout other = own.withOrder(
-                                    own.big() ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN)
+                    Layout other = own.withOrder(own.big() ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN)
                             .withPointerBytes(12 - own.pointerBytes());
                     JsonNode expected = Vectors.notation(record);
                     JsonNode found = notation(Conversion.compile(format, Target.of(again(format, other))), record);

@@ -29,7 +29,11 @@ class FormatFuzzTest {
     private final Map<FormatFault, Integer> refused = new EnumMap<>(FormatFault.class);
 
     /** A record, and what it is read by. */
-    private record Sample(Format format, byte[] bytes, List<Accessor> accessors, @Nullable Conversion conversion) {}
+    private record Sample(
+            Format format,
+            byte[] bytes,
+            List<Accessor> accessors,
+            @Nullable Conversion conversion) {}
 
     private static List<Sample> samples() throws IOException {
         List<Sample> samples = new ArrayList<>();
