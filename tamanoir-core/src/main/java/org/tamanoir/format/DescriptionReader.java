@@ -36,6 +36,9 @@ final class DescriptionReader {
     private final ByteBuffer memory;
     private final int version;
     private int fieldsLeft = FormatLimits.FIELDS;
+    /** Bytes of texts and information that may still come: writers share nothing, so they are no more than there are. */
+    private int bytesLeft;
+
     /** The block that is read. */
     private int start;
 
@@ -44,6 +47,7 @@ final class DescriptionReader {
     private DescriptionReader(byte[] bytes, int version, boolean big) {
         this.bytes = bytes;
         this.version = version;
+        bytesLeft = bytes.length;
         memory = ByteBuffer.wrap(bytes).order(big ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
     }
 
@@ -165,6 +169,7 @@ final class DescriptionReader {
                 throw fault("optional information of " + length + " bytes at " + offset + ", the structure has "
                         + (end - start));
             }
+            spend(length);
             all.add(new OptionalInformation(type, Arrays.copyOfRange(bytes, start + offset, start + offset + length)));
             if (all.size() > FormatLimits.STRUCTURES) {
                 throw fault("more than " + FormatLimits.STRUCTURES + " pieces of optional information");
@@ -184,11 +189,20 @@ final class DescriptionReader {
         if (offset < end - start) {
             for (int i = start + (int) offset; i < end; i++) {
                 if (bytes[i] == 0) {
+                    spend(i - start - (int) offset);
                     return Texts.decode(bytes, start + (int) offset, i);
                 }
             }
         }
         throw fault("text at " + offset + " of the structure at " + start + " does not end within it");
+    }
+
+    private void spend(int length) {
+        bytesLeft -= length;
+        if (bytesLeft < 0) {
+            throw fault("texts and information of a description are more than its " + bytes.length
+                    + " bytes: they lie in one another");
+        }
     }
 
     private static FormatException fault(String message) {

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 final class Linker {
     private final List<Structure> structures;
     private final Map<String, Integer> numbers = new HashMap<>();
+    /** Which fields may count arrays: many arrays may name one. */
+    private final Map<Field, Boolean> counters = new HashMap<>();
     /** The structures that each holds as they are, and all that it leads to. */
     private final List<BitSet> held = new ArrayList<>();
 
@@ -185,7 +187,12 @@ final class Linker {
         }
     }
 
-    private static Dimension dimension(Structure structure, Field field, Step step) {
+    private static boolean mayCount(Field field) {
+        List<Step> steps = TypeText.steps(field.typeText());
+        return steps.size() == 1 && ((Step.Leaf) steps.get(0)).kind().mayCount();
+    }
+
+    private Dimension dimension(Structure structure, Field field, Step step) {
         if (step instanceof Step.Fixed fixed) {
             return new Dimension((int) Math.min(fixed.count(), Integer.MAX_VALUE), null);
         }
@@ -194,8 +201,7 @@ final class Linker {
         if (control == null) {
             throw fault(structure, field, "is counted by '" + Texts.shown(name) + "', which is no field");
         }
-        List<Step> steps = TypeText.steps(control.typeText());
-        if (steps.size() > 1 || !((Step.Leaf) steps.get(0)).kind().mayCount()) {
+        if (!counters.computeIfAbsent(control, Linker::mayCount)) {
             throw fault(structure, field, "is counted by '" + Texts.shown(name) + "', which is no integer");
         }
         return new Dimension(-1, control);
