@@ -95,7 +95,8 @@ public final class FormatMatcher {
         int lack = missing(target.top(), source.top());
         Map<String, Structure> known =
                 target.structures().stream().skip(1).collect(Collectors.toMap(Structure::name, s -> s));
-        for (Structure structure : source.structures().subList(1, source.structures().size())) {
+        for (Structure structure :
+                source.structures().subList(1, source.structures().size())) {
             Structure other = known.get(structure.name());
             if (other != null) {
                 surplus += missing(structure, other);

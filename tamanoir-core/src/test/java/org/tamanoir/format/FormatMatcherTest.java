@@ -36,9 +36,11 @@ class FormatMatcherTest {
     }
 
     private static Format format(JsonNode node, Map<FormatId, Format> known) {
-        FormatBuilder builder = builder(node.get("name").asString(), node.get("fields").asString());
+        FormatBuilder builder =
+                builder(node.get("name").asString(), node.get("fields").asString());
         for (JsonNode older : node.path("older_formats")) {
-            Format before = builder(node.get("name").asString(), older.asString()).build();
+            Format before =
+                    builder(node.get("name").asString(), older.asString()).build();
             known.put(before.id(), before);
             byte[] program = "x".getBytes(StandardCharsets.US_ASCII);
             ByteBuffer information = ByteBuffer.allocate(12 + program.length + 1);
@@ -59,7 +61,8 @@ class FormatMatcherTest {
     void theTargetThatFitsBestIsChosen(JsonNode vector) {
         Map<FormatId, Format> known = new HashMap<>();
         Format source = format(vector.get("source"), known);
-        List<Format> targets = vector.get("targets").valueStream()
+        List<Format> targets = vector.get("targets")
+                .valueStream()
                 .map(node -> format(node, known))
                 .toList();
         assertEquals(
@@ -96,12 +99,17 @@ class FormatMatcherTest {
     void hashesAreThoseOfTheVectors() {
         for (JsonNode one : Vectors.ALL.get("identifiers")) {
             if (one.has("octets")) {
-                long hash = Lookup3.hash(HexFormat.of().parseHex(one.get("octets").asString()));
+                long hash =
+                        Lookup3.hash(HexFormat.of().parseHex(one.get("octets").asString()));
                 assertEquals(one.get("hash1").asString() + one.get("hash2").asString(), "%016x".formatted(hash));
             }
         }
-        Vectors.ALL.get("attribute_names").propertyNames().forEach(name -> assertEquals(
-                Vectors.ALL.get("attribute_names").get(name).asString(), "%08x".formatted(Attribute.name(name))));
+        Vectors.ALL
+                .get("attribute_names")
+                .propertyNames()
+                .forEach(name -> assertEquals(
+                        Vectors.ALL.get("attribute_names").get(name).asString(),
+                        "%08x".formatted(Attribute.name(name))));
     }
 
     @Test
