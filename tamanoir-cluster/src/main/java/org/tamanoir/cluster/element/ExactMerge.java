@@ -10,7 +10,8 @@ import org.tamanoir.anep.Anep;
  * <p>The packet whose turn it is has a deadline as soon as another one waits for it. When that has passed, or a later
  * round of its path has come, the packet counts as lost. A path that has missed three deadlines in a row is not waited
  * for until it shows something: in time, or late, which gets it one more deadline, the next time after twice as many late
- * packets. When a path's queue is full the wait ends at once: what is late then are
+ * packets. A path that joins is waited for from the round after the one in which a marker announced it, on the other
+ * paths, which are ahead of it. When a path's queue is full the wait ends at once: what is late then are
  * packets of the path that lags, in place of packets of those that do not.
  *
  * <p>What a stranger sends costs no more than a friend's packet: a round that is more than {@value #WINDOW} away from the
@@ -62,6 +63,9 @@ final class ExactMerge {
     private final int[] heads;
     private final int[] sizes;
     private final boolean[] awaited;
+    /** The round from which a path is waited for that was announced, by the last announcement. */
+    private final long[] begins;
+
     private final int[] missed;
     /** Late packets of a path that is not waited for, and how many there have to be for another try. */
     private final int[] lates;
@@ -99,11 +103,13 @@ final class ExactMerge {
         heads = new int[paths];
         sizes = new int[paths];
         awaited = new boolean[paths];
+        begins = new long[paths];
         missed = new int[paths];
         lates = new int[paths];
         probes = new int[paths];
         since = new long[paths];
         Arrays.fill(awaited, true);
+        Arrays.fill(begins, NEVER);
     }
 
     /**
@@ -126,6 +132,11 @@ final class ExactMerge {
             begin(round);
         }
         farPackets = 0;
+        if ((flags & Anep.ROUND_PATH_BEGINS) != 0) {
+            announce(path, round + 1);
+            output.drop(packet, Ending.MARKER);
+            return;
+        }
         while (sizes[path] == depth && !isLate(path, round)) {
             overflows++;
             goOn();
@@ -150,6 +161,7 @@ final class ExactMerge {
         path = 0;
         Arrays.fill(since, fromTheStart ? 1 : 0);
         Arrays.fill(awaited, true);
+        Arrays.fill(begins, NEVER);
         Arrays.fill(missed, 0);
         Arrays.fill(probes, 1);
     }
@@ -160,13 +172,36 @@ final class ExactMerge {
         return farPackets > 2 * paths;
     }
 
+    /** Has a path be waited for from this round on, or from now on if that is over. */
+    private void announce(int path, long first) {
+        begins[path] = first;
+        missed[path] = 0;
+        if (!awaited[path]) {
+            since[path] = first;
+        }
+    }
+
+    private boolean isAwaited(int path) {
+        return awaited[path] || round >= begins[path];
+    }
+
+    /** Waits no more for a path, until it was announced to begin. */
+    private void giveUp(int path) {
+        awaited[path] = false;
+        if (round >= begins[path]) {
+            begins[path] = NEVER;
+        }
+        missed[path] = 0;
+        since[path] = begins[path] == NEVER ? 0 : begins[path];
+    }
+
     private boolean isLate(int path, long round) {
         return round < this.round || round == this.round && path < this.path;
     }
 
     /** Waits once more for a path that is late: its packets may come all in time if it is waited for. */
     private void expectAgain(int path) {
-        if (!awaited[path] && ++lates[path] >= probes[path]) {
+        if (!isAwaited(path) && ++lates[path] >= probes[path]) {
             lates[path] = 0;
             probes[path] = Math.min(2 * probes[path], MAX_PROBE);
             missed[path] = PATIENCE - 1;
@@ -180,8 +215,8 @@ final class ExactMerge {
         missed[path] = 0;
         lates[path] = 0;
         probes[path] = 1;
-        if (!awaited[path] || since[path] == 0) {
-            awaited[path] = true;
+        awaited[path] = true;
+        if (since[path] == 0) {
             since[path] = round;
         }
     }
@@ -263,7 +298,7 @@ final class ExactMerge {
                 } else {
                     countGap();
                 }
-            } else if (awaited[path]) {
+            } else if (isAwaited(path)) {
                 if (dueNs == NEVER) {
                     dueNs = nowNs + deadlineNs;
                 }
@@ -271,7 +306,9 @@ final class ExactMerge {
                     return;
                 }
                 timeouts++;
-                awaited[path] = ++missed[path] < PATIENCE;
+                if (++missed[path] == PATIENCE) {
+                    giveUp(path);
+                }
             }
             step();
         }
@@ -293,7 +330,7 @@ final class ExactMerge {
         sizes[path]--;
         held--;
         if ((flags[path][head] & Anep.ROUND_PATH_ENDS) != 0 && sizes[path] == 0) {
-            awaited[path] = false;
+            giveUp(path);
         }
         if ((flags[path][head] & Anep.ROUND_EMPTY) != 0) {
             output.drop(packets[path][head], Ending.MARKER);
@@ -304,12 +341,14 @@ final class ExactMerge {
 
     /** Goes to the next round of which something is there, if nothing else is waited for. */
     private void skipLostRounds() {
+        long next = leastHead();
         for (int p = 0; p < paths; p++) {
-            if (sizes[p] == 0 && awaited[p] || sizes[p] > 0 && headRound(p) == round) {
+            if (sizes[p] == 0 && isAwaited(p) || sizes[p] > 0 && headRound(p) == round) {
                 return;
             }
+            next = sizes[p] == 0 ? Math.min(next, begins[p]) : next;
         }
-        skipTo(leastHead());
+        skipTo(next);
     }
 
     /** Goes to the packet that is next in order, whatever is missing before it. */

@@ -297,22 +297,22 @@ public final class Sprayer implements AutoCloseable {
         if (path < 0) {
             return false;
         }
-        int at = write(path, rounds.round(), rounds.flags(), length);
+        int at = write(path, path, rounds.round(), rounds.flags(), length);
         memory.put(at + header.length, source, offset, length);
         packets[path]++;
         sequence++;
         return true;
     }
 
-    private void mark(int path, long round, int flags) {
-        write(path, round, flags, 0);
+    private void mark(int way, int path, long round, int flags) {
+        write(way, path, round, flags, 0);
         markers++;
     }
 
-    /** Returns where the header begins, which is written. */
-    private int write(int path, long round, int flags, int payloadBytes) {
+    /** Returns where the header begins, which is written for the unit of path {@code way}. */
+    private int write(int way, int path, long round, int flags, int payloadBytes) {
         int bytes = header.length + payloadBytes;
-        int at = room(path, bytes);
+        int at = room(way, bytes);
         memory.put(at, header)
                 .putShort(at + 6, (short) bytes)
                 .putLong(at + sequenceAt, sequence)
@@ -414,7 +414,7 @@ public final class Sprayer implements AutoCloseable {
         return packets[known(path)];
     }
 
-    /** Returns the markers of empty rounds, and of paths that ended, so far. */
+    /** Returns the markers of empty rounds, and of paths that came or ended, so far. */
     public long markers() {
         return markers;
     }
