@@ -14,9 +14,12 @@ import org.tamanoir.anep.Anep;
  * paths, which are ahead of it. When a path's queue is full the wait ends at once: what is late then are
  * packets of the path that lags, in place of packets of those that do not.
  *
- * <p>What a stranger sends costs no more than a friend's packet: a round that is more than {@value #WINDOW} away from the
- * one in turn is dropped, unless as many in a row as there are paths, twice, come from about there, as when a distributor
- * starts anew (as RFC 3550, A.1, does with sequence numbers). Then all that waits leaves, and the order begins anew.
+ * <p>Rounds that a stranger makes up do limited harm. One that is more than {@value #WINDOW} away from the one in turn is
+ * dropped; one that is more than {@value #PROOF} ahead says nothing about those before it until a second one of its path
+ * is there. Two forged packets of a path have its genuine ones be late, and two of each path have all be late, until as
+ * many of a path in a row as there are paths, twice, and one more, have come from far away, or far behind what their path
+ * showed before, as when a distributor starts anew (RFC 3550, A.1, does so with sequence numbers). Then all that waits
+ * leaves, and the order begins anew: only there something leaves behind a later round.
  *
  * <p>Pure: time is given, packets are numbers of the caller's. Thread contract: one thread. Allocates nothing for a
  * packet; a packet costs one step, and its queue's length where its path was reordered.
@@ -24,6 +27,9 @@ import org.tamanoir.anep.Anep;
 final class ExactMerge {
     /** Rounds that the next packet may be away from the one in turn: more than half a second of 100,000 packets/s. */
     static final long WINDOW = 65_536;
+
+    /** Rounds before a packet that it proves lost on its path by itself. */
+    static final int PROOF = 1_024;
 
     /** Deadlines in a row that a path may miss. */
     static final int PATIENCE = 3;
@@ -74,6 +80,11 @@ final class ExactMerge {
     /** The first round in which each path's packets count as lost when they do not come; 0 = not known yet. */
     private final long[] since;
 
+    /** The latest round that each path has shown. */
+    private final long[] tops;
+    /** Packets of each path in a row that came far behind that. */
+    private final int[] strays;
+
     private boolean begun;
     private long round = 1;
     private int path;
@@ -108,6 +119,8 @@ final class ExactMerge {
         lates = new int[paths];
         probes = new int[paths];
         since = new long[paths];
+        tops = new long[paths];
+        strays = new int[paths];
         Arrays.fill(awaited, true);
         Arrays.fill(begins, NEVER);
     }
@@ -127,9 +140,9 @@ final class ExactMerge {
                 output.drop(packet, Ending.FAR);
                 return;
             }
-            drain();
-            restarts++;
-            begin(round);
+            beginAnew(round);
+        } else if (isLate(path, round) && round < tops[path] - PROOF && ++strays[path] > 2 * paths) {
+            beginAnew(round);
         }
         farPackets = 0;
         if ((flags & Anep.ROUND_PATH_BEGINS) != 0) {
@@ -154,6 +167,12 @@ final class ExactMerge {
         advance(nowNs, false);
     }
 
+    private void beginAnew(long first) {
+        drain();
+        restarts++;
+        begin(first);
+    }
+
     private void begin(long first) {
         boolean fromTheStart = first <= depth;
         begun = true;
@@ -164,6 +183,8 @@ final class ExactMerge {
         Arrays.fill(begins, NEVER);
         Arrays.fill(missed, 0);
         Arrays.fill(probes, 1);
+        Arrays.fill(tops, 0);
+        Arrays.fill(strays, 0);
     }
 
     private boolean isNewOrder(long round) {
@@ -215,6 +236,8 @@ final class ExactMerge {
         missed[path] = 0;
         lates[path] = 0;
         probes[path] = 1;
+        strays[path] = 0;
+        tops[path] = Math.max(tops[path], round);
         awaited[path] = true;
         if (since[path] == 0) {
             since[path] = round;
@@ -292,12 +315,10 @@ final class ExactMerge {
             if (path == 0) {
                 skipLostRounds();
             }
-            if (sizes[path] > 0) {
-                if (headRound(path) == round) {
-                    take();
-                } else {
-                    countGap();
-                }
+            if (sizes[path] > 0 && headRound(path) == round) {
+                take();
+            } else if (isProvenLost(path)) {
+                countGap();
             } else if (isAwaited(path)) {
                 if (dueNs == NEVER) {
                     dueNs = nowNs + deadlineNs;
@@ -343,12 +364,18 @@ final class ExactMerge {
     private void skipLostRounds() {
         long next = leastHead();
         for (int p = 0; p < paths; p++) {
-            if (sizes[p] == 0 && isAwaited(p) || sizes[p] > 0 && headRound(p) == round) {
+            boolean isLost = isProvenLost(p);
+            if (!isLost && isAwaited(p) || sizes[p] > 0 && headRound(p) == round) {
                 return;
             }
-            next = sizes[p] == 0 ? Math.min(next, begins[p]) : next;
+            next = isLost ? next : Math.min(next, begins[p]);
         }
         skipTo(next);
+    }
+
+    /** Returns whether what the path shows says that its packet of this round, which is not there, will not come. */
+    private boolean isProvenLost(int path) {
+        return sizes[path] > 1 || sizes[path] == 1 && headRound(path) - Math.max(round, since[path]) <= PROOF;
     }
 
     /** Goes to the packet that is next in order, whatever is missing before it. */

@@ -332,9 +332,9 @@ class ExactMergeTest {
     void manyRoundsThatAreLostOnAllPathsAreSkippedAtOnceAndCounted() {
         Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
 
-        trial.offer(0, 60_000).offer(1, 60_000);
+        trial.offer(0, 60_000, 60_001).offer(1, 60_000, 60_001);
 
-        assertThat(trial.emitted).containsExactly(0, 1, 2, 3);
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 4, 3, 5);
         assertThat(trial.merge.gaps()).isEqualTo(2 * 59_998);
     }
 
@@ -346,6 +346,66 @@ class ExactMergeTest {
 
         assertThat(trial.emitted).containsExactly(0, 1, 3, 5);
         assertThat(trial.drops).containsExactly(Map.entry(Ending.FAR, 2));
+    }
+
+    @Test
+    void aForgedRoundOfEachPathAheadWithinTheWindowDisturbsNothing() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000).offer(1, 60_000);
+
+        trial.offer(0, 2, 3).offer(1, 2, 3);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 4, 6, 5, 7);
+        assertThat(trial.drops).isEmpty();
+    }
+
+    @Test
+    void aRoundFarAheadWithNothingBehindItIsWaitedForNoLongerThanDeadlines() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000).offer(1, 60_000);
+
+        trial.passAll();
+
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 3);
+        assertThat(trial.merge.timeouts()).isEqualTo(6);
+    }
+
+    @Test
+    void theOrderBeginsAnewWhereForgedRoundsHadItGoAheadOfAllPaths() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        trial.offer(0, 60_000, 60_001).offer(1, 60_000, 60_001);
+        int before = trial.emitted.size();
+
+        for (long round = 2; round <= 20; round++) {
+            trial.offer(0, round).offer(1, round);
+        }
+
+        assertThat(trial.merge.restarts()).isEqualTo(1);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 8));
+        assertThat(trial.emitted.size() - before).isEqualTo(2 * 19 - 8);
+        assertThat(trial.emitted.subList(before, trial.emitted.size())).isSorted();
+    }
+
+    @Test
+    void theOrderBeginsAnewWhereForgedRoundsHadItGoAheadOfOnePath() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000, 60_001);
+
+        for (long round = 2; round <= 20; round++) {
+            trial.offer(1, round).offer(0, round);
+        }
+
+        assertThat(trial.merge.restarts()).isEqualTo(1);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 4));
+    }
+
+    /** It is behind the others, not behind itself. */
+    @Test
+    void aPathThatComesVeryLateBeginsNoOrderAnew() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        trial.offer(0, LongStream.rangeClosed(2, 5_000).toArray()).passAll();
+
+        trial.offer(1, LongStream.rangeClosed(2, 3_000).toArray());
+
+        assertThat(trial.merge.restarts()).isZero();
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 2_999));
     }
 
     @Test
