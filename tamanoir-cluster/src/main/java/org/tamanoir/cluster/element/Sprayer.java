@@ -50,6 +50,7 @@ public final class Sprayer implements AutoCloseable {
     private final int sequenceAt;
     private final int roundAt;
     private final int burst;
+    private final List<Unit> units;
     private final int[] paths;
     private final long[] highs = new long[Rounds.MAX_PATHS];
     private final long[] lows = new long[Rounds.MAX_PATHS];
@@ -76,6 +77,7 @@ public final class Sprayer implements AutoCloseable {
         sequenceAt = template.optionOffset(Option.STREAM) + 4;
         roundAt = template.optionOffset(Option.ROUND);
         memory = ByteBuffer.allocateDirect(units.size() * STRIDE_BYTES);
+        this.units = units;
         paths = units.stream().mapToInt(Unit::path).toArray();
         int size = settings.roundSize != 0 ? settings.roundSize : 8 * units.size();
         rounds = new Rounds(settings.distribution, size, Rounds.MAX_PATHS, settings.firstRound, this::mark);
@@ -392,6 +394,10 @@ public final class Sprayer implements AutoCloseable {
     /** Has the next round be above this one. */
     public void beginAbove(long round) {
         rounds.beginAbove(round);
+    }
+
+    List<Unit> units() {
+        return units;
     }
 
     /** Returns the longest datagram that fits a packet, in bytes. */
