@@ -141,7 +141,11 @@ public record SessionConfig(
         InetAddress others = other.input.getAddress();
         boolean sameAddress = isV6(address) == isV6(others)
                 && (address.isAnyLocalAddress() || others.isAnyLocalAddress() || address.equals(others));
-        return sameAddress && first != 0 && its != 0 && first <= its + other.portsBehind() && its <= first + portsBehind();
+        return sameAddress
+                && first != 0
+                && its != 0
+                && first <= its + other.portsBehind()
+                && its <= first + portsBehind();
     }
 
     private int portsBehind() {

@@ -350,7 +350,8 @@ class ExactMergeTest {
 
     @Test
     void aForgedRoundOfEachPathAheadWithinTheWindowDisturbsNothing() {
-        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000).offer(1, 60_000);
+        Trial trial =
+                new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000).offer(1, 60_000);
 
         trial.offer(0, 2, 3).offer(1, 2, 3);
 
@@ -360,7 +361,8 @@ class ExactMergeTest {
 
     @Test
     void aRoundFarAheadWithNothingBehindItIsWaitedForNoLongerThanDeadlines() {
-        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000).offer(1, 60_000);
+        Trial trial =
+                new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000).offer(1, 60_000);
 
         trial.passAll();
 

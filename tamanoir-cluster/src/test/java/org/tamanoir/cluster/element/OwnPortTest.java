@@ -17,7 +17,8 @@ class OwnPortTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"127.0.0.1,127.0.0.1", "0.0.0.0,127.0.0.1", "0.0.0.0,0.0.0.0", "127.0.0.1,0.0.0.0", "0.0.0.0,127.9.9.9"})
+    @CsvSource({"127.0.0.1,127.0.0.1", "0.0.0.0,127.0.0.1", "0.0.0.0,0.0.0.0", "127.0.0.1,0.0.0.0", "0.0.0.0,127.9.9.9"
+    })
     void whatReachesTheOwnPortIsRefused(String bound, String address) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> OwnPort.refuse(at(bound, 5005), "receiver", at(address, 5005)))

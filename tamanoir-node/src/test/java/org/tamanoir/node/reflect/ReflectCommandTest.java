@@ -124,9 +124,7 @@ class ReflectCommandTest {
             })
     void validationTellsWhichSessionsTakeEachOthersPort(
             String format, String listen, String itsFormat, String its, String told) throws Exception {
-        Path file = Files.writeString(
-                folder.resolve("sessions.yaml"),
-                """
+        Path file = Files.writeString(folder.resolve("sessions.yaml"), """
                 sessions:
                   - {name: a, format: %s, listen: '%s'}
                   - {name: b, format: %s, listen: '%s'}
