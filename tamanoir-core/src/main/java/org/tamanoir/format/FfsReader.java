@@ -3,6 +3,7 @@ package org.tamanoir.format;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -68,14 +69,18 @@ public final class FfsReader implements AutoCloseable {
         byte[] description = new byte[itemBytes() - 8 - idBytes()];
         decoder.memory().get(decoder.itemAt() + 8 + idBytes(), description);
         FormatId id = id();
-        if (formats.containsKey(id)) {
+        Format known = formats.get(id);
+        if (known != null) {
+            if (!Arrays.equals(known.description(), description)) {
+                throw new FormatException(FormatFault.IDENTIFIER, "identifier " + id + " comes with two descriptions");
+            }
             return;
         }
         descriptionBytes += description.length;
-        if (formats.size() >= MAX_FORMATS || descriptionBytes > FormatLimits.ITEM_BYTES) {
+        if (formats.size() >= MAX_FORMATS || descriptionBytes > FormatLimits.READER_DESCRIPTION_BYTES) {
             throw new FormatException(
                     FormatFault.FRAMING,
-                    "file has more than " + MAX_FORMATS + " formats or " + FormatLimits.ITEM_BYTES
+                    "file has more than " + MAX_FORMATS + " formats or " + FormatLimits.READER_DESCRIPTION_BYTES
                             + " bytes of descriptions");
         }
         formats.put(id, Format.of(id, description));

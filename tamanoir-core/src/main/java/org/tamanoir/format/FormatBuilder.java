@@ -151,10 +151,19 @@ public final class FormatBuilder {
                 .distinct()
                 .sorted(Comparator.comparing(Texts::encode, java.util.Arrays::compareUnsigned))
                 .forEach(name -> visit(draft(name), seen, ordered));
+        // Only now: what a pointer leads to may hold this one, or be it.
+        draft.fields.replaceAll(this::withTargetSize);
         List<FieldText> sorted = new ArrayList<>(draft.fields);
         sorted.sort(Comparator.comparingInt(FieldText::offset));
         ordered.add(
                 new StructureText(draft.name, draft.recordLength, draft.alignment, layout, sorted, draft.information));
+    }
+
+    private FieldText withTargetSize(FieldText field) {
+        String target = leaf(field).structure();
+        return target.isEmpty()
+                ? field
+                : new FieldText(field.name(), field.type(), draft(target).recordLength, field.offset());
     }
 
     private Draft draft(String name) {
@@ -171,7 +180,7 @@ public final class FormatBuilder {
         return (Step.Leaf) steps.get(steps.size() - 1);
     }
 
-    /** Gives sizes and offsets to the fields that have none. */
+    /** Gives sizes and offsets to the fields that have none; those of structures held as they are first. */
     private void place(Draft draft) {
         if (draft.begun) {
             if (draft.recordLength < 0) {
@@ -183,15 +192,11 @@ public final class FormatBuilder {
         draft.begun = true;
         long end = 0;
         int strictest = 1;
-        Map<Integer, Integer> behind = new HashMap<>();
         for (int i = 0; i < draft.fields.size(); i++) {
             FieldText field = draft.fields.get(i);
             List<Step> steps = TypeText.steps(field.type());
             boolean pointer = steps.stream().anyMatch(Step.Pointer.class::isInstance);
             Step.Leaf leaf = (Step.Leaf) steps.get(steps.size() - 1);
-            if (leaf.kind() == Kind.STRUCTURE && pointer) {
-                behind.put(i, field.offset());
-            }
             int size = leaf.kind() == Kind.STRUCTURE && pointer ? layout.pointerBytes() : size(field, leaf);
             int alignment = alignment(steps, leaf, size);
             strictest = Math.max(strictest, alignment);
@@ -208,13 +213,6 @@ public final class FormatBuilder {
         if (draft.recordLength < 0) {
             draft.alignment = strictest;
             draft.recordLength = (int) (end + strictest - 1 & -strictest);
-        }
-        // Only now: a structure behind a pointer may be this one.
-        for (int i : behind.keySet()) {
-            FieldText field = draft.fields.get(i);
-            Draft target = draft(leaf(field).structure());
-            place(target);
-            draft.fields.set(i, new FieldText(field.name(), field.type(), target.recordLength, field.offset()));
         }
     }
 

@@ -62,13 +62,13 @@ public final class FormatId {
         try {
             bytes = HexFormat.of().parseHex(hex);
         } catch (IllegalArgumentException e) {
-            throw new FormatException(FormatFault.IDENTIFIER, "identifier '" + hex + "' is not hexadecimal");
+            throw new FormatException(FormatFault.IDENTIFIER, "identifier '" + Texts.shown(hex) + "' is not hexadecimal");
         }
         FormatId id = read(ByteBuffer.wrap(bytes), 0, bytes.length);
         if (id.length != bytes.length) {
             throw new FormatException(
                     FormatFault.IDENTIFIER,
-                    "identifier '" + hex + "' has " + bytes.length + " bytes, not " + id.length);
+                    "identifier '" + Texts.shown(hex) + "' has " + bytes.length + " bytes, not " + id.length);
         }
         return id;
     }

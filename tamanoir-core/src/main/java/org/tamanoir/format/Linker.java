@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,11 @@ final class Linker {
     private final List<BitSet> held = new ArrayList<>();
 
     private final List<BitSet> led = new ArrayList<>();
+
+    /** Types that are alike are one, so that descriptions take little more than their bytes. */
+    private final Map<List<Object>, Type> leaves = new HashMap<>();
+
+    private final Map<Type, Type> pointers = new IdentityHashMap<>();
 
     private Linker(List<Structure> structures) {
         this.structures = structures;
@@ -46,6 +52,10 @@ final class Linker {
             if (structures.get(i).layout().pointerBytes()
                     != structures.get(0).layout().pointerBytes()) {
                 throw fault(structures.get(i), "has pointers of another size than the top structure");
+            }
+            if (structures.get(i).layout().columnMajor()
+                    != structures.get(0).layout().columnMajor()) {
+                throw fault(structures.get(i), "has arrays in another order than the top structure");
             }
             held.add(new BitSet());
             led.add(new BitSet());
@@ -131,7 +141,8 @@ final class Linker {
         boolean direct = true;
         for (int i = steps.size() - 2; i >= 0; i--) {
             if (steps.get(i) instanceof Step.Pointer) {
-                type = Type.pointer(type, structure.layout().pointerBytes());
+                type = pointers.computeIfAbsent(
+                        type, to -> Type.pointer(to, structure.layout().pointerBytes()));
                 direct = false;
             } else {
                 List<Dimension> dimensions = new ArrayList<>();
@@ -173,12 +184,14 @@ final class Linker {
         if (leaf.kind() == Kind.STRUCTURE) {
             Structure target = structures.get(numberOf(structure, field, leaf));
             requireSize(structure, field, target.recordLength());
-            return Type.structure(target, bytes);
+            return leaves.computeIfAbsent(List.of(target), any -> Type.structure(target, bytes));
         }
         if (leaf.kind() == Kind.STRING) {
             requireSize(structure, field, structure.layout().pointerBytes());
         }
-        return Type.leaf(leaf.kind(), bytes, structure.layout());
+        return leaves.computeIfAbsent(
+                List.of(leaf.kind(), bytes, structure.layout()),
+                any -> Type.leaf(leaf.kind(), bytes, structure.layout()));
     }
 
     private static void requireSize(Structure structure, Field field, int bytes) {

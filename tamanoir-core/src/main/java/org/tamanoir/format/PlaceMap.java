@@ -4,13 +4,23 @@ import java.util.Arrays;
 
 /** Where what lies at places of a source was put: a map from long to int that is used again and again. */
 final class PlaceMap {
-    private long[] keys = new long[64];
-    private int[] values = new int[64];
+    private static final int LEAST = 64;
+    /** Less than this part in use: the table is given back. */
+    private static final int SPARSE = 16;
+
+    private long[] keys = new long[LEAST];
+    private int[] values = new int[LEAST];
     private int size;
 
     void clear() {
         if (size > 0) {
-            Arrays.fill(keys, 0);
+            // One large record does not slow those behind it: filling takes as long as the table is large.
+            if (keys.length > LEAST && SPARSE * size < keys.length) {
+                keys = new long[LEAST];
+                values = new int[LEAST];
+            } else {
+                Arrays.fill(keys, 0);
+            }
             size = 0;
         }
     }

@@ -4,6 +4,7 @@ import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,15 +13,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes records from objects as {@link RecordTree} gives them, in the C library's order: byte for byte what it writes.
  * Besides, a {@link String} stands for its UTF-8 bytes, a {@link Boolean} for 0 or 1. A field without a value is 0 or
- * null; one that counts an array and has no value gets the array's length.
+ * null; one that counts an array and has no value gets the array's length. Where a structure leads to itself, a map
+ * that pointers lead to twice is written once.
  *
  * <p>Thread contract: one thread.
  */
 public final class RecordEncoder {
     private final RecordWriter writer;
     private final List<Frame> frames = new ArrayList<>();
-    /** Where what was written through slots of recursive structures lies. */
-    private final Map<Object, Integer> written = new IdentityHashMap<>();
+    /** Where the structures lie that slots of recursive structures lead to: one map may be written as several. */
+    private final Map<Structure, Map<Object, Integer>> written = new HashMap<>();
 
     private @Nullable Object top;
 
@@ -115,7 +117,10 @@ public final class RecordEncoder {
 
     /** Writes the lengths of an array to the fields that count it and have no value. */
     private void counts(Field field, Object array, Map<?, ?> values, int at) {
-        Type type = field.type().isPointer() ? field.type().target() : field.type();
+        Type type = field.type();
+        while (type.isPointer()) {
+            type = type.target();
+        }
         Object level = array;
         for (Dimension dimension : type.dimensions()) {
             int length = length(level);
@@ -172,23 +177,36 @@ public final class RecordEncoder {
             if (value == top) {
                 throw fault("leads back to the top structure, which no slot can refer to");
             }
-            boolean shares = frame.structure.isRecursive();
-            Integer known = shares ? written.get(value) : null;
+            type = type.target();
+            if (type.isArray()) {
+                long elements = elements(type, frame.structureAt);
+                int[] counts = counts(type, frame.structureAt);
+                if (elements > 0 || counts[0] == 0) {
+                    requireShape(value, 0, counts);
+                }
+                if (elements == 0) {
+                    return;
+                }
+                at = writer.putBlock(at, elements * type.target().bytes());
+                continue;
+            }
+            Structure shared = type.isLeaf() && frame.structure.isRecursive() ? type.structure() : null;
+            Map<Object, Integer> places =
+                    shared == null ? null : written.computeIfAbsent(shared, any -> new IdentityHashMap<>());
+            Integer known = places == null ? null : places.get(value);
             if (known != null) {
                 writer.putReference(at, known);
                 return;
             }
-            type = type.target();
-            long elements = type.isArray() ? elements(type, frame.structureAt) : 1;
-            if (elements == 0) {
-                return;
-            }
-            at = writer.putBlock(at, elements * (type.isArray() ? type.target().bytes() : type.bytes()));
-            if (shares) {
-                written.put(value, at);
+            at = writer.putBlock(at, type.bytes());
+            if (places != null) {
+                places.put(value, at);
             }
         }
         if (type.isArray()) {
+            if (!of.isPointer()) {
+                requireShape(value, 0, counts(type, frame.structureAt));
+            }
             array(frame, type, at, value, pointers);
         } else if (type.structure() != null) {
             structure(type.structure(), value, at, pointers);
@@ -210,11 +228,13 @@ public final class RecordEncoder {
     }
 
     private void array(Frame frame, Type array, int at, Object value, int pointers) {
-        int[] counts = new int[array.dimensions().size()];
-        for (int i = 0; i < counts.length; i++) {
-            counts[i] = (int) writer.count(array.dimensions().get(i), frame.structureAt);
+        int[] counts = counts(array, frame.structureAt);
+        long all = elements(array, frame.structureAt);
+        if (all > FormatLimits.ITEM_BYTES) {
+            throw new FormatException(
+                    FormatFault.COUNT, "array of " + all + " elements: at most " + FormatLimits.ITEM_BYTES);
         }
-        @Nullable Object[] elements = new Object[(int) elements(array, frame.structureAt)];
+        @Nullable Object[] elements = new Object[(int) all];
         int[] strides = new int[counts.length];
         boolean columns = writer.format().layout().columnMajor();
         int stride = 1;
@@ -227,21 +247,37 @@ public final class RecordEncoder {
         frames.add(new Frame(frame.structure, frame.structureAt, array.target(), at, pointers, null, elements));
     }
 
+    private int[] counts(Type array, int structureAt) {
+        int[] counts = new int[array.dimensions().size()];
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] = (int) Math.min(Integer.MAX_VALUE, writer.count(array.dimensions().get(i), structureAt));
+        }
+        return counts;
+    }
+
+    /** Refuses lists of other lengths than the counts before memory is taken for what these announce. */
+    private static void requireShape(@Nullable Object value, int dimension, int[] counts) {
+        int count = length(value);
+        if (count != counts[dimension]) {
+            throw fault("needs " + counts[dimension] + " elements, not "
+                    + (count < 0 ? value == null ? "null" : shown(value) : count + ""));
+        }
+        if (dimension + 1 < counts.length) {
+            for (int i = 0; i < count; i++) {
+                requireShape(value instanceof List<?> list ? list.get(i) : null, dimension + 1, counts);
+            }
+        }
+    }
+
     /** Puts the elements of nested lists to their places; as deep as the array has dimensions, which are few. */
     private static void flatten(
             Object value, int dimension, int[] counts, int[] strides, int at, @Nullable Object[] elements) {
-        int count = length(value);
-        if (count != counts[dimension]) {
-            throw fault("needs " + counts[dimension] + " elements, not " + (count < 0 ? shown(value) : count + ""));
-        }
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < counts[dimension]; i++) {
             Object one = value instanceof List<?> list ? list.get(i) : (Object) (((byte[]) value)[i] & 0xFFL);
             int place = at + i * strides[dimension];
             if (dimension + 1 == counts.length) {
                 elements[place] = one;
-            } else if (one == null) {
-                throw fault("has null for a row of " + counts[dimension + 1] + " elements");
-            } else {
+            } else if (one != null) {
                 flatten(one, dimension + 1, counts, strides, place, elements);
             }
         }

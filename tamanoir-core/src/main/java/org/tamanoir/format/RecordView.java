@@ -40,7 +40,7 @@ public final class RecordView {
         if (available - (long) header < least) {
             throw new FormatException(
                     FormatFault.LENGTH,
-                    "record of format " + of.name() + " has " + available + " bytes, at least "
+                    "record of format " + Texts.shown(of.name()) + " has " + available + " bytes, at least "
                             + ((long) header + least) + " are needed");
         }
         long length = least;

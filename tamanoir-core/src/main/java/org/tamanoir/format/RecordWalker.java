@@ -7,15 +7,20 @@ import java.util.Map;
 
 /**
  * Walks through all values of a record, on a stack of its own: lists and trees of any shape are legal up to {@link
- * FormatLimits#POINTER_DEPTH} pointers one behind the other and {@link FormatLimits#values} values.
+ * FormatLimits#POINTER_DEPTH} pointers one behind the other, {@link FormatLimits#NESTING} structures and arrays in one
+ * another, {@link FormatLimits#values} values and {@link FormatLimits#textBytes} of text.
  *
  * <p>Thread contract: one thread.
  */
 public final class RecordWalker {
     private final List<Frame> frames = new ArrayList<>();
-    private final Map<Long, Integer> ids = new HashMap<>();
+    private Map<Long, Integer> ids = new HashMap<>();
+    /** The most that {@link #ids} held: its table is as large. */
+    private int idsPeak;
+
     private int depth;
     private long valuesLeft;
+    private long textLeft;
     private boolean graph;
     private int nextId;
 
@@ -45,10 +50,11 @@ public final class RecordWalker {
     public void walk(RecordView record, RecordVisitor visitor) {
         Structure top = record.format().top();
         depth = 0;
-        ids.clear();
+        forget();
         nextId = 0;
         graph = top.isRecursive();
         valuesLeft = FormatLimits.values(record.bodyLength());
+        textLeft = FormatLimits.textBytes(record.bodyLength());
         enter(visitor, Type.structure(top, top.recordLength()), top, 0, 0, false);
         while (depth > 0) {
             Frame frame = frames.get(depth - 1);
@@ -60,6 +66,17 @@ public final class RecordWalker {
         }
     }
 
+    /** Drops the table of a large record once a small one came behind it, for clearing takes as long as it is large. */
+    private void forget() {
+        if (8 * ids.size() < idsPeak) {
+            ids = new HashMap<>();
+            idsPeak = 0;
+        } else {
+            idsPeak = Math.max(idsPeak, ids.size());
+            ids.clear();
+        }
+    }
+
     private void field(RecordView record, RecordVisitor visitor, Frame frame) {
         if (frame.index == frame.count) {
             depth--;
@@ -67,6 +84,8 @@ public final class RecordWalker {
             return;
         }
         Field field = fields(frame.type).get(frame.index++);
+        // A name of a megabyte in front of each byte is as much as a value, or more.
+        valuesLeft -= field.name().length() / FormatLimits.FREE_NAME;
         visitor.field(field);
         value(record, visitor, field.type(), frame.at, frame.at + field.offset(), frame.pointers);
     }
@@ -154,6 +173,10 @@ public final class RecordWalker {
     }
 
     private Frame push(Type type, int at, int pointers) {
+        if (depth >= FormatLimits.NESTING) {
+            throw new FormatException(
+                    FormatFault.DEPTH, "more than " + FormatLimits.NESTING + " structures and arrays in one another");
+        }
         if (depth == frames.size()) {
             frames.add(new Frame(type));
         }
@@ -174,7 +197,15 @@ public final class RecordWalker {
             if (text < 0) {
                 visitor.nullValue();
             } else {
-                visitor.text(record.memory(), record.base() + text, record.textLength(text));
+                int length = record.textLength(text);
+                textLeft -= length;
+                if (textLeft < 0) {
+                    throw new FormatException(
+                            FormatFault.BUDGET,
+                            "record unfolds into more than " + FormatLimits.textBytes(record.bodyLength())
+                                    + " bytes of text");
+                }
+                visitor.text(record.memory(), record.base() + text, length);
             }
         } else if (scalar.isOpaque()) {
             visitor.opaque(record.memory(), index, scalar.bytes());

@@ -1,10 +1,17 @@
 package org.tamanoir.format;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -106,5 +113,143 @@ class FormatBoundsTest {
                 builder.structure("s" + i).field("inner", "s" + (i + 1));
             }
         });
+    }
+
+    /** Returns a record of so many strings that all are the same text of so many bytes. */
+    private static RecordView sharedText(int strings, int bytes) {
+        Format format = Format.builder(Layout.X86_64)
+                .structure("r")
+                .field("n", "integer", 8)
+                .field("s", "string[n]")
+                .build();
+        int body = 16 + 8 * strings + bytes + 1;
+        byte[] record = new byte[format.headerBytes() + body];
+        ByteBuffer memory = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
+        int base = format.headerBytes();
+        format.id().write(memory, 0);
+        memory.putLong(format.lengthAt(), body).putLong(base, strings).putLong(base + 8, 16);
+        for (int i = 0; i < strings; i++) {
+            memory.putLong(base + 16 + 8 * i, 16 + 8 * strings);
+        }
+        Arrays.fill(record, base + body - 1 - bytes, base + body - 1, (byte) 'a');
+        return new RecordView().wrap(format, memory, 0, record.length);
+    }
+
+    @Test
+    void aTextThatManyStringsShareCountsForEach() {
+        RecordTree.read(sharedText(1_000, 200));
+        assertEquals(
+                FormatFault.BUDGET,
+                assertThrows(FormatException.class, () -> RecordTree.read(sharedText(1_000, 10_000)))
+                        .fault());
+    }
+
+    @Test
+    void aLongNameCountsWithEachValue() {
+        Format format = Format.builder(Layout.X86_64)
+                .structure("r")
+                .field("n", "integer", 4)
+                .field("e", "element[n]")
+                .structure("element")
+                .field("x".repeat(100_000), "char")
+                .build();
+        byte[] record = new RecordEncoder(format).encode(Map.of("e", Collections.nCopies(1_000, Map.of())));
+        RecordView view = new RecordView().wrap(format, ByteBuffer.wrap(record), 0, record.length);
+        assertEquals(
+                FormatFault.BUDGET,
+                assertThrows(FormatException.class, () -> RecordTree.read(view)).fault());
+    }
+
+    @Test
+    void structuresThatNestBetweenPointersAreBounded() {
+        FormatBuilder builder = Format.builder(Layout.X86_64);
+        for (int i = 0; i < 90; i++) {
+            builder.structure("s" + i).field("inner", i < 89 ? "s" + (i + 1) : "*s0");
+            builder.field("room", "char[4]");
+        }
+        Format format = builder.build();
+        Map<String, Object> values = Map.of();
+        for (int i = 0; i < 90 * 50; i++) {
+            values = Map.of("inner", values);
+        }
+        byte[] deep = new RecordEncoder(format).encode(values);
+        assertEquals(
+                FormatFault.DEPTH,
+                assertThrows(
+                                FormatException.class,
+                                () -> RecordTree.read(
+                                        new RecordView().wrap(format, ByteBuffer.wrap(deep), 0, deep.length)))
+                        .fault());
+    }
+
+    @Test
+    void typesThatAreAlikeAreOne() {
+        Format format = Format.builder(Layout.X86_64)
+                .structure("r")
+                .field("a", "***char")
+                .field("b", "***char")
+                .build();
+        assertSame(
+                format.top().fields().get(0).type(), format.top().fields().get(1).type());
+    }
+
+    @Test
+    void structuresOfSeveralOrdersOfArraysAreRefused() {
+        byte[] description = Format.builder(Layout.X86_64)
+                .structure("a")
+                .field("b", "b")
+                .structure("b")
+                .field("m", "integer[2][3]")
+                .build()
+                .description();
+        int second = 8 + (description[8] & 0xFF) * 256 + (description[9] & 0xFF);
+        description[second + 22] = 1;
+        FormatException refused = assertThrows(FormatException.class, () -> Format.of(description));
+        assertEquals("structure 'b' has arrays in another order than the top structure", refused.getMessage());
+    }
+
+    /** A structure may hold another that points back to it. */
+    @Test
+    void whatIsHeldMayLeadBack() {
+        Format format = Format.builder(Layout.X86_64)
+                .structure("list")
+                .field("head", "node")
+                .field("n", "integer", 8)
+                .structure("node")
+                .field("owner", "*list")
+                .build();
+        assertEquals(16, format.top().recordLength());
+        assertEquals(16, format.structures().get(1).fields().get(0).size());
+        assertThrows(FormatException.class, () -> Format.builder(Layout.X86_64)
+                .structure("list")
+                .field("head", "node")
+                .structure("node")
+                .field("owner", "list")
+                .build());
+    }
+
+    @Test
+    void aDescriptionThatContradictsTheKnownOneIsRefused() throws IOException {
+        byte[] file = Vectors.bytes("le64/scalars.ffs");
+        ByteArrayOutputStream twice = new ByteArrayOutputStream();
+        int item = 4 + 8 + ByteBuffer.wrap(file).getInt(4) % (1 << 24);
+        twice.write(file);
+        twice.write(file, 4, file.length - 4);
+        byte[] both = twice.toByteArray();
+        assertEquals(2, formats(both));
+        both[file.length + item + 12] ^= 1;
+        assertThrows(FormatException.class, () -> formats(both));
+    }
+
+    private static int formats(byte[] file) {
+        int formats = 0;
+        try (FfsReader reader = FfsReader.ofFile(new ByteArrayInputStream(file))) {
+            for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+                formats += kind == ItemKind.FORMAT ? 1 : 0;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return formats;
     }
 }
