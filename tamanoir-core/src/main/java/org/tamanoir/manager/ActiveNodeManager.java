@@ -241,9 +241,32 @@ public final class ActiveNodeManager implements AutoCloseable {
         return routes.routes();
     }
 
+    /** Returns how many routes there are. */
+    public int routeCount() {
+        return routes.size();
+    }
+
+    /** Returns the route of exactly this prefix, null = there is none. */
+    public @Nullable Route route(Prefix prefix) {
+        return routes.get(prefix);
+    }
+
+    /** Returns the route that decides about packets to an address. */
+    public Route decidingRoute(Prefix address) throws ManagerException {
+        Route route = routes.deciding(address.high(), address.low());
+        if (route == null) {
+            throw new ManagerException(Kind.NOT_FOUND, "no route holds " + address + "; 'routes' lists them");
+        }
+        return route;
+    }
+
     /** Adds a route, or replaces that of the same prefix; packets on their way follow it from the next batch on. */
-    public void putRoute(Route route) {
-        routes.add(route);
+    public void putRoute(Route route) throws ManagerException {
+        try {
+            routes.add(route);
+        } catch (IllegalArgumentException e) {
+            throw new ManagerException(Kind.INVALID, String.valueOf(e.getMessage()));
+        }
         events.add(
                 "route",
                 "route to " + route.prefix() + " set",

@@ -46,6 +46,13 @@ public final class RouteSet {
         return rib(prefix).remove(left(prefix), leftLow(prefix), leftLength(prefix)) != 0;
     }
 
+    /** Returns the route of exactly this prefix, null = there is none. */
+    @Nullable
+    Route get(Prefix prefix) {
+        int hop = rib(prefix).get(left(prefix), leftLow(prefix), leftLength(prefix));
+        return hop == 0 ? null : new Route(prefix, hops.get(hop));
+    }
+
     /** Returns the route whose prefix decides about an address, null = none. */
     @Nullable
     Route deciding(long high, long low) {

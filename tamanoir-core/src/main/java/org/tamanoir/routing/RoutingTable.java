@@ -84,6 +84,11 @@ public final class RoutingTable {
         set.walk(within, visitor);
     }
 
+    /** Returns the route of exactly this prefix, null = there is none. */
+    public synchronized @Nullable Route get(Prefix prefix) {
+        return set.get(prefix);
+    }
+
     /** Returns the route whose prefix decides about an address, null = none. */
     public synchronized @Nullable Route deciding(long high, long low) {
         return set.deciding(high, low);

@@ -156,6 +156,21 @@ class CtlCommandTest {
     }
 
     @Test
+    void theRouteThatDecidesAboutAnAddressIsShown() {
+        ctl("routes", "put", "10.0.0.0/8=127.0.0.1:1,udp,host", "10.0.2.0/24=127.0.0.1:2,udp,host");
+
+        assertThat(ctl("routes", "lookup", "10.0.2.7").strip()).isEqualTo("10.0.2.0/24  127.0.0.1:2  udp  host");
+        assertThat(ctl("routes", "lookup", "10.0.3.7").strip()).isEqualTo("10.0.0.0/8  127.0.0.1:1  udp  host");
+        assertThat(run("ctl", "routes", "lookup", "11.0.0.1", "--admin", admin()))
+                .isNotZero();
+        assertThat(run("ctl", "routes", "lookup", "10.0.2.0/24", "--admin", admin()))
+                .isNotZero();
+        assertThat(err.toString())
+                .contains("no route holds 11.0.0.1/32; 'routes' lists them")
+                .contains("10.0.2.0/24 is a prefix: an address is wanted, about which routes decide");
+    }
+
+    @Test
     void aRouteThatIsWrongChangesNothing() {
         for (String route :
                 List.of("10.0.2.0/24", "10.0.2.1/24=127.0.0.1:1", "10.0.2.0/24=127.0.0.1:1,tcp,udp", "10/8=:1")) {

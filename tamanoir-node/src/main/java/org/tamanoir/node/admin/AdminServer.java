@@ -162,6 +162,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/threads", state::threads);
         api.get(router, "/v1/levels", state::levels);
         api.get(router, "/v1/routes", state::routes);
+        api.get(router, "/v1/routes/{prefix}", state::route);
         api.get(router, "/v1/traffic", call -> state.traffic());
         api.get(router, "/v1/load", call -> load.now());
         api.get(router, "/v1/cluster", call -> ClusterViews.of(cluster.get()));

@@ -111,7 +111,7 @@ public final class Commands {
         return new Views.Revoked(revoked);
     }
 
-    RouteJson putRoute(Call call) throws ApiException {
+    RouteJson putRoute(Call call) throws ApiException, ManagerException {
         Prefix prefix = prefix(call);
         JsonFields fields = call.fields();
         Route route = RouteJson.read(fields, prefix);
@@ -146,16 +146,12 @@ public final class Commands {
 
     RouteJson removeRoute(Call call) throws ApiException, ManagerException {
         Prefix prefix = prefix(call);
-        RouteJson removed = manager.routes().stream()
-                .filter(route -> route.prefix().equals(prefix))
-                .findFirst()
-                .map(RouteJson::of)
-                .orElse(null);
+        Route removed = manager.route(prefix);
         manager.removeRoute(prefix);
         if (removed == null) {
             throw new ApiException(ApiException.CONFLICT, "the route to " + prefix + " was set meanwhile; look again");
         }
-        return removed;
+        return RouteJson.of(removed);
     }
 
     Map<String, @Nullable Object> changeQos(Call call) throws ApiException {
@@ -181,7 +177,7 @@ public final class Commands {
         return QosTable.data(QosConfig.OFF);
     }
 
-    private static Prefix prefix(Call call) throws ApiException {
+    static Prefix prefix(Call call) throws ApiException {
         try {
             return Prefix.parse(call.path("prefix"));
         } catch (IllegalArgumentException e) {

@@ -22,9 +22,11 @@ import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.Event;
+import org.tamanoir.manager.ManagerException;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Token;
+import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -188,6 +190,16 @@ final class Queries {
 
     Views.Routes routes(Call call) throws ApiException {
         return routes(manager.routes(), call.limit());
+    }
+
+    /** Returns the route that decides about an address. */
+    RouteJson route(Call call) throws ApiException, ManagerException {
+        Prefix address = Commands.prefix(call);
+        if (!address.isAddress()) {
+            throw new ApiException(
+                    ApiException.INVALID, address + " is a prefix: an address is wanted, about which routes decide");
+        }
+        return RouteJson.of(manager.decidingRoute(address));
     }
 
     static Views.Routes routes(List<Route> routes, int limit) {

@@ -44,6 +44,11 @@ final class CtlRoutes implements Runnable {
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void lookup(@Parameters(paramLabel = "ADDRESS", description = "As in 10.0.0.1.") String address) {
+        ctl.show(path(address), (answer, lines) -> lines.accept(CtlTables.route(answer)));
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void put(
             @Parameters(
                             arity = "1..*",

@@ -39,6 +39,7 @@ import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Overrides;
 import org.tamanoir.node.config.Problems;
+import org.tamanoir.routing.RouteSet;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -310,6 +311,7 @@ class NodeProcessTest {
         StringWriter text = new StringWriter();
         NodeProcess node = new NodeProcess(
                 settings.build(),
+                new RouteSet(),
                 new NodeReport(new Output(new PrintWriter(text), new PrintWriter(text), false, false)),
                 null);
         node.stop();
