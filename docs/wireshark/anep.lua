@@ -46,6 +46,7 @@ local service_names = {
     ["74069533e0ceee42"] = "org.tamanoir.services.Gzip",
     ["b8040a189d039171"] = "org.tamanoir.services.Impair",
     ["cd5ea5671e5f4c26"] = "org.tamanoir.services.Monitor",
+    ["e9907f824ee956f1"] = "org.tamanoir.services.Reflect",
 }
 
 local f = {

@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
@@ -76,14 +77,16 @@ final class Dispatcher {
             drops.drop(DropReason.NO_ROUTE, packet);
             return;
         }
-        long high = Addresses.high(destination.getAddress());
-        long low = Addresses.low(destination.getAddress());
-        int port = destination.getPort();
-        if (reaction != null && !reaction.admits(source, high, low, port, packet.length())) {
-            dropAmplified(reaction, packet);
+        if (reaction == null || admits(reaction, packet, destination)) {
+            settle(depart(packet, destination), packet);
         } else {
-            settle(nextHops.depart(packet, high, low, port), packet);
+            dropAmplified(reaction, packet);
         }
+    }
+
+    private @Nullable DropReason depart(Packet packet, InetSocketAddress destination) {
+        InetAddress address = destination.getAddress();
+        return nextHops.depart(packet, Addresses.high(address), Addresses.low(address), destination.getPort());
     }
 
     /** Sends the packet in hand back to where it came from. */
@@ -97,9 +100,13 @@ final class Dispatcher {
         ingress.reply(packet);
     }
 
-    /** Drops a packet that the service made where it exceeds what the datagram in hand may cause; else returns true. */
-    boolean admitMade(Packet made) {
-        if (reaction == null || !reaction.isOpen() || admits(reaction, made)) {
+    /**
+     * Drops a packet that the service made where it exceeds what the datagram in hand may cause; else returns true.
+     *
+     * @param destination where it is to go in place of its own
+     */
+    boolean admitMade(Packet made, @Nullable InetSocketAddress destination) {
+        if (reaction == null || !reaction.isOpen() || admits(reaction, made, destination)) {
             return true;
         }
         dropAmplified(reaction, made);
@@ -107,9 +114,12 @@ final class Dispatcher {
     }
 
     /** Sends a packet on that the service made; drops it where there is already a reason. */
-    void departMade(@Nullable DropReason before, Packet made) {
+    void departMade(@Nullable DropReason before, Packet made, @Nullable InetSocketAddress destination) {
         DropReason reason = before == null ? owner.ended() : before;
-        settle(reason == null ? nextHops.depart(made) : reason, made);
+        if (reason == null) {
+            reason = destination == null ? nextHops.depart(made) : depart(made, destination);
+        }
+        settle(reason, made);
     }
 
     /** Takes note that a packet has gone, or waits; or, with a reason, that it cannot go. */
@@ -133,6 +143,15 @@ final class Dispatcher {
                 ? reaction.admits(
                         source, made.destinationHigh(), made.destinationLow(), made.destinationPort(), made.length())
                 : reaction.admitsOnward(made.length());
+    }
+
+    private boolean admits(UdpReaction reaction, Packet made, @Nullable InetSocketAddress destination) {
+        if (destination == null) {
+            return admits(reaction, made);
+        }
+        InetAddress address = destination.getAddress();
+        return reaction.admits(
+                source, Addresses.high(address), Addresses.low(address), destination.getPort(), made.length());
     }
 
     private void dropAmplified(UdpReaction reaction, Packet made) {

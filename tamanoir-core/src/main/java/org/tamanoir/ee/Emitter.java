@@ -1,6 +1,8 @@
 package org.tamanoir.ee;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ParseFault;
@@ -27,7 +29,7 @@ final class Emitter {
     }
 
     /** Sends a packet, as {@link ServiceThread.Body#emit}. */
-    void emit(Packet made) {
+    void emit(Packet made, @Nullable InetSocketAddress destination) {
         if (path.thread.isClosing()) {
             throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
         }
@@ -38,14 +40,14 @@ final class Emitter {
         }
         path.thread.comeBack();
         path.endRun();
-        if (!path.dispatcher.admitMade(made)) {
+        if (!path.dispatcher.admitMade(made, destination)) {
             traffic.made();
             return;
         }
         made.seal();
         long before = path.inHand();
         try {
-            send(made);
+            send(made, destination);
         } catch (RuntimeException e) {
             // Counted here: the service may go on as if nothing had been thrown.
             boolean lacksMemory = e instanceof NoMemoryException;
@@ -58,7 +60,7 @@ final class Emitter {
         }
     }
 
-    private void send(Packet made) {
+    private void send(Packet made, @Nullable InetSocketAddress destination) {
         ByteBuffer room = path.memory.reserve(made.length());
         int at = room.position();
         made.copyTo(room, at);
@@ -66,7 +68,7 @@ final class Emitter {
         Packet own = new Packet(typeId, path.memory);
         ParseFault fault = own.parse(room, at, made.length());
         traffic.made();
-        path.dispatcher.departMade(fault == null ? null : DropReason.of(fault), own);
+        path.dispatcher.departMade(fault == null ? null : DropReason.of(fault), own, destination);
         owner.settle();
     }
 }

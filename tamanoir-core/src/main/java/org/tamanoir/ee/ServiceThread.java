@@ -42,8 +42,8 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
         /** Serves packets until the end. */
         void run();
 
-        /** Sends a packet that the service made. */
-        void emit(Packet made);
+        /** Sends a packet that the service made to this destination, null: its own. */
+        void emit(Packet made, @Nullable InetSocketAddress destination);
 
         /** Has the packet in hand go to this destination. */
         void elsewhere(InetSocketAddress destination);
@@ -425,8 +425,8 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     }
 
     @Override
-    public final void emit(Packet made) {
-        body().emit(made);
+    public final void emit(Packet made, @Nullable InetSocketAddress destination) {
+        body().emit(made, destination);
     }
 
     @Override
@@ -463,6 +463,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     @Override
     public final void droppedBelow(String reason, long packets) {
         dropReasons.get(reason).add(packets);
+    }
+
+    @Override
+    public final long nanoTime() {
+        return context.platform().nanoTime();
     }
 
     @Override

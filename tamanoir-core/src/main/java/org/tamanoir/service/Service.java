@@ -113,7 +113,15 @@ public abstract class Service extends Thread {
      * to take it. The packet is the caller's again when this returns.
      */
     protected final void emit(Packet packet) {
-        host().emit(packet);
+        host().emit(packet, null);
+    }
+
+    /**
+     * Sends a packet of the service's own along the route of {@code destination} in place of its own, as {@link #emit};
+     * so one packet goes to many.
+     */
+    protected final void emitTo(InetAddress destination, int port, Packet packet) {
+        host().emit(packet, new InetSocketAddress(destination, port));
     }
 
     // ---- levels below the Java virtual machine ----------------------------------------------------------------
@@ -162,6 +170,11 @@ public abstract class Service extends Thread {
     }
 
     // ---- time, counters, context ----------------------------------------------------------------------------
+
+    /** The node's clock, in ns: for differences alone, as {@link System#nanoTime}. Tests and simulations give their own. */
+    protected final long nanoTime() {
+        return host().nanoTime();
+    }
 
     /** Runs {@code task} on this service's thread, once, after {@code delay}. */
     protected final void after(Duration delay, Runnable task) {

@@ -2,6 +2,7 @@ package org.tamanoir.service;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
@@ -22,8 +23,8 @@ public interface ServiceHost {
     /** See {@link Service#counter}. */
     Counter counter(String name);
 
-    /** Sends a packet of the service's own along its route. */
-    void emit(Packet packet);
+    /** Sends a packet of the service's own along the route of {@code destination}; null: of its own. */
+    void emit(Packet packet, @Nullable InetSocketAddress destination);
 
     /** Remembers where the packet in hand goes, or why it ends; the verdict follows. */
     void elsewhere(InetSocketAddress destination);
@@ -39,6 +40,9 @@ public interface ServiceHost {
 
     /** Counts drops of a level below for the service's own reason. */
     void droppedBelow(String reason, long packets);
+
+    /** See {@link Service#nanoTime}. */
+    long nanoTime();
 
     /** Runs {@code task} on the service's thread after {@code delay}. */
     void schedule(Duration delay, Runnable task);

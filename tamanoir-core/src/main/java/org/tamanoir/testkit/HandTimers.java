@@ -30,6 +30,10 @@ final class HandTimers {
         waiting.add(new Timer(Math.addExact(nowNs, Math.max(0, delay.toNanos())), set++, task));
     }
 
+    long nowNs() {
+        return nowNs;
+    }
+
     /** Runs what is due until then, also what those tasks set. */
     void advance(long byNs, Consumer<Runnable> runner) {
         long endNs = Math.addExact(nowNs, byNs);

@@ -259,12 +259,12 @@ final class HarnessHost implements ServiceHost {
     }
 
     @Override
-    public void emit(Packet packet) {
+    public void emit(Packet packet, @Nullable InetSocketAddress destination) {
         requireThread("emit");
         if (closing) {
             throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
         }
-        outputs.add(new Output(Verdict.FORWARD, true, null, packet.copy()));
+        outputs.add(new Output(Verdict.FORWARD, true, destination, packet.copy()));
     }
 
     @Override
@@ -294,6 +294,12 @@ final class HarnessHost implements ServiceHost {
     public void droppedBelow(String reason, long packets) {
         requireThread("droppedBelow");
         drops.addAll(Collections.nCopies((int) Math.min(packets, MAX_DROPS_BELOW), reason));
+    }
+
+    @Override
+    public long nanoTime() {
+        requireThread("nanoTime");
+        return timers.nowNs();
     }
 
     @Override

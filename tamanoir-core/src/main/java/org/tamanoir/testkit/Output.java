@@ -12,7 +12,7 @@ import org.tamanoir.service.Verdict;
  *
  * @param verdict {@code FORWARD}, {@code FORWARD_ELSEWHERE} or {@code REPLY}; {@code FORWARD} for emitted packets
  * @param emitted whether the service sent it of its own, with {@code emit}
- * @param elsewhere where {@code forwardTo} sends it; null with other verdicts
+ * @param elsewhere where {@code forwardTo} or {@code emitTo} sends it; null with others
  * @param packet a copy as it leaves: checksum brought up to date, ends of a reply swapped
  */
 public record Output(

@@ -97,6 +97,31 @@ class TcpServiceTest extends TcpNodeTesting {
     }
 
     @Test
+    void sendsOnePacketToMany() throws IOException {
+        TestSink other = sink();
+        ServiceDefinition both = define("both", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) throws Exception {
+                emitTo(InetAddress.getByName("10.1.2.3"), 4000, packet);
+                return Verdict.FORWARD;
+            }
+        });
+        TestSink sink = sink();
+        TestNode node = node(both).toHost(sink.address());
+        node.route("10.0.0.0/8", other.address(), org.tamanoir.routing.NextHop.Kind.HOST);
+        try (AnepSender sender = sender(node)) {
+            send(sender, "both", 300, 500);
+            sink.await(300);
+            other.await(300);
+            sender.finish();
+        }
+        assertThat(sink.awaitEnds().numbers())
+                .isEqualTo(other.awaitEnds().numbers())
+                .hasSize(300);
+        node.assertDrops(Map.of());
+    }
+
+    @Test
     void dropsConsumesAndSendsElsewhere() throws IOException {
         ServiceDefinition sort = define("sort", () -> new Service() {
             @Override

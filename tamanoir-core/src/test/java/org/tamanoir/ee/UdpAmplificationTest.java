@@ -108,6 +108,27 @@ class UdpAmplificationTest {
 
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
+    void whatAServiceSendsToOthersIsBoundedAlike(TransportKind kind) throws Exception {
+        try (Bench bench = new Bench(kind, UdpBounds.DEFAULT);
+                UdpFarEnd third = new UdpFarEnd(kind, "127.0.0.1")) {
+            bench.node.service(NAME, (service, packet) -> {
+                for (int i = 0; i < 10; i++) {
+                    service.sendTo(third.address(), packet);
+                }
+                return Verdict.CONSUME;
+            });
+            byte[] sent = bench.packet(100);
+            bench.send(sent);
+            for (int i = 0; i < 4; i++) {
+                assertThat(third.next()).isEqualTo(sent);
+            }
+            bench.node.assertDrops(1, Map.of(DropReason.AMPLIFICATION, 6L, DropReason.CONSUMED, 1L));
+            assertThat(third.isQuiet()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
     void bytesAreBoundedWhateverTheRatio(TransportKind kind) throws Exception {
         UdpBounds bounds = new UdpBounds(UdpBounds.MAX_GROWTH, 64 << 10, 3, Map.of());
         try (Bench bench = new Bench(kind, bounds)) {

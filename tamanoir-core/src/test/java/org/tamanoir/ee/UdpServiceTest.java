@@ -202,6 +202,26 @@ class UdpServiceTest {
 
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
+    void onePacketGoesToManyAsItCameIfRoutesAllow(TransportKind kind) throws Exception {
+        try (Bench bench = new Bench(kind);
+                UdpFarEnd third = new UdpFarEnd(kind, "127.0.0.1")) {
+            bench.node.service(NAME, (service, packet) -> {
+                service.sendTo(third.address(), packet);
+                service.sendTo(UdpTestNode.at("10.9.8.7", 4), packet);
+                return Verdict.FORWARD;
+            });
+            List<byte[]> sent = bench.packets(bench.builder(), 100).subList(0, 30);
+            bench.send(sent);
+            for (byte[] packet : sent) {
+                assertThat(third.next()).isEqualTo(packet);
+                assertThat(bench.receiver.next()).isEqualTo(packet);
+            }
+            bench.node.assertDrops(30, Map.of(DropReason.NO_ROUTE, 30L));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
     void dropsAreCountedUnderTheServicesOwnReasons(TransportKind kind) throws Exception {
         try (Bench bench = new Bench(kind)) {
             bench.node.service(NAME, (service, packet) -> {

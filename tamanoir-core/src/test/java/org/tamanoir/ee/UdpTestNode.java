@@ -195,6 +195,10 @@ final class UdpTestNode implements AutoCloseable {
             emit(packet);
         }
 
+        void sendTo(InetSocketAddress destination, Packet packet) {
+            emitTo(destination.getAddress(), destination.getPort(), packet);
+        }
+
         void later(Duration delay, Runnable task) {
             after(delay, task);
         }

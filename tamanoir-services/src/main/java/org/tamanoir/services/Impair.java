@@ -2,8 +2,10 @@ package org.tamanoir.services;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.Deque;
-import java.util.Iterator;
+import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.SplittableRandom;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Counter;
@@ -35,21 +37,20 @@ import org.tamanoir.service.Verdict;
  * when it leaves, as made; what waits when its stream ends leaves at once.
  */
 public final class Impair extends Service {
-    private static final Duration LONGEST_OVERTAKING = Duration.ofSeconds(1);
+    private static final long LONGEST_OVERTAKING_NS = 1_000_000_000;
+    private static final long NS_PER_MS = 1_000_000;
     private static final long MAX_MS = 60_000;
 
-    /** A packet that waits; behind a number of packets, or for a timer. */
-    private static final class Waiting {
-        final Packet packet;
-        final long behind;
+    /** A packet that waits until then at most; {@code number} tells apart those that are due together. */
+    private record Waiting(Packet packet, long dueNs, long number) {}
 
-        Waiting(Packet packet, long behind) {
-            this.packet = packet;
-            this.behind = behind;
-        }
-    }
+    private final Queue<Waiting> slow =
+            new PriorityQueue<>(Comparator.comparingLong(Waiting::dueNs).thenComparingLong(Waiting::number));
+    /** In their order, which is also that of their numbers: of the last packet that is to overtake them. */
+    private final Deque<Waiting> overtaken = new ArrayDeque<>();
+    /** When the next timer fires. */
+    private long timerNs = Long.MAX_VALUE;
 
-    private final Deque<Waiting> waiting = new ArrayDeque<>();
     private SplittableRandom random = new SplittableRandom();
     private double loss;
     private double doubling;
@@ -59,6 +60,10 @@ public final class Impair extends Service {
     private long jitterMs;
     private long limit;
     private long seen;
+    private long startNs;
+    /** Since the start. */
+    private long nowNs;
+
     private NextService next = new NextService(0);
     private Counter packets = new Counter("packets");
     private Counter lost = new Counter("lost");
@@ -78,6 +83,7 @@ public final class Impair extends Service {
         limit = config.number("limit", 1_000, 1, 100_000);
         random = new SplittableRandom(config.number("seed", 1, Long.MIN_VALUE, Long.MAX_VALUE));
         next = NextService.of(config);
+        startNs = nanoTime();
         packets = counter("packets");
         lost = counter("lost");
         doubled = counter("doubled");
@@ -102,6 +108,7 @@ public final class Impair extends Service {
     public Verdict process(Packet packet) {
         packets.add(1);
         seen++;
+        nowNs = nanoTime() - startNs;
         releaseOvertaken();
         // Each packet draws all of its lots, so that one setting does not change what the others do.
         boolean isLost = random.nextDouble() < loss;
@@ -115,11 +122,11 @@ public final class Impair extends Service {
         next.name(packet);
         if (isReordered) {
             reordered.add(1);
-            return hold(packet, isDoubled, seen + overtaking, LONGEST_OVERTAKING);
+            return hold(packet, isDoubled, overtaken, LONGEST_OVERTAKING_NS, seen + overtaking);
         }
         if (waitMs > 0) {
             delayed.add(1);
-            return hold(packet, isDoubled, Long.MAX_VALUE, Duration.ofMillis(waitMs));
+            return hold(packet, isDoubled, slow, waitMs * NS_PER_MS, seen);
         }
         if (isDoubled) {
             doubled.add(1);
@@ -128,42 +135,55 @@ public final class Impair extends Service {
         return Verdict.FORWARD;
     }
 
-    private Verdict hold(Packet packet, boolean twice, long behind, Duration longest) {
-        if (waiting.size() + (twice ? 2 : 1) > limit) {
+    private Verdict hold(Packet packet, boolean twice, Queue<Waiting> where, long longestNs, long number) {
+        int copies = twice ? 2 : 1;
+        if (slow.size() + overtaken.size() + copies > limit) {
             return drop("too many packets wait");
         }
-        hold(packet.copy(), behind, longest);
-        if (twice) {
-            doubled.add(1);
-            hold(packet.copy(), behind, longest);
+        doubled.add(copies - 1);
+        for (int i = 0; i < copies; i++) {
+            where.add(new Waiting(packet.copy(), nowNs + longestNs, number));
         }
+        setTimer();
         return Verdict.CONSUME;
     }
 
-    private void hold(Packet copy, long behind, Duration longest) {
-        Waiting held = new Waiting(copy, behind);
-        waiting.add(held);
-        after(longest, () -> {
-            if (waiting.remove(held)) {
-                emit(held.packet);
-            }
-        });
+    /** Has one timer for all that wait: instances may have some alone. */
+    private void setTimer() {
+        long next = Math.min(dueNs(slow), dueNs(overtaken));
+        if (next < timerNs) {
+            timerNs = next;
+            after(Duration.ofNanos(Math.max(0, next - nowNs)), () -> {
+                timerNs = Long.MAX_VALUE;
+                nowNs = nanoTime() - startNs;
+                release(slow);
+                release(overtaken);
+                setTimer();
+            });
+        }
+    }
+
+    private static long dueNs(Queue<Waiting> waiting) {
+        Waiting first = waiting.peek();
+        return first == null ? Long.MAX_VALUE : first.dueNs;
+    }
+
+    private void release(Queue<Waiting> waiting) {
+        while (dueNs(waiting) <= nowNs) {
+            emit(waiting.remove().packet);
+        }
     }
 
     private void releaseOvertaken() {
-        for (Iterator<Waiting> all = waiting.iterator(); all.hasNext(); ) {
-            Waiting held = all.next();
-            if (held.behind < seen) {
-                all.remove();
-                emit(held.packet);
-            }
+        for (Waiting first = overtaken.peek(); first != null && first.number < seen; first = overtaken.peek()) {
+            emit(overtaken.remove().packet);
         }
     }
 
     @Override
     public void endOfStream() {
-        for (Waiting held = waiting.poll(); held != null; held = waiting.poll()) {
-            emit(held.packet);
-        }
+        nowNs = Long.MAX_VALUE - 1;
+        release(overtaken);
+        release(slow);
     }
 }

@@ -127,6 +127,16 @@ class ImpairTest {
     }
 
     @Test
+    void moreWaitThanAnInstanceMayHaveTimers() {
+        try (ServiceHarness harness = ServiceHarness.start(
+                new Impair(), Transport.UDP, Map.of("delay", "30", "reorder", "50", "limit", "5000"))) {
+            harness.send(packets(3_000)).advance(Duration.ofSeconds(1));
+
+            assertThat(sequences(harness)).hasSize(3_000).doesNotHaveDuplicates();
+        }
+    }
+
+    @Test
     void noMoreWaitThanTheLimit() {
         try (ServiceHarness harness =
                 ServiceHarness.start(new Impair(), Transport.UDP, Map.of("delay", "10", "limit", "3"))) {

@@ -11,6 +11,6 @@ class ServicesListTest {
     void theServiceLoaderFindsEveryService() {
         assertThat(ServiceLoader.load(Service.class).stream().map(ServiceLoader.Provider::type))
                 .containsExactlyInAnyOrder(
-                        Echo.class, Filter.class, Gunzip.class, Gzip.class, Impair.class, Monitor.class);
+                        Echo.class, Filter.class, Gunzip.class, Gzip.class, Impair.class, Monitor.class, Reflect.class);
     }
 }

@@ -1,0 +1,79 @@
+package org.tamanoir.services;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.service.Amplifier;
+import org.tamanoir.service.Counter;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
+
+/**
+ * Sends every packet to each of a list of receivers but its own source: a reflector whose members the operator lists, on
+ * a path on which other services run before and after it. Packets go by the routes of their receivers and are else as
+ * they came. The program {@code reflect} has members that come and go, and sends many copies by one system call.
+ *
+ * <table><caption>Settings</caption>
+ * <tr><th>name</th><th>default</th><th>allowed</th></tr>
+ * <tr><td>{@code to}</td><td>required</td><td>1 to 4096 receivers, each an address and a port as in {@code 10.0.0.8:4000}
+ * or {@code [2001:db8::8]:4000}, separated by blanks. Behind a slash may stand the highest drop precedence that it gets, 0
+ * to 255, as in {@code 10.0.0.8:4000/1}; else it gets all</td></tr>
+ * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run</td></tr>
+ * </table>
+ *
+ * <p>Counters: {@code packets}, {@code copies}, {@code withheld} (copies that a drop precedence kept from a receiver). Drops:
+ * {@code no receiver}. All but the last copy of a packet count as made. Over TCP a receiver that does not read holds up the
+ * stream, and so the others; over UDP it costs them nothing.
+ */
+public final class Reflect extends Service implements Amplifier {
+    private static final int MAX_RECEIVERS = 4096;
+
+    private List<Receiver> receivers = List.of();
+    private NextService next = new NextService(0);
+    private Counter packets = new Counter("packets");
+    private Counter copies = new Counter("copies");
+    private Counter withheld = new Counter("withheld");
+
+    @Override
+    public void init(ServiceConfig config) {
+        config.allow("to", "next");
+        String[] texts = config.text("to", "").strip().split("\\s+");
+        if (texts.length > MAX_RECEIVERS) {
+            throw new IllegalArgumentException(
+                    "to: " + texts.length + " receivers are over " + MAX_RECEIVERS + ": divide them among nodes");
+        }
+        List<Receiver> parsed = new ArrayList<>();
+        for (String text : texts) {
+            parsed.add(Receiver.parse(text));
+        }
+        receivers = List.copyOf(parsed);
+        next = NextService.of(config);
+        packets = counter("packets");
+        copies = counter("copies");
+        withheld = counter("withheld");
+    }
+
+    @Override
+    public Verdict process(Packet packet) {
+        packets.add(1);
+        next.name(packet);
+        Receiver last = null;
+        for (int i = 0; i < receivers.size(); i++) {
+            Receiver receiver = receivers.get(i);
+            if (receiver.isSourceOf(packet)) {
+                continue;
+            }
+            if (packet.dropPrecedence() > receiver.highest()) {
+                withheld.add(1);
+                continue;
+            }
+            if (last != null) {
+                emitTo(last.address(), last.port(), packet);
+            }
+            last = receiver;
+            copies.add(1);
+        }
+        return last == null ? drop("no receiver") : forwardTo(last.address(), last.port());
+    }
+}
