@@ -30,7 +30,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "fib",
         mixinStandardHelpOptions = true,
-        description = "Measures a full routing table, made by 'routes': look-ups beside C and TreeMap, changes, memory.")
+        description =
+                "Measures a full routing table, made by 'routes': look-ups beside C and TreeMap, changes, memory.")
 final class FibFigures implements Callable<Integer> {
     private static final int KEYS = 1 << 20;
 
@@ -83,8 +84,13 @@ final class FibFigures implements Callable<Integer> {
         }
         long put = processorNs();
         table.replace(set);
-        line("%,d IPv4 and %,d IPv6 prefixes, seed %d; put in %.2f s of processor time, look-ups made in %.2f s, %.1f MiB of them",
-                four.count, six.count, seed, (put - before) / 1e9, (processorNs() - put) / 1e9,
+        line(
+                "%,d IPv4 and %,d IPv6 prefixes, seed %d; put in %.2f s of processor time, look-ups made in %.2f s, %.1f MiB of them",
+                four.count,
+                six.count,
+                seed,
+                (put - before) / 1e9,
+                (processorNs() - put) / 1e9,
                 table.fib().bytes() / 1048576.0);
         lookups4(table, four);
         lookups6(table, six);
@@ -134,16 +140,19 @@ final class FibFigures implements Callable<Integer> {
                 hops[0] = (char) hop;
             });
             double tree = best(() -> {
-                for (int i = 0; i < KEYS; i += 16) {
-                    Map.Entry<Integer, Integer> entry = ranges.floorEntry(keys[i] ^ Integer.MIN_VALUE);
-                    hops[i] = (char) (int) entry.getValue();
-                }
-            }) * 16;
-            line("IPv4 %s: batch %.2f ns, single %.2f ns, one after the other %.1f ns, TreeMap %.0f ns (%.0f x batch)",
+                        for (int i = 0; i < KEYS; i += 16) {
+                            Map.Entry<Integer, Integer> entry = ranges.floorEntry(keys[i] ^ Integer.MIN_VALUE);
+                            hops[i] = (char) (int) entry.getValue();
+                        }
+                    })
+                    * 16;
+            line(
+                    "IPv4 %s: batch %.2f ns, single %.2f ns, one after the other %.1f ns, TreeMap %.0f ns (%.0f x batch)",
                     isAnnounced ? "announced" : "uniform", batch, single, chain, tree, tree / batch);
             double[] c = c(folder, cells, keys);
             if (c != null) {
-                line("  C DIR-24-8: %.2f ns, one after the other %.1f ns; the batch has %.2f of its rate",
+                line(
+                        "  C DIR-24-8: %.2f ns, one after the other %.1f ns; the batch has %.2f of its rate",
                         c[0], c[1], c[0] / batch);
             }
         }
@@ -174,7 +183,9 @@ final class FibFigures implements Callable<Integer> {
                 }
                 hops[0] = (char) hop;
             });
-            line("IPv6 %s: batch %.2f ns, one after the other %.1f ns", isAnnounced ? "announced" : "uniform", batch, chain);
+            line(
+                    "IPv6 %s: batch %.2f ns, one after the other %.1f ns",
+                    isAnnounced ? "announced" : "uniform", batch, chain);
         }
     }
 
@@ -242,10 +253,14 @@ final class FibFigures implements Callable<Integer> {
             }
             long sum = Arrays.stream(took).sum();
             Arrays.sort(took);
-            line("changes, %s: mean %.1f us, p50 %.1f us, p99 %.1f us, p99.9 %.0f us, most %.0f us",
+            line(
+                    "changes, %s: mean %.1f us, p50 %.1f us, p99 %.1f us, p99.9 %.0f us, most %.0f us",
                     kind == 0 ? "IPv4 /24 and longer" : kind == 1 ? "IPv4 shorter" : "IPv6",
-                    sum / 1e3 / took.length, took[took.length / 2] / 1e3, took[took.length * 99 / 100] / 1e3,
-                    took[(int) (took.length * 0.999)] / 1e3, took[took.length - 1] / 1e3);
+                    sum / 1e3 / took.length,
+                    took[took.length / 2] / 1e3,
+                    took[took.length * 99 / 100] / 1e3,
+                    took[(int) (took.length * 0.999)] / 1e3,
+                    took[took.length - 1] / 1e3);
         }
     }
 }

@@ -113,7 +113,9 @@ final class RouteGenerator {
             return (long) (block[0] | more) << 48;
         }
         int share = random.nextInt(1000);
-        int first = share < 469 ? 1 + random.nextInt(126) : share < 766 ? 128 + random.nextInt(64) : 192 + random.nextInt(32);
+        int first = share < 469
+                ? 1 + random.nextInt(126)
+                : share < 766 ? 128 + random.nextInt(64) : 192 + random.nextInt(32);
         return (long) first << 56;
     }
 
