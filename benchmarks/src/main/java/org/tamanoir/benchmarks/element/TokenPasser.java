@@ -24,7 +24,7 @@ final class TokenPasser implements RingMember {
         times.came(master);
         serial = master ? token.serial() + 1 : token.serial();
         round = master ? round + 1 : token.round();
-        port.pass(master ? new Token(serial, round, 0, 0, 0, false, token.origin()) : token);
+        port.pass(master ? new Token(serial, round, 0, 0, 0, token.origin()) : token);
     }
 
     @Override
@@ -34,7 +34,7 @@ final class TokenPasser implements RingMember {
         round = Math.max(round, from);
         if (isMaster && units > 1) {
             serial++;
-            port.pass(new Token(serial, round, 0, 0, 0, false, 0));
+            port.pass(new Token(serial, round, 0, 0, 0, 0));
         }
     }
 
@@ -51,7 +51,4 @@ final class TokenPasser implements RingMember {
 
     @Override
     public void alone() {}
-
-    @Override
-    public void finish(long deadlineNs) {}
 }

@@ -17,7 +17,12 @@ import org.tamanoir.cluster.element.Reordering;
 /** Real units: order, and what each part of the element costs, at a steady rate. */
 final class UnitFigures {
     private static final int ROUNDS = 3;
-    private static final double WARM_UP_S = 2;
+    /** With a ring more has to be compiled: after 10 s the compiler still takes as much as all else. */
+    private static final double WARM_UP_S = 20;
+    /** Until the compiler is done with what the stream has brought. */
+    private static final double SETTLE_S = 5;
+
+    private static final double IDLE_S = 5;
     private static final int ATTEMPTS = 3;
     private static final double RING_S = 20;
     private static final double POLL_MS = 100;
@@ -44,9 +49,17 @@ final class UnitFigures {
         section.say(
                 "Distributor, three nodes with Monitor, aggregator, each a process on this host; %,d datagrams of %,d bytes a "
                         + "second for %.1f s, after %.1f s of warm-up; %d rounds in turns, medians. Sender and receiver run in "
-                        + "this process, and all share the processors, whose scheduling is the pauses of the units. With a ring that lost a unit on the way "
-                        + "the element is started again, %d times at most.",
-                settings.rate(), NumberedStream.PAYLOAD_BYTES, settings.seconds(), WARM_UP_S, ROUNDS, ATTEMPTS - 1);
+                        + "this process, and all share the processors, whose scheduling is the pauses of the units. Idle: %.1f s, "
+                        + "from %.1f s after the stream on. With a ring that lost a unit on the way the element is started again, "
+                        + "%d times at most.",
+                settings.rate(),
+                NumberedStream.PAYLOAD_BYTES,
+                settings.seconds(),
+                WARM_UP_S,
+                ROUNDS,
+                IDLE_S,
+                SETTLE_S,
+                ATTEMPTS - 1);
         Map<Way, List<Run>> runs = new EnumMap<>(Way.class);
         for (int round = 0; round < ROUNDS; round++) {
             for (Way way : Way.values()) {
@@ -155,21 +168,23 @@ final class UnitFigures {
             long[] after = element.cpuNs();
             double roundTripUs = way.hasRing() ? element.roundTripUs() : 0;
             boolean isWhole = epoch >= 0 && (!way.hasRing() || element.epoch() == epoch);
-            Threads.pause(settings.seconds());
+            Threads.pause(SETTLE_S);
+            long[] quiet = element.cpuNs();
+            Threads.pause(IDLE_S);
             long[] idle = element.cpuNs();
             element.requireAlive();
             double units = 0;
             double idleUnits = 0;
             for (int unit = 1; unit <= Element.UNITS; unit++) {
                 units += after[unit] - before[unit];
-                idleUnits += idle[unit] - after[unit];
+                idleUnits += idle[unit] - quiet[unit];
             }
             int last = after.length - 1;
             double perPacket = US * Math.max(1, result.arrived());
             double[] costs = {
                 (after[0] - before[0]) / perPacket, units / perPacket, (after[last] - before[last]) / perPacket
             };
-            return new Run(result, costs, 100 * idleUnits / (settings.seconds() * 1e9), roundTripUs, isWhole);
+            return new Run(result, costs, 100 * idleUnits / (IDLE_S * 1e9), roundTripUs, isWhole);
         }
     }
 

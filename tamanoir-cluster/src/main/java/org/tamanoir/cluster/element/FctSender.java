@@ -52,7 +52,6 @@ public final class FctSender {
     private long wokenFor;
 
     private int inProgress;
-    private boolean finishing;
     private boolean ended;
     private boolean lastCame;
     private boolean drained;
@@ -162,25 +161,13 @@ public final class FctSender {
         run();
     }
 
-    /** Issues the token of the same round once more, since it is lost; the master's. */
-    public void reissue() {
-        if (master && injected && held == null) {
-            pass(serial + 1, 0, settings.holdBudget(), null);
-        }
-    }
-
-    /** Takes note that no packet comes after those that wait: the token tells the other units, and does not rest. */
-    public void finish() {
-        finishing = true;
-        run();
-    }
-
     /**
      * Drops what still waits and what comes, as {@code RING_FINISH}, ignores every token from now on, and leaves the
      * ring.
      */
     public void end() {
         ended = true;
+        drained = false; // Said again: before the unit announced to leave it did not count.
         forgetToken();
         run();
     }
@@ -232,7 +219,7 @@ public final class FctSender {
         } else if (waited) {
             round = max(round, minHead);
         } else {
-            waitFor(minHead == 0 && !finishing ? settings.idleMaxNs() : settings.holdMaxNs());
+            waitFor(minHead == 0 ? settings.idleMaxNs() : settings.holdMaxNs());
             return;
         }
         wokenFor = 0;
@@ -343,7 +330,7 @@ public final class FctSender {
         long itsRound = master || from == null ? round : from.round();
         int origin = master || from == null ? settings.unit() : from.origin();
         int roundTripUs = from == null ? 0 : from.roundTripUs();
-        ring.pass(new Token(itsSerial, itsRound, minHead, roundTripUs, budget, finishing, origin));
+        ring.pass(new Token(itsSerial, itsRound, minHead, roundTripUs, budget, origin));
     }
 
     private void forgetToken() {

@@ -27,8 +27,6 @@ public final class FctUnit implements GatedDiscipline.Opener, RingMember {
     /** The token waits for packets to leave. */
     private volatile boolean awaitsDeparture;
 
-    private volatile boolean leaving;
-
     /**
      * A unit whose packets wait until its ring has a view, or says that it can have none.
      *
@@ -65,8 +63,7 @@ public final class FctUnit implements GatedDiscipline.Opener, RingMember {
             if (!disciplines.contains(by)) {
                 disciplines.add(0, by); // Its thread has not seen that another one follows.
             }
-            // A distributor ends the path of a unit too that it has lost for a while.
-            sender.packet(round, last && leaving);
+            sender.packet(round, last);
             look();
         }
     }
@@ -162,17 +159,6 @@ public final class FctUnit implements GatedDiscipline.Opener, RingMember {
     public void alone() {
         inside(sender::alone);
         viewed.run();
-    }
-
-    @Override
-    public void finish(long deadlineNs) {
-        inside(sender::finish);
-        endAfter(deadlineNs);
-    }
-
-    /** Has the unit leave the ring when the last packet of its path has come, and all are sent. */
-    public void leaving() {
-        leaving = true;
     }
 
     /** Drops what still waits after this time, as {@code RING_FINISH}: the node stops. */

@@ -26,9 +26,6 @@ public interface RingMember {
     /** There is no valid view, as without a majority: everything is sent as it comes (mode NONE), until the next view. */
     void alone();
 
-    /** No packet comes after those that wait: they are sent, and dropped as {@code RING_FINISH} after this time. */
-    void finish(long deadlineNs);
-
     /** Returns where it stands; any thread. */
     State state();
 

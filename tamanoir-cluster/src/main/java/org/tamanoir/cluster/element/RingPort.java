@@ -15,6 +15,6 @@ public interface RingPort {
     /** Tells the master that a packet of this round has waited here for holdMax while no token came (WAKE). */
     void wake(long headRound);
 
-    /** Tells that all packets of a unit that leaves have been sent. */
+    /** Tells that the last packet of this path has been sent, with all before it; ignored unless the unit leaves. */
     void drained();
 }

@@ -8,8 +8,6 @@ package org.tamanoir.cluster.element;
  * @param minHead the lowest round that waits at the head of a unit's queue, collected on the way; 0 = nothing waits
  * @param roundTripUs how long the last turn took, in µs; for information
  * @param holdBudget packets that units may still send on its way while they hold it
- * @param finish whether units drain and end
  * @param origin the unit that injected it
  */
-public record Token(
-        long serial, long round, long minHead, int roundTripUs, int holdBudget, boolean finish, int origin) {}
+public record Token(long serial, long round, long minHead, int roundTripUs, int holdBudget, int origin) {}

@@ -112,7 +112,7 @@ class FctDisciplineTest {
     }
 
     private static Token token(long serial, long round) {
-        return new Token(serial, round, 0, 0, 0, false, 0);
+        return new Token(serial, round, 0, 0, 0, 0);
     }
 
     @Test
@@ -329,13 +329,10 @@ class FctDisciplineTest {
     }
 
     @Test
-    void leavesTheRingWithTheLastPacketOfItsPathWhenItIsToLeave() {
+    void tellsTheRingWhenTheLastPacketOfItsPathHasLeft() {
         attach();
         unit.alone();
-        endPath();
-        assertThat(ring.takeDone()).as("lost by its distributor for a while").isEmpty();
 
-        unit.leaving();
         endPath();
 
         assertThat(ring.takeDone()).containsExactly("DRAINED");

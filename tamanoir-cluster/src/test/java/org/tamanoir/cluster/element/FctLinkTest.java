@@ -82,7 +82,7 @@ class FctLinkTest {
     }
 
     private void token(long serial, long round) {
-        unit.token(new Token(serial, round, 0, 0, 0, false, 0));
+        unit.token(new Token(serial, round, 0, 0, 0, 0));
     }
 
     @Test

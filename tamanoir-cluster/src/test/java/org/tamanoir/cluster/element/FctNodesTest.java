@@ -233,7 +233,7 @@ class FctNodesTest {
     }
 
     private static Token token(long serial, long round) {
-        return new Token(serial, round, 0, 0, 0, false, 0);
+        return new Token(serial, round, 0, 0, 0, 0);
     }
 
     // ---- nodes -----------------------------------------------------------------------------------------------------

@@ -245,7 +245,8 @@ final class SimulatedRing {
             if (index == 0 && reissue > 0) {
                 add(now + reissue, Kind.TIMER, 0, () -> {
                     if (returns == before) {
-                        sender.reissue();
+                        long serial = token.serial() + 1; // as Keeper's TokenWatch does; the sender goes on from there
+                        pass(new Token(serial, token.round(), 0, 0, token.holdBudget(), token.origin()));
                     }
                 });
             }

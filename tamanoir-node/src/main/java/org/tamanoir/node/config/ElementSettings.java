@@ -131,7 +131,7 @@ final class ElementSettings {
                         RingKey.read(keyFile),
                         units,
                         distributor,
-                        new RingPlan(plan.units(), plan.distributor(), idleMax.toNanos(), t1Ns, plan.finishNs())),
+                        new RingPlan(plan.units(), plan.distributor(), idleMax.toNanos(), t1Ns)),
                 values.get(NodeSettings.GROUP));
     }
 }

@@ -85,7 +85,6 @@ final class NodeElement implements AutoCloseable {
     Duration leave(Duration deadline) {
         long deadlineNs = deadline.toNanos();
         long began = System.nanoTime();
-        unit.leaving();
         ring.announceLeaving();
         if (config.ring().distributor() != null) {
             long patience = Math.min(LEAVE.toNanos(), deadlineNs / 2);

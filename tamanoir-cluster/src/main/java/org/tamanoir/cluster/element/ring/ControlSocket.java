@@ -27,7 +27,7 @@ final class ControlSocket implements Wire, AutoCloseable {
     private static final int BATCH = 64;
 
     private static final long MS = 1_000_000;
-    /** A selector waits for whole milliseconds; of the rest it is woken this often, and then has to look at the socket. */
+    /** A selector waits for whole milliseconds; for less it is woken this often, and then has to look at the socket. */
     private static final long NAP_NS = 50_000;
 
     private static final long JOIN_MS = 5_000;
@@ -124,7 +124,8 @@ final class ControlSocket implements Wire, AutoCloseable {
     private void await(Party hearer) throws IOException {
         long leftNs = hearer.deadlineNs() - nowNs();
         if (leftNs >= MS) {
-            selector.select(Math.min(leftNs / MS, Integer.MAX_VALUE));
+            // Late by a millisecond at most, and without naps behind it.
+            selector.select(Math.min(leftNs / MS + 1, Integer.MAX_VALUE));
         } else {
             while (leftNs > 0 && leftNs < MS && selector.selectNow() == 0 && open) {
                 LockSupport.parkNanos(Math.min(leftNs, NAP_NS));

@@ -1,10 +1,6 @@
 package org.tamanoir.cluster.element.ring;
 
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -13,22 +9,23 @@ import org.tamanoir.cluster.element.Token;
 
 /**
  * A unit's part in keeping one ring with one token: pure, time and messages are given, what is to be done goes to a
- * {@link Wire}, and to the unit's sender. Source: sections 5 and 6 of the distributed element's specification.
+ * {@link Wire}, and to the unit's sender. The token's way is {@link TokenWatch}'s. Source: sections 5 and 6 of the
+ * distributed element's specification.
  *
  * <p>Whatever goes wrong is mended in the same two steps. <i>Asking</i>: PING to all voters, twice in T1. <i>Proposing</i>:
  * of those that answered, RING with the next epoch, three times, until all have taken it; then it holds, and the token
  * is injected anew. The master asks when the token is lost for the third time, or a unit comes or goes; a slave when no
- * token came for long, or its master leaves: it goes on only if the master did not answer. A unit without a view asks
+ * token came for long, or its master goes: it goes on only if the master did not answer. A unit without a view asks
  * all the time, so it joins by the flag of its PING; it proposes only if nobody has a view and it is the first of those
  * that answered.
  *
- * <p>A slave that answers but does not pass the token on, since its sender is stuck, would have the ring repaired for
- * ever: after sixteen repairs in a row without a turn, a second at least, the master leaves it out for ten seconds. It does
- * not find a master whose own sender is stuck.
+ * <p>A voter takes a view if its {@link Ballot} is not older than that of any view that it took or proposed. Every report
+ * says in which view its party is, so that of two rings the older one ends: two majorities have a voter in common, which
+ * tells the older one's units; a master besides asks the units that it lacks, once in idleMax. A voter that began again
+ * has forgotten its view; the master whose ring it was in tells it again, so two rings last idleMax and a few messages.
  *
- * <p>Two candidates: a voter takes a view if its epoch is newer than that of any view that it took or proposed; of equal
- * ones the lower master's. Tokens hold in the view of their epoch and origin alone: what is left of another ring is
- * dropped by the next that sees it, and its sender is told by a PONG.
+ * <p>A unit whose sender has a token and does not pass it on for more than a second says so and is left out for ten, the
+ * master as any other.
  *
  * <p>Not protected against: one that records messages of this epoch and plays PONGs of a dead unit again. Views then do
  * not come about until it stops, and units send as if alone.
@@ -36,100 +33,40 @@ import org.tamanoir.cluster.element.Token;
 final class Keeper {
     static final long NEVER = Long.MAX_VALUE;
 
-    private static final int REISSUES = 2;
-    private static final int RING_TRIES = 3;
     private static final int ASKING_TRIES = 2;
-    /** Repairs without a turn of the token between them that are not due to chance, or to a process that stood still. */
-    private static final int VAIN_REPAIRS = 16;
+    /** After which a unit that has sent all goes though nobody let it, as without a majority: it lacks nothing. */
+    private static final int NOTICES = 16;
 
     private static final long STUCK_NS = 10_000_000_000L;
-    private static final int T1_ROUND_TRIPS = 10;
-    /** So that one turn in which a process stood still does not make the master deaf to losses. */
-    private static final long MAX_T1_NS = 1_000_000_000;
-
-    private static final RingMember.State BLANK = new RingMember.State(0, 0, 0, 0, false);
 
     private final RingPlan plan;
-    private final List<Integer> voters;
     private final int me;
     private final Wire wire;
     private final Consumer<Consumer<RingMember>> calls;
-    private RingMember.State state = BLANK;
+    private final TokenWatch watch;
+    private RingMember.State state = new RingMember.State(0, 0, 0, 0, false);
 
     private @Nullable RingView view;
     private @Nullable Set<Integer> group;
     private @Nullable Asking asking;
     private @Nullable Proposal proposal;
     /** Of the newest view that was taken or proposed here: older ones are refused. */
-    private int promisedEpoch = Epoch.NONE;
+    private Ballot promised = Ballot.NONE;
 
-    private int promisedMaster = RingPlan.DISTRIBUTOR;
     private int heardEpoch = Epoch.NONE;
     private int lacking;
     private boolean alone;
     private boolean leaving;
     private boolean drained;
-    /** Whether the distributor has taken the view that was proposed here last. */
-    private boolean distributorTook;
-
-    private boolean finishing;
     private boolean ended;
-
-    private long lastSerial;
-    private long lastTokenNs;
+    private int notices;
     private long attemptNs = NEVER;
     private long noticeNs = NEVER;
-    private long memberNs = NEVER;
+    private long callNs = NEVER;
+    /** Until when this unit, which is stuck, is left out. */
+    private long stuckUntilNs = NEVER;
 
-    /** The master's, as long as it is on its way. */
-    private @Nullable Token out;
-
-    private long outNs;
-    private long firstNs;
-    private int reissues;
-    /** Views for which the token was injected anew since it came back last. */
-    private int vainRepairs;
-
-    /** The unit that did not pass the token on, and until when it is left out; -1 = none. */
-    private int stuck = -1;
-
-    private long stuckUntilNs;
-
-    private long smoothedNs;
-    private long roundTripNs;
-
-    private long turns;
-    private long stale;
-    private long reissued;
     private long views;
-
-    /** Those that answered until now. */
-    private static final class Asking {
-        final Map<Integer, Message.Report> answers = new HashMap<>();
-        long againNs;
-        final long untilNs;
-        /** Whether a new epoch is needed even if nobody came or went. */
-        boolean repair;
-
-        Asking(long againNs, long untilNs, boolean repair) {
-            this.againNs = againNs;
-            this.untilNs = untilNs;
-            this.repair = repair;
-        }
-    }
-
-    private static final class Proposal {
-        final RingView view;
-        final Set<Integer> missing;
-        int tries = 1;
-        long retryNs;
-
-        Proposal(RingView view, Set<Integer> missing, long retryNs) {
-            this.view = view;
-            this.missing = missing;
-            this.retryNs = retryNs;
-        }
-    }
 
     /**
      * Keeps the ring of a unit.
@@ -141,10 +78,10 @@ final class Keeper {
             throw new IllegalArgumentException("unit " + me + " is not one of the ring's " + plan.units());
         }
         this.plan = plan;
-        this.voters = plan.voters();
         this.me = me;
         this.wire = wire;
         this.calls = calls;
+        this.watch = new TokenWatch(plan, me, wire, calls);
     }
 
     /** Begins to look for a ring. */
@@ -159,43 +96,41 @@ final class Keeper {
 
     /** Returns when {@link #expire} is to be called next, {@link #NEVER} if not at all. */
     long deadlineNs() {
-        long next = Math.min(memberNs, noticeNs);
-        if (out != null) {
-            next = Math.min(next, outNs + t1Ns());
-        }
+        return Math.min(Math.min(watch.deadlineNs(), stuckUntilNs), Math.min(Math.min(noticeNs, callNs), viewNs()));
+    }
+
+    private long viewNs() {
         if (asking != null) {
-            return Math.min(next, Math.min(asking.againNs, asking.untilNs));
+            return asking.deadlineNs();
         }
         if (proposal != null) {
-            return Math.min(next, proposal.retryNs);
+            return proposal.deadlineNs();
         }
-        if (ended) {
-            return next;
-        }
-        if (view == null) {
-            return Math.min(next, attemptNs);
-        }
-        return out != null ? next : Math.min(next, lastTokenNs + patienceNs(view));
+        return ended ? NEVER : view == null ? attemptNs : watch.patienceNs(view);
     }
 
     /** Does what was due by now. */
     void expire(long nowNs) {
-        if (memberNs <= nowNs) {
-            memberNs = NEVER;
-            calls.accept(RingMember::timer);
+        if (watch.expire(nowNs, view)) {
+            ask(nowNs, true);
         }
+        watchStuck(nowNs);
         if (noticeNs <= nowNs) {
             giveNotice(nowNs);
         }
-        if (out != null && outNs + t1Ns() <= nowNs) {
-            missToken(nowNs, out);
+        if (callNs <= nowNs) {
+            callOthers(nowNs);
+        }
+        if (viewNs() > nowNs) {
+            return;
         }
         if (asking != null) {
-            goOnAsking(nowNs, asking);
-        } else if (proposal != null) {
-            goOnProposing(nowNs, proposal);
-        } else if (!ended && deadlineNs() <= nowNs) {
+            asking.expire(nowNs, report(false));
+            decideIfOver(nowNs, asking);
+        } else if (proposal == null) {
             ask(nowNs, false);
+        } else if (!proposal.send(nowNs, watch.t1Ns())) {
+            ask(nowNs, true);
         }
     }
 
@@ -204,116 +139,53 @@ final class Keeper {
     void token(long nowNs, int from, Token token) {
         RingView ring = view;
         int epoch = Epoch.of(token.serial());
-        if (ring == null || epoch != ring.epoch() || token.origin() != ring.master()) {
-            stale++;
-            heardEpoch = Epoch.newest(epoch, heardEpoch);
-            if (ring != null && proposal == null && Epoch.newer(epoch, ring.epoch())) {
-                fallBehind(nowNs);
-            } else {
-                wire.send(from, report(true));
+        if (ring != null && epoch == ring.epoch() && token.origin() == ring.master()) {
+            if (watch.came(nowNs, ring, token) && asking != null) {
+                asking.repair = false;
             }
-        } else if (master()) {
-            returned(nowNs, token);
-        } else if (Long.compareUnsigned(token.serial(), lastSerial) <= 0) {
-            stale++;
+            return;
+        }
+        watch.drop();
+        heardEpoch = Epoch.newest(epoch, heardEpoch);
+        if (ring != null && proposal == null && new Ballot(epoch, token.origin()).newer(ring.ballot())) {
+            fallBehind(nowNs);
         } else {
-            lastSerial = token.serial();
-            lastTokenNs = nowNs;
-            turns++;
-            smooth(token.roundTripUs() * 1000L);
-            if (token.finish()) {
-                wire.send(ring.after(me), token);
-                end();
-            } else {
-                calls.accept(member -> member.token(token));
-            }
+            wire.send(from, report(true));
         }
-    }
-
-    private void returned(long nowNs, Token token) {
-        vainRepairs = 0;
-        if (out == null || token.serial() != out.serial()) {
-            stale++;
-            if (out != null && token.serial() == out.serial() - reissues) {
-                smooth(nowNs - firstNs); // slow, not lost: the next is given more time
-            }
-            return;
-        }
-        turns++;
-        lastTokenNs = nowNs;
-        if (reissues == 0) {
-            roundTripNs = nowNs - firstNs;
-            smooth(roundTripNs);
-        }
-        out = null;
-        if (asking != null) {
-            asking.repair = false;
-        }
-        if (token.finish()) {
-            end();
-            return;
-        }
-        calls.accept(member -> member.token(token));
     }
 
     /** Passes the sender's token on; one of a view that is no more is dropped. */
     void pass(long nowNs, Token token) {
-        RingView ring = view;
-        if (ring == null
-                || proposal != null
-                || Epoch.of(token.serial()) != ring.epoch()
-                || ring.units().size() == 1) {
-            return;
-        }
-        Token sent = token;
-        if (master()) {
-            finishing |= token.finish();
-            sent = new Token(
-                    token.serial(),
-                    token.round(),
-                    token.minHead(),
-                    (int) Math.min(roundTripNs / 1000, Integer.MAX_VALUE),
-                    token.holdBudget(),
-                    finishing,
-                    me);
-            out = sent;
-            outNs = nowNs;
-            firstNs = nowNs;
-            reissues = 0;
-        }
-        wire.send(ring.after(me), sent);
-    }
-
-    private void missToken(long nowNs, Token lost) {
-        outNs = nowNs;
-        if (reissues < REISSUES && view != null) {
-            reissues++;
-            reissued++;
-            out = new Token(
-                    lost.serial() + 1, // by which slaves tell it from the lost one; the sender goes on from there
-                    lost.round(),
-                    lost.minHead(),
-                    lost.roundTripUs(),
-                    lost.holdBudget(),
-                    lost.finish(),
-                    me);
-            wire.send(view.after(me), out);
-        } else if (finishing) {
-            end();
-        } else {
-            ask(nowNs, true);
-        }
+        watch.pass(nowNs, proposal == null ? view : null, token);
     }
 
     /** Has the sender's timer called; a later call replaces an earlier one. */
     void timer(long nowNs, long delayNs) {
-        memberNs = nowNs + Math.max(delayNs, 0);
+        watch.timer(nowNs, delayNs);
     }
 
     void wake(long headRound) {
         if (view != null && !master()) {
             wire.send(view.master(), new Message.Wake(me, headRound));
         }
+    }
+
+    private void watchStuck(long nowNs) {
+        if (stuckUntilNs <= nowNs) {
+            stuckUntilNs = NEVER;
+            watch.forgetLooks();
+        } else if (watch.isStuck() && !isStuck() && !drained && view != null) {
+            stuckUntilNs = nowNs + STUCK_NS;
+            noticeNs = nowNs;
+        }
+    }
+
+    private boolean isStuck() {
+        return stuckUntilNs != NEVER;
+    }
+
+    private boolean goes() {
+        return drained || ended || isStuck();
     }
 
     // Messages.
@@ -340,17 +212,15 @@ final class Keeper {
         heardEpoch = Epoch.newest(report.epoch(), heardEpoch);
         RingView ring = view;
         if (ring == null) {
-            attemptNs = Math.min(attemptNs, nowNs + t1Ns());
-        } else if (overrules(from, report, proposal == null ? ring : proposal.view)) {
+            attemptNs = Math.min(attemptNs, nowNs + watch.t1Ns());
+        } else if (report.inRing() && report.ballot().newer((proposal == null ? ring : proposal.view).ballot())) {
             fallBehind(nowNs);
         } else if (proposal == null) {
             comesOrGoes(nowNs, from, report, ring);
         }
-        if (asking != null && report.answer() && inGroup(from) && !isLeftOut(nowNs, from)) {
-            asking.answers.put(from, report);
-            if (asking.answers.size() == voters.size() - 1) {
-                decide(nowNs, asking);
-            }
+        if (asking != null && report.answer() && inGroup(from)) {
+            asking.answer(report);
+            decideIfOver(nowNs, asking);
         }
     }
 
@@ -380,67 +250,55 @@ final class Keeper {
                 .orElse(gone);
     }
 
-    private static boolean overrules(int from, Message.Report report, RingView ring) {
-        return report.inRing() && Epoch.newer(report.epoch(), ring.epoch())
-                || report.is(Message.Report.LEADS) && report.epoch() == ring.epoch() && from < ring.master();
-    }
-
     private void comesOrGoes(long nowNs, int from, Message.Report report, RingView ring) {
-        if (report.is(Message.Report.DRAINED)) {
+        if (report.goes()) {
             if (ring.has(from) && (master() || from == ring.master())) {
                 ask(nowNs, false);
             }
         } else if (master() && !report.answer()) {
-            if (ring.has(from) && Epoch.newer(report.epoch(), ring.epoch())) {
+            if (from != RingPlan.DISTRIBUTOR && !ring.has(from)) {
+                ask(nowNs, false); // it has no ring, or a forgotten one
+            } else if (ring.has(from) && Epoch.newer(report.epoch(), ring.epoch())) {
                 ask(nowNs, true); // it proposed in vain and can take newer views alone
-            } else if (from == RingPlan.DISTRIBUTOR
-                    ? !distributorTook || !report.inRing()
-                    : ring.has(from) && !report.inRing()) {
+            } else if (!report.inRing() || ring.ballot().newer(report.ballot())) {
                 wire.send(from, new Message.Ring(ring));
-            } else if (!ring.has(from) && report.is(Message.Report.JOINS) && !isLeftOut(nowNs, from)) {
-                ask(nowNs, false);
             }
         }
     }
 
     private void proposed(long nowNs, int from, RingView ring) {
-        int epoch = ring.epoch();
         if (from != ring.master() || from == me) {
             return;
         }
-        heardEpoch = Epoch.newest(epoch, heardEpoch);
-        if (epoch == promisedEpoch ? from > promisedMaster : !Epoch.newer(epoch, promisedEpoch)) {
-            wire.send(from, report(true));
-        } else if (ring.has(me)) {
-            take(nowNs, from, ring);
-        } else if (drained || ended) {
-            wire.send(from, new Message.Taken(epoch, me));
-            leave();
-        } else {
-            fallBehind(nowNs);
-        }
-    }
-
-    private void take(long nowNs, int from, RingView ring) {
-        if (ended) {
+        heardEpoch = Epoch.newest(ring.epoch(), heardEpoch);
+        if (promised.newer(ring.ballot()) || ended && ring.has(me)) {
             wire.send(from, report(true));
             return;
         }
+        if (!ring.has(me) && !goes()) {
+            fallBehind(nowNs);
+            return;
+        }
         wire.send(from, new Message.Taken(ring.epoch(), me));
-        if (!ring.equals(view)) {
-            if (ring.epoch() != promisedEpoch || from != promisedMaster) {
-                promisedEpoch = ring.epoch();
-                promisedMaster = from;
-                lastSerial = Epoch.begin(promisedEpoch);
-            }
+        promised = ring.ballot();
+        if (!ring.has(me)) {
+            letGo(nowNs);
+        } else if (!ring.equals(view)) {
             enter(nowNs, ring);
         }
     }
 
+    private void letGo(long nowNs) {
+        if (drained) {
+            leave();
+        } else if (!ended) {
+            noView(nowNs + plan.idleMaxNs());
+        }
+    }
+
     private void taken(long nowNs, int from, int epoch) {
-        distributorTook |= from == RingPlan.DISTRIBUTOR && epoch == promisedEpoch;
         if (proposal != null && epoch == proposal.view.epoch()) {
-            proposal.missing.remove(from);
+            proposal.taken(from);
             enterIfTaken(nowNs, proposal);
         }
     }
@@ -453,122 +311,67 @@ final class Keeper {
             return;
         }
         proposal = null;
-        asking = new Asking(nowNs + t1Ns() / 2, nowNs + t1Ns(), repair);
-        sendQuestions(asking);
-        if (voters.size() == 1) {
-            decide(nowNs, asking);
+        asking = new Asking(plan, me, wire, nowNs, watch.t1Ns(), repair);
+        asking.send(report(false));
+        decideIfOver(nowNs, asking);
+    }
+
+    /** Asks the units that this master lacks: they may have another ring, and nobody that knows of both. */
+    private void callOthers(long nowNs) {
+        RingView ring = view;
+        callNs = ring != null && master() && ring.units().size() < plan.units().size()
+                ? nowNs + plan.idleMaxNs()
+                : NEVER;
+        if (ring != null && callNs != NEVER) {
+            Message.Report question = report(false);
+            plan.units().stream().filter(unit -> !ring.has(unit)).forEach(unit -> wire.send(unit, question));
         }
     }
 
-    private void sendQuestions(Asking current) {
-        Message.Report question = report(false);
-        for (int voter : voters) {
-            if (voter != me && !current.answers.containsKey(voter)) {
-                wire.send(voter, question);
+    private void decideIfOver(long nowNs, Asking asked) {
+        if (asked.isOver(nowNs)) {
+            asking = null;
+            attemptNs = nowNs + watch.t1Ns();
+            watch.await(nowNs);
+            if (asked.hasMajority()) {
+                lacking = 0;
+                decide(nowNs, asked);
+            } else {
+                lackMajority(nowNs);
             }
-        }
-    }
-
-    private void goOnAsking(long nowNs, Asking current) {
-        if (current.untilNs <= nowNs) {
-            decide(nowNs, current);
-        } else if (current.againNs <= nowNs) {
-            current.againNs = NEVER;
-            sendQuestions(current);
         }
     }
 
     private void decide(long nowNs, Asking asked) {
-        asking = null;
-        Map<Integer, Message.Report> answers = asked.answers;
-        attemptNs = nowNs + t1Ns();
-        lastTokenNs = nowNs;
-        if (asked.repair && out != null && ++vainRepairs >= VAIN_REPAIRS) {
-            leaveOut(nowNs, out, answers);
-        }
-        if ((answers.size() + 1) * 2 <= voters.size()) {
-            lackMajority(nowNs);
-            return;
-        }
-        lacking = 0;
-        List<Integer> units = new ArrayList<>();
-        long round = state.round();
-        for (int unit : plan.units()) {
-            Message.Report answer = answers.get(unit);
-            if (unit == me ? !drained : answer != null && !answer.is(Message.Report.DRAINED)) {
-                units.add(unit);
-            }
-            if (answer != null && Long.compareUnsigned(answer.state().round(), round) > 0) {
-                round = answer.state().round();
-            }
-        }
-        if (units.isEmpty()) {
-            leave(); // drained, and there is nobody to be told
+        List<Integer> units = asked.units(!goes());
+        if (units.isEmpty() && drained) {
+            leave(); // there is nobody to be told
         }
         if (!units.contains(me) || !mayPropose(asked, units)) {
             return;
         }
-        int epoch = Epoch.next(Epoch.newest(promisedEpoch, heardEpoch));
-        promisedEpoch = epoch;
-        promisedMaster = me;
-        out = null;
-        distributorTook = false;
-        proposal = new Proposal(new RingView(epoch, me, round, units), new HashSet<>(answers.keySet()), nowNs + t1Ns());
-        sendProposal(proposal);
+        promised = new Ballot(Epoch.next(Epoch.newest(promised.epoch(), heardEpoch)), me);
+        watch.giveUp();
+        proposal = new Proposal(
+                new RingView(promised.epoch(), me, asked.round(state.round()), units), asked.voters(), wire);
+        proposal.send(nowNs, watch.t1Ns());
         enterIfTaken(nowNs, proposal);
-    }
-
-    /** Leaves out the first slave that has not passed this token on though it answers. */
-    private void leaveOut(long nowNs, Token lost, Map<Integer, Message.Report> answers) {
-        RingView ring = view;
-        if (ring == null) {
-            return;
-        }
-        for (int unit = ring.after(me); unit != me; unit = ring.after(unit)) {
-            Message.Report answer = answers.get(unit);
-            if (answer != null && Long.compareUnsigned(answer.state().lastSerial(), lost.serial() - reissues) < 0) {
-                answers.remove(unit);
-                stuck = unit;
-                stuckUntilNs = nowNs + STUCK_NS;
-                vainRepairs = 0;
-                return;
-            }
-        }
-    }
-
-    private boolean isLeftOut(long nowNs, int unit) {
-        return unit == stuck && nowNs < stuckUntilNs;
     }
 
     private boolean mayPropose(Asking asked, List<Integer> units) {
         RingView ring = view;
         if (ring == null) {
-            for (Map.Entry<Integer, Message.Report> answer : asked.answers.entrySet()) {
-                if (answer.getKey() != RingPlan.DISTRIBUTOR && answer.getValue().inRing()) {
-                    return false; // there is a ring, or what is left of one: those in it take a newcomer in
-                }
-            }
-            return units.get(0) == me;
+            // If there is a ring, or what is left of one, those in it take a newcomer in.
+            return !asked.anyInRing() && units.get(0) == me;
         }
         if (master()) {
             return asked.repair || !units.equals(ring.units());
         }
-        Message.Report master = asked.answers.get(ring.master());
-        if (master != null && master.is(Message.Report.DRAINED)) {
-            return firstInRing(ring, asked) == me;
+        Message.Report master = asked.of(ring.master());
+        if (master != null && master.goes()) {
+            return asked.firstInRing(ring.units()) == me; // those that have no view any more wait for this one
         }
-        return master == null || !master.is(Message.Report.LEADS);
-    }
-
-    /** Returns the first of the view that still has it; those that have none wait for this one. */
-    private int firstInRing(RingView ring, Asking asked) {
-        for (int unit : ring.units()) {
-            Message.Report answer = asked.answers.get(unit);
-            if (unit == me || answer != null && answer.inRing()) {
-                return unit;
-            }
-        }
-        return me;
+        return master == null || !master.leads();
     }
 
     private void lackMajority(long nowNs) {
@@ -576,36 +379,15 @@ final class Keeper {
             ask(nowNs, true);
             return;
         }
-        attemptNs = nowNs + plan.idleMaxNs();
-        view = null;
-        out = null;
+        noView(nowNs + plan.idleMaxNs());
         if (!alone) {
             alone = true;
             calls.accept(RingMember::alone);
         }
     }
 
-    private void sendProposal(Proposal current) {
-        Message.Ring ring = new Message.Ring(current.view);
-        for (int voter : current.missing) {
-            wire.send(voter, ring);
-        }
-    }
-
-    private void goOnProposing(long nowNs, Proposal current) {
-        if (current.retryNs > nowNs) {
-            return;
-        }
-        if (current.tries++ == RING_TRIES) {
-            ask(nowNs, true);
-        } else {
-            current.retryNs = nowNs + t1Ns();
-            sendProposal(current);
-        }
-    }
-
     private void enterIfTaken(long nowNs, Proposal current) {
-        if (current.missing.isEmpty()) {
+        if (current.isTaken()) {
             enter(nowNs, current.view);
         }
     }
@@ -616,31 +398,33 @@ final class Keeper {
         view = ring;
         asking = null;
         proposal = null;
-        out = null;
         lacking = 0;
         alone = false;
         views++;
-        lastTokenNs = nowNs;
+        watch.enter(nowNs, ring.ballot());
         boolean master = master();
+        callNs = master ? nowNs + plan.idleMaxNs() : NEVER;
         calls.accept(member -> member.view(ring.epoch(), master, ring.units().size(), ring.round()));
+    }
+
+    private void noView(long nextNs) {
+        view = null;
+        proposal = null;
+        asking = null;
+        attemptNs = nextNs;
+        watch.leave();
     }
 
     /** Leaves a view that others have left: the sender keeps what it has until the next one takes this unit in. */
     private void fallBehind(long nowNs) {
-        view = null;
-        proposal = null;
-        asking = null;
-        out = null;
+        noView(nowNs);
         ask(nowNs, false);
     }
 
     private void leave() {
         if (!ended) {
             ended = true;
-            view = null;
-            asking = null;
-            proposal = null;
-            out = null;
+            noView(NEVER);
             noticeNs = NEVER;
             calls.accept(RingMember::alone);
         }
@@ -654,17 +438,18 @@ final class Keeper {
         noticeNs = nowNs;
     }
 
-    /** Leaves the ring: all of the unit's packets are sent. */
+    /** Leaves the ring, if that was announced: all of the unit's packets are sent. */
     void drained(long nowNs) {
-        leaving = true;
-        drained = true;
-        noticeNs = nowNs;
+        if (leaving) { // a distributor ends the path of a unit too that it has lost for a while
+            drained = true;
+            noticeNs = nowNs;
+        }
     }
 
     private void giveNotice(long nowNs) {
         RingView ring = view;
-        noticeNs = nowNs + (drained ? t1Ns() : plan.idleMaxNs());
-        if (ended || drained && (ring == null || ring.units().size() == 1)) {
+        noticeNs = goes() ? nowNs + watch.t1Ns() : leaving ? nowNs + plan.idleMaxNs() : NEVER;
+        if (ended || drained && (ring == null || ring.units().size() == 1 || ++notices > NOTICES)) {
             leave();
             noticeNs = NEVER;
             return;
@@ -674,64 +459,34 @@ final class Keeper {
         }
         if (ring != null && !master()) {
             wire.send(ring.master(), report(true));
-        } else if (ring != null && drained) {
+        } else if (ring != null && goes()) {
             ring.units().stream().filter(unit -> unit != me).forEach(unit -> wire.send(unit, report(true)));
         }
-    }
-
-    /**
-     * Ends the ring: the master has its next token tell every unit, which drains; at another unit only that one ends.
-     */
-    void finish(long nowNs) {
-        if (view != null && master() && view.units().size() > 1) {
-            finishing = true;
-            if (out == null && memberNs != NEVER) {
-                memberNs = nowNs; // it rests with the token: no longer
-            }
-        } else {
-            end();
-        }
-    }
-
-    private void end() {
-        leave();
-        long finishNs = plan.finishNs();
-        calls.accept(member -> member.finish(finishNs));
     }
 
     // What others see.
 
     private Message.Report report(boolean answer) {
         int flags = view == null && !ended ? Message.Report.JOINS : 0;
-        flags |= master() ? Message.Report.LEADS : 0;
         flags |= leaving || ended ? Message.Report.LEAVES : 0;
         flags |= drained || ended ? Message.Report.DRAINED : 0;
-        int epoch = view == null ? Epoch.newest(promisedEpoch, heardEpoch) : view.epoch();
+        flags |= isStuck() ? Message.Report.STUCK : 0;
+        int epoch = view == null ? Epoch.newest(promised.epoch(), heardEpoch) : view.epoch();
+        int master = view == null ? RingPlan.DISTRIBUTOR : view.master();
         long serial = Epoch.of(state.lastSerial()) == epoch ? state.lastSerial() : Epoch.begin(epoch);
         return new Message.Report(
-                answer, me, flags, new RingMember.State(serial, state.round(), state.queued(), state.sent(), drained));
+                answer,
+                me,
+                flags,
+                master,
+                new RingMember.State(serial, state.round(), state.queued(), state.sent(), drained));
     }
 
     RingStatus status() {
-        return new RingStatus(view, alone, ended, smoothedNs, turns, stale, reissued, views);
+        return watch.status(view, alone, ended, views);
     }
 
     private boolean master() {
         return view != null && view.master() == me;
-    }
-
-    private void smooth(long sampleNs) {
-        if (sampleNs > 0) {
-            long bounded = Math.min(sampleNs, MAX_T1_NS / T1_ROUND_TRIPS);
-            smoothedNs = smoothedNs == 0 ? bounded : smoothedNs + (bounded - smoothedNs) / 8;
-        }
-    }
-
-    private long t1Ns() {
-        return Math.max(T1_ROUND_TRIPS * smoothedNs, plan.t1Ns());
-    }
-
-    private long patienceNs(RingView ring) {
-        return 2 * plan.idleMaxNs() + (ring.units().indexOf(me) + 1) * t1Ns();
     }
 }

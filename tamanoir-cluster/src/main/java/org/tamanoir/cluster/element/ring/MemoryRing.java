@@ -129,11 +129,6 @@ public final class MemoryRing implements AutoCloseable {
         seat(unit).announceLeaving();
     }
 
-    /** Ends the whole ring if this is the master, else for this unit alone: senders drain, for a bounded time. */
-    public void finish(int unit) {
-        seat(unit).finish();
-    }
-
     public RingStatus status(int unit) {
         return seat(unit).status();
     }

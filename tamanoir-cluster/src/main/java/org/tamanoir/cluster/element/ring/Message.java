@@ -11,28 +11,41 @@ sealed interface Message {
      * Where a party stands: a question (FCTP), which is answered by the same (FCTQ).
      *
      * @param unit that says it, or {@link RingPlan#DISTRIBUTOR}
+     * @param master of its view, {@link RingPlan#DISTRIBUTOR} = it has none. Not in the specification: of two rings with
+     *     the same epoch it shows the units of one what a voter of both is in
      * @param state of its sender; the epoch of its view in the last serial's upper 16 bits
      */
-    record Report(boolean answer, int unit, int flags, RingMember.State state) implements Message {
+    record Report(boolean answer, int unit, int flags, int master, RingMember.State state) implements Message {
         /** It has no view. */
         static final int JOINS = 1;
         /** It wants to leave. */
         static final int LEAVES = 2;
         /** It got its last packet and has sent all. */
         static final int DRAINED = 4;
-        /**
-         * It is the master. Not in the specification: of two candidates with the same epoch it shows those that took the
-         * one that gave way that nobody leads their view.
-         */
-        static final int LEADS = 8;
+        /** Its sender passes no tokens on: it is to be left out until it joins. Not in the specification. */
+        static final int STUCK = 8;
 
         boolean is(int flag) {
             return (flags & flag) != 0;
         }
 
-        /** Returns whether it has a place in a ring, as the one that leaves has no more. */
+        /** Returns whether no view is to have it. */
+        boolean goes() {
+            return is(DRAINED) || is(STUCK);
+        }
+
+        /** Returns whether it has a place in a ring, as the one that goes has no more. */
         boolean inRing() {
-            return (flags & (JOINS | DRAINED)) == 0;
+            return !is(JOINS) && !goes();
+        }
+
+        boolean leads() {
+            return inRing() && master == unit;
+        }
+
+        /** Returns that of its view. */
+        Ballot ballot() {
+            return new Ballot(epoch(), master);
         }
 
         int epoch() {

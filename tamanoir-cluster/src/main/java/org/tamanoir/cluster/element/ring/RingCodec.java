@@ -16,9 +16,10 @@ import org.tamanoir.cluster.element.Token;
  * bytes of SipHash-2-4 under the ring's key, in that function's own order of bytes.
  *
  * <pre>
- * FCT1  48  ring 4, serial 8, round 8, minHead 8, round trip in us 4, holdBudget 2, flags 1 (bit 0: finish), origin 1
+ * FCT1  48  ring 4, serial 8, round 8, minHead 8, round trip in us 4, holdBudget 2, zero 1, origin 1
  * FCTW  28  ring 4, unit 2, zero 2, head round 8
- * FCTP  48  ring 4, unit 2, flags 2 (1 joins, 2 leaves, 4 drained, 8 leads), last serial 8, round 8, queued 4, sent 8
+ * FCTP  48  ring 4, unit 2, master of its view + 1 (0 = none) 1, flags 1 (1 joins,
+ *           2 leaves, 4 drained, 8 stuck), last serial 8, round 8, queued 4, sent 8
  * FCTQ  48  as FCTP, the answer to it
  * FCTR 48+  ring 4, epoch 2, count 1, master 1, round 8, count times: unit 2, address 16, port 2
  * FCTA  20  ring 4, epoch 2, unit 2
@@ -39,7 +40,6 @@ final class RingCodec {
     private static final int TAG_BYTES = 8;
     private static final int KEY_BYTES = 16;
     private static final int MEMBER_BYTES = 20;
-    private static final int FINISH = 1;
 
     private final int ring;
     private final HashFunction tags;
@@ -61,7 +61,7 @@ final class RingCodec {
     ByteBuffer encode(Token token) {
         begin(TOKEN).putLong(token.serial()).putLong(token.round()).putLong(token.minHead());
         out.putInt(token.roundTripUs()).putShort((short) token.holdBudget());
-        out.put((byte) (token.finish() ? FINISH : 0)).put((byte) token.origin());
+        out.putShort((short) token.origin());
         return sealed();
     }
 
@@ -69,7 +69,10 @@ final class RingCodec {
     ByteBuffer encode(Message message) {
         if (message instanceof Message.Report report) {
             RingMember.State state = report.state();
-            begin(report.answer() ? PONG : PING).putShort((short) report.unit()).putShort((short) report.flags());
+            begin(report.answer() ? PONG : PING)
+                    .putShort((short) report.unit())
+                    .put((byte) (report.master() + 1))
+                    .put((byte) report.flags());
             out.putLong(state.lastSerial())
                     .putLong(state.round())
                     .putInt(state.queued())
@@ -152,16 +155,12 @@ final class RingCodec {
     }
 
     private static @Nullable Refusal token(ByteBuffer in, int from, Party to) {
-        to.token(
-                from,
-                new Token(
-                        in.getLong(),
-                        in.getLong(),
-                        in.getLong(),
-                        in.getInt(),
-                        in.getShort() & 0xFFFF,
-                        (in.get() & FINISH) != 0,
-                        in.get() & 0xFF));
+        long serial = in.getLong();
+        long round = in.getLong();
+        long minHead = in.getLong();
+        int roundTripUs = in.getInt();
+        int holdBudget = in.getShort() & 0xFFFF;
+        to.token(from, new Token(serial, round, minHead, roundTripUs, holdBudget, in.getShort() & 0xFF));
         return null;
     }
 
@@ -196,10 +195,11 @@ final class RingCodec {
     }
 
     private static Message report(boolean answer, int unit, ByteBuffer in) {
-        int flags = in.getShort() & 0xFFFF;
+        int master = (in.get() & 0xFF) - 1 & 0xFFFF;
+        int flags = in.get() & 0xFF;
         RingMember.State state = new RingMember.State(
                 in.getLong(), in.getLong(), in.getInt(), in.getLong(), (flags & Message.Report.DRAINED) != 0);
-        return new Message.Report(answer, unit, flags, state);
+        return new Message.Report(answer, unit, flags, master, state);
     }
 
     /** Returns the view, or null if it names a unit that is not listed here with this address. */

@@ -8,13 +8,12 @@ import java.util.List;
  * A ring as its parties agree on it beforehand: who may be in it, and how patient they are.
  *
  * @param units 1 to 64, numbered 0 to 254, ascending. With the distributor they are the voters: a view needs more than
- *     half of them, so that there are never two.
+ *     half of them, so that of two one ends.
  * @param distributor whether there is one
  * @param idleMaxNs how long the master keeps the token when nothing waits anywhere
  * @param t1Ns after how long a token counts as lost at least; ten smoothed round trips where that is more
- * @param finishNs how long units drain at the end
  */
-public record RingPlan(List<Integer> units, boolean distributor, long idleMaxNs, long t1Ns, long finishNs) {
+public record RingPlan(List<Integer> units, boolean distributor, long idleMaxNs, long t1Ns) {
     /** The distributor's number among the parties. */
     public static final int DISTRIBUTOR = 0xFFFF;
 
@@ -34,15 +33,15 @@ public record RingPlan(List<Integer> units, boolean distributor, long idleMaxNs,
                 throw new IllegalArgumentException("unit " + unit + " is not in 0 to " + MAX_UNIT + ": number it anew");
             }
         }
-        if (idleMaxNs <= 0 || t1Ns <= 0 || finishNs < 0) {
-            throw new IllegalArgumentException("idleMax " + idleMaxNs + " ns, T1 " + t1Ns + " ns and finish " + finishNs
-                    + " ns must be more than 0 (finish: 0 or more)");
+        if (idleMaxNs <= 0 || t1Ns <= 0) {
+            throw new IllegalArgumentException(
+                    "idleMax " + idleMaxNs + " ns and T1 " + t1Ns + " ns must be more than 0");
         }
     }
 
-    /** Returns a plan with the times of the specification: idleMax 200 ms, T1 20 ms; and a second to drain. */
+    /** Returns a plan with the times of the specification: idleMax 200 ms, T1 20 ms. */
     public static RingPlan of(Collection<Integer> units, boolean distributor) {
-        return new RingPlan(List.copyOf(units), distributor, 200_000_000, 20_000_000, 1_000_000_000);
+        return new RingPlan(List.copyOf(units), distributor, 200_000_000, 20_000_000);
     }
 
     List<Integer> voters() {

@@ -15,6 +15,10 @@ public record RingView(int epoch, int master, long round, List<Integer> units) {
         units = List.copyOf(units);
     }
 
+    Ballot ballot() {
+        return new Ballot(epoch, master);
+    }
+
     int after(int unit) {
         return units.get((units.indexOf(unit) + 1) % units.size());
     }

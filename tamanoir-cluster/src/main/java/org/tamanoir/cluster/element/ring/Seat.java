@@ -24,6 +24,8 @@ final class Seat implements RingPort, Party {
     private volatile @Nullable RingMember member;
     /** What the ring's thread takes for the next deadline. */
     private long knownNs = Keeper.NEVER;
+    /** It was woken for that, and keeps it until then: else each token that comes and goes would wake it again. */
+    private boolean woken;
 
     /**
      * Seats a unit.
@@ -66,10 +68,6 @@ final class Seat implements RingPort, Party {
         change(() -> keeper.announceLeaving(clockNs.getAsLong()));
     }
 
-    void finish() {
-        change(() -> keeper.finish(clockNs.getAsLong()));
-    }
-
     void group(Set<Integer> units) {
         change(() -> keeper.group(clockNs.getAsLong(), units));
     }
@@ -79,6 +77,7 @@ final class Seat implements RingPort, Party {
         long nextNs = calls.isEmpty() ? keeper.deadlineNs() : 0;
         if (nextNs < knownNs) {
             knownNs = nextNs;
+            woken = true;
             wake.run();
         }
     }
@@ -113,7 +112,11 @@ final class Seat implements RingPort, Party {
 
     @Override
     public synchronized long deadlineNs() {
-        knownNs = calls.isEmpty() ? keeper.deadlineNs() : 0;
+        long nextNs = calls.isEmpty() ? keeper.deadlineNs() : 0;
+        if (!woken || nextNs < knownNs || knownNs <= clockNs.getAsLong()) {
+            knownNs = nextNs;
+            woken = false;
+        }
         return knownNs;
     }
 

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.element.RingMember;
 
 /**
- * The distributor's part in the ring: a voter that takes views and asks all units how they are, once in idleMax. Pure, as
- * {@link Keeper} is.
+ * The distributor's part in the ring: a voter that takes views and asks all units how they are, once in idleMax. One that
+ * begins again has forgotten its view and takes any; a master that has a newer one tells it on its next question. Pure,
+ * as {@link Keeper} is.
  */
 final class Watch {
     /** Questions without an answer after which a unit counts as dead though no view says so. */
@@ -55,8 +56,7 @@ final class Watch {
 
     private void proposed(int from, RingView next, long round) {
         RingView last = view;
-        if (last != null
-                && (next.epoch() == last.epoch() ? from > last.master() : !Epoch.newer(next.epoch(), last.epoch()))) {
+        if (last != null && last.ballot().newer(next.ballot())) {
             wire.send(from, report(true, round));
             return;
         }
@@ -72,6 +72,7 @@ final class Watch {
                 answer,
                 RingPlan.DISTRIBUTOR,
                 ring == null ? Message.Report.JOINS : 0,
+                ring == null ? RingPlan.DISTRIBUTOR : ring.master(),
                 new RingMember.State(ring == null ? 0 : Epoch.begin(ring.epoch()), round, 0, 0, false));
     }
 

@@ -55,14 +55,14 @@ class RingCodecTest {
         return codec.decode(ByteBuffer.wrap(datagram), from, party);
     }
 
-    private static final Token TOKEN = new Token(0x0007_0000_0000_0009L, -2L, 3, 40, 65_535, true, 254);
+    private static final Token TOKEN = new Token(0x0007_0000_0000_0009L, -2L, 3, 40, 65_535, 254);
 
     private static List<Message> messages() {
         RingMember.State state = new RingMember.State(0x0007_0000_0000_0009L, 11, 12, 13, true);
         return List.of(
                 new Message.Wake(0, -5L),
-                new Message.Report(false, 0, 7, state),
-                new Message.Report(true, 0, 4, state),
+                new Message.Report(false, 0, 15, 254, state),
+                new Message.Report(true, 0, 4, RingPlan.DISTRIBUTOR, state),
                 new Message.Ring(new RingView(65_535, 0, -1L, List.of(0, 1))),
                 new Message.Taken(65_535, 0));
     }
@@ -81,7 +81,7 @@ class RingCodecTest {
         assertThat(datagram).hasSize(48);
         assertThat(HexFormat.of().formatHex(datagram, 0, 40))
                 .isEqualTo("46435431" + "01020304" + "0007000000000009" + "fffffffffffffffe" + "0000000000000003"
-                        + "00000028" + "ffff" + "01" + "fe");
+                        + "00000028" + "ffff" + "00" + "fe");
     }
 
     @Test
@@ -94,7 +94,7 @@ class RingCodecTest {
         assertThat(texts)
                 .containsExactly(
                         "46435457" + "01020304" + "0000" + "0000" + "fffffffffffffffb",
-                        "46435450" + "01020304" + "0000" + "0007" + state,
+                        "46435450" + "01020304" + "0000" + "ff" + "0f" + state,
                         "46435451" + "01020304" + "0000" + "0004" + state,
                         "46435452" + "01020304" + "ffff" + "02" + "00" + "ffffffffffffffff"
                                 + "0000" + "00000000000000000000ffff7f000001" + "1b58"

@@ -150,7 +150,9 @@ final class RingWorld {
 
     /** What stands still: its work waits, in the order in which it came. */
     abstract class Process {
-        private final Deque<Runnable> waiting = new ArrayDeque<>();
+        /** What comes while it stands still; its socket and its queue, which end with it. */
+        final Deque<Runnable> waiting = new ArrayDeque<>();
+
         boolean dead;
         boolean paused;
         private long scheduledNs = Long.MAX_VALUE;
@@ -168,8 +170,10 @@ final class RingWorld {
             if (nextNs < scheduledNs) {
                 scheduledNs = nextNs;
                 at(nextNs, () -> {
-                    scheduledNs = Long.MAX_VALUE;
-                    act(this::expire);
+                    if (scheduledNs == nextNs) {
+                        scheduledNs = Long.MAX_VALUE;
+                        act(this::expire);
+                    }
                 });
             }
         }
@@ -280,7 +284,6 @@ final class RingWorld {
         FctSender sender;
         final Deque<Packet> queue = new ArrayDeque<>();
         final List<Token> tokens = new ArrayList<>();
-        boolean finished;
         /** Whether it swallows tokens. */
         boolean stuck;
 
@@ -308,6 +311,7 @@ final class RingWorld {
             dead = true;
             lostWithUnits += queue.size();
             queue.clear();
+            waiting.clear();
         }
 
         void restart() {
@@ -381,11 +385,6 @@ final class RingWorld {
         public void alone() {
             alone++;
             sender.alone();
-        }
-
-        @Override
-        public void finish(long deadlineNs) {
-            finished = true;
         }
 
         @Override

@@ -14,7 +14,6 @@ class Runner implements RingMember {
     final AtomicLong tokens = new AtomicLong();
     final List<String> mistakes = new CopyOnWriteArrayList<>();
     volatile boolean alone;
-    volatile boolean finished;
     private volatile long serial;
     private volatile long round;
     private volatile boolean master;
@@ -31,11 +30,7 @@ class Runner implements RingMember {
         tokens.incrementAndGet();
         serial = master ? token.serial() + 1 : token.serial();
         round = master ? round + 1 : token.round();
-        port.pass(master ? new Token(serial, round, 0, 0, 0, false, token.origin()) : token);
-    }
-
-    boolean isMaster() {
-        return master;
+        port.pass(master ? new Token(serial, round, 0, 0, 0, token.origin()) : token);
     }
 
     @Override
@@ -52,18 +47,13 @@ class Runner implements RingMember {
         round = Math.max(round, from);
         if (isMaster && units > 1) {
             serial++;
-            port.pass(new Token(serial, round, 0, 0, 0, false, 0));
+            port.pass(new Token(serial, round, 0, 0, 0, 0));
         }
     }
 
     @Override
     public void alone() {
         alone = true;
-    }
-
-    @Override
-    public void finish(long deadlineNs) {
-        finished = true;
     }
 
     @Override

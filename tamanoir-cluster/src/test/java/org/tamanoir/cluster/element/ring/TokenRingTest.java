@@ -199,9 +199,8 @@ class TokenRingTest {
         tokenGoesRound(0, 1);
         long before = ring(1).status().stale();
         RingView view = Objects.requireNonNull(ring(1).status().view());
-        sendAs2Token(codec(5, KEY), new Token(Epoch.begin(view.epoch()) + 1, 1, 0, 0, 0, false, view.master()), 1);
-        sendAs2Token(
-                codec(5, KEY), new Token(Epoch.begin(view.epoch() - 1) + 999, 1, 0, 0, 0, false, view.master()), 1);
+        sendAs2Token(codec(5, KEY), new Token(Epoch.begin(view.epoch()) + 1, 1, 0, 0, 0, view.master()), 1);
+        sendAs2Token(codec(5, KEY), new Token(Epoch.begin(view.epoch() - 1) + 999, 1, 0, 0, 0, view.master()), 1);
         eventually().until(() -> ring(1).status().stale() >= before + 2);
         tokenGoesRound(0, 1);
     }
@@ -239,7 +238,7 @@ class TokenRingTest {
     }
 
     private static Token token(long serial) {
-        return new Token(serial, 1, 0, 0, 0, false, 0);
+        return new Token(serial, 1, 0, 0, 0, 0);
     }
 
     private long refused(Refusal refusal) {
