@@ -28,6 +28,14 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.anep..", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule formatsNeedTheJdkAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.format")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.format", JDK, ANNOTATIONS);
+
+    @ArchTest
     static final ArchRule packetsAreAccountedForWithoutTheRest = classes()
             .that()
             .resideInAPackage("org.tamanoir.accounting..")

@@ -28,6 +28,7 @@ import org.tamanoir.node.demo.DemoCommand;
 import org.tamanoir.node.director.DirectorCommand;
 import org.tamanoir.node.element.AggregateCommand;
 import org.tamanoir.node.element.DistributeCommand;
+import org.tamanoir.node.ffs.FfsCommand;
 import org.tamanoir.node.load.ReceiveCommand;
 import org.tamanoir.node.load.SendCommand;
 import org.tamanoir.node.reflect.ReflectCommand;
@@ -65,6 +66,7 @@ public final class Main implements Callable<Integer> {
             KeygenCommand.class,
             PublishCommand.class,
             VerifyCommand.class,
+            FfsCommand.class,
             CompletionCommand.class);
 
     @Spec

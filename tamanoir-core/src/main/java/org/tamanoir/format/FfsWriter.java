@@ -1,0 +1,93 @@
+package org.tamanoir.format;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Writes a file, or a stream of items without the magic number. A format goes before the first record that uses it.
+ *
+ * <p>Thread contract: one thread.
+ */
+public final class FfsWriter implements AutoCloseable {
+    private static final int MAX_COMMENT = 0xFFFFFF;
+
+    private final OutputStream out;
+    private final Set<FormatId> described = new HashSet<>();
+    private byte[] copy = new byte[1024];
+
+    private FfsWriter(OutputStream out) {
+        this.out = out;
+    }
+
+    /** Begins a file. */
+    public static FfsWriter ofFile(OutputStream out) throws IOException {
+        out.write(words(ItemDecoder.MAGIC));
+        return ofStream(out);
+    }
+
+    /** Begins a stream of items. */
+    public static FfsWriter ofStream(OutputStream out) {
+        return new FfsWriter(out);
+    }
+
+    private static byte[] words(int... words) {
+        ByteBuffer bytes = ByteBuffer.allocate(4 * words.length);
+        for (int word : words) {
+            bytes.putInt(word);
+        }
+        return bytes.array();
+    }
+
+    private static int head(ItemKind kind, int rest) {
+        return kind.ordinal() + 1 << 24 | rest;
+    }
+
+    /** Writes a comment. */
+    public void comment(String text) throws IOException {
+        byte[] bytes = Texts.encode(text);
+        if (bytes.length >= MAX_COMMENT) {
+            throw new FormatException(
+                    FormatFault.VALUE,
+                    "comment of " + bytes.length + " bytes: less than " + MAX_COMMENT + " can be written");
+        }
+        out.write(words(head(ItemKind.COMMENT, bytes.length + 1)));
+        out.write(bytes);
+        out.write(0);
+    }
+
+    /** Describes a format; a second time it does nothing. */
+    public void format(Format format) throws IOException {
+        if (described.add(format.id())) {
+            byte[] description = format.description();
+            out.write(words(head(ItemKind.FORMAT, format.id().length()), description.length));
+            out.write(format.id().toBytes());
+            out.write(description);
+        }
+    }
+
+    /** Writes a record as it lies there. */
+    public void record(RecordView record) throws IOException {
+        record(record.format(), record.memory(), record.start(), record.length());
+    }
+
+    /** Writes an encoded record of this format. */
+    public void record(Format format, ByteBuffer memory, int at, int bytes) throws IOException {
+        format(format);
+        out.write(words(head(ItemKind.DATA, 0), bytes));
+        if (memory.hasArray()) {
+            out.write(memory.array(), memory.arrayOffset() + at, bytes);
+        } else {
+            copy = copy.length < bytes ? new byte[bytes] : copy;
+            memory.get(at, copy, 0, bytes);
+            out.write(copy, 0, bytes);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        out.close();
+    }
+}

@@ -1,0 +1,301 @@
+package org.tamanoir.format;
+
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes records from objects as {@link RecordTree} gives them, in the C library's order: byte for byte what it writes.
+ * Besides, a {@link String} stands for its UTF-8 bytes, a {@link Boolean} for 0 or 1. A field without a value is 0 or
+ * null; one that counts an array and has no value gets the array's length.
+ *
+ * <p>Thread contract: one thread.
+ */
+public final class RecordEncoder {
+    private final RecordWriter writer;
+    private final List<Frame> frames = new ArrayList<>();
+    /** Where what was written through slots of recursive structures lies. */
+    private final Map<Object, Integer> written = new IdentityHashMap<>();
+
+    private @Nullable Object top;
+
+    /** A structure or the elements of an array, in the order of memory, that are written. */
+    private static final class Frame {
+        final Structure structure;
+        final int structureAt;
+        final Type type;
+        final int at;
+        final int pointers;
+        final @Nullable Map<?, ?> values;
+        final @Nullable Object @Nullable [] elements;
+        int index;
+
+        Frame(
+                Structure structure,
+                int structureAt,
+                Type type,
+                int at,
+                int pointers,
+                @Nullable Map<?, ?> values,
+                @Nullable Object @Nullable [] elements) {
+            this.structure = structure;
+            this.structureAt = structureAt;
+            this.type = type;
+            this.at = at;
+            this.pointers = pointers;
+            this.values = values;
+            this.elements = elements;
+        }
+    }
+
+    /** Makes an encoder of records of this format. */
+    public RecordEncoder(Format format) {
+        writer = new RecordWriter(format);
+    }
+
+    /** Returns an encoded record. */
+    public byte[] encode(Map<String, ?> values) {
+        writer.begin(writer.format());
+        byte[] record = new byte[write(values)];
+        writer.memory().get(0, record);
+        return record;
+    }
+
+    /**
+     * Writes a record into lent memory, and returns its bytes.
+     *
+     * @throws FormatException if a value does not fit its field, or the record its memory
+     */
+    public int encode(Map<String, ?> values, ByteBuffer into, int at) {
+        writer.begin(writer.format(), into, at);
+        return write(values);
+    }
+
+    private int write(Map<String, ?> values) {
+        frames.clear();
+        written.clear();
+        top = values;
+        Structure structure = writer.format().top();
+        structure(structure, values, 0, 0);
+        while (!frames.isEmpty()) {
+            Frame frame = frames.get(frames.size() - 1);
+            if (frame.elements != null) {
+                element(frame, frame.elements);
+            } else {
+                field(frame);
+            }
+        }
+        return writer.finish();
+    }
+
+    private void structure(Structure structure, Object value, int at, int pointers) {
+        if (!(value instanceof Map<?, ?> values)) {
+            throw fault("structure '" + Texts.shown(structure.name()) + "' needs its fields, not " + shown(value));
+        }
+        for (Field field : structure.fields()) {
+            Type type = field.type();
+            Object own = values.get(field.name());
+            if (type.isLeaf() && type.scalar() != null && own != null) {
+                scalar(type, own, at + field.offset());
+            }
+        }
+        for (Field field : structure.fields()) {
+            Object own = values.get(field.name());
+            if (own instanceof List<?> || own instanceof byte[]) {
+                counts(field, own, values, at);
+            }
+        }
+        frames.add(new Frame(structure, at, Type.structure(structure, 0), at, pointers, values, null));
+    }
+
+    /** Writes the lengths of an array to the fields that count it and have no value. */
+    private void counts(Field field, Object array, Map<?, ?> values, int at) {
+        Type type = field.type().isPointer() ? field.type().target() : field.type();
+        Object level = array;
+        for (Dimension dimension : type.dimensions()) {
+            int length = length(level);
+            Field control = dimension.control();
+            if (control != null && values.get(control.name()) == null) {
+                putChecked(control.type(), at + control.offset(), BigInteger.valueOf(Math.max(0, length)));
+            }
+            level = level instanceof List<?> list && !list.isEmpty() ? list.get(0) : null;
+        }
+    }
+
+    private static int length(@Nullable Object array) {
+        return array instanceof List<?> list ? list.size() : array instanceof byte[] bytes ? bytes.length : -1;
+    }
+
+    private void field(Frame frame) {
+        if (frame.index == frame.structure.fields().size()) {
+            frames.remove(frames.size() - 1);
+            return;
+        }
+        Field field = frame.structure.fields().get(frame.index++);
+        Object value = frame.values == null ? null : frame.values.get(field.name());
+        if (value != null && !(field.type().isLeaf() && field.type().scalar() != null)) {
+            try {
+                value(frame, field.type(), frame.at + field.offset(), value);
+            } catch (FormatException e) {
+                throw new FormatException(e.fault(), "field '" + Texts.shown(field.name()) + "': " + e.getMessage());
+            }
+        }
+    }
+
+    private void element(Frame frame, @Nullable Object[] elements) {
+        if (frame.index == elements.length) {
+            frames.remove(frames.size() - 1);
+            return;
+        }
+        int at = frame.at + frame.index * frame.type.bytes();
+        Object value = elements[frame.index++];
+        if (value != null) {
+            value(frame, frame.type, at, value);
+        }
+    }
+
+    private void value(Frame frame, Type of, int slot, Object value) {
+        Type type = of;
+        int at = slot;
+        int pointers = frame.pointers;
+        while (type.isPointer()) {
+            if (++pointers > FormatLimits.POINTER_DEPTH) {
+                throw new FormatException(
+                        FormatFault.DEPTH,
+                        "more than " + FormatLimits.POINTER_DEPTH + " pointers one behind the other");
+            }
+            if (value == top) {
+                throw fault("leads back to the top structure, which no slot can refer to");
+            }
+            boolean shares = frame.structure.isRecursive();
+            Integer known = shares ? written.get(value) : null;
+            if (known != null) {
+                writer.putReference(at, known);
+                return;
+            }
+            type = type.target();
+            long elements = type.isArray() ? elements(type, frame.structureAt) : 1;
+            if (elements == 0) {
+                return;
+            }
+            at = writer.putBlock(at, elements * (type.isArray() ? type.target().bytes() : type.bytes()));
+            if (shares) {
+                written.put(value, at);
+            }
+        }
+        if (type.isArray()) {
+            array(frame, type, at, value, pointers);
+        } else if (type.structure() != null) {
+            structure(type.structure(), value, at, pointers);
+        } else {
+            leaf(type, value, at);
+        }
+    }
+
+    private long elements(Type array, int structureAt) {
+        long all = 1;
+        for (Dimension dimension : array.dimensions()) {
+            long count = writer.count(dimension, structureAt);
+            if (count == 0) {
+                return 0;
+            }
+            all = Math.min(FormatLimits.FIXED_ELEMENTS, all * count);
+        }
+        return all;
+    }
+
+    private void array(Frame frame, Type array, int at, Object value, int pointers) {
+        int[] counts = new int[array.dimensions().size()];
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] = (int) writer.count(array.dimensions().get(i), frame.structureAt);
+        }
+        @Nullable Object[] elements = new Object[(int) elements(array, frame.structureAt)];
+        int[] strides = new int[counts.length];
+        boolean columns = writer.format().layout().columnMajor();
+        int stride = 1;
+        for (int n = 0; n < counts.length; n++) {
+            int i = columns ? n : counts.length - 1 - n;
+            strides[i] = stride;
+            stride *= counts[i];
+        }
+        flatten(value, 0, counts, strides, 0, elements);
+        frames.add(new Frame(frame.structure, frame.structureAt, array.target(), at, pointers, null, elements));
+    }
+
+    /** Puts the elements of nested lists to their places; as deep as the array has dimensions, which are few. */
+    private static void flatten(
+            Object value, int dimension, int[] counts, int[] strides, int at, @Nullable Object[] elements) {
+        int count = length(value);
+        if (count != counts[dimension]) {
+            throw fault("needs " + counts[dimension] + " elements, not " + (count < 0 ? shown(value) : count + ""));
+        }
+        for (int i = 0; i < count; i++) {
+            Object one = value instanceof List<?> list ? list.get(i) : (Object) (((byte[]) value)[i] & 0xFFL);
+            int place = at + i * strides[dimension];
+            if (dimension + 1 == counts.length) {
+                elements[place] = one;
+            } else if (one == null) {
+                throw fault("has null for a row of " + counts[dimension + 1] + " elements");
+            } else {
+                flatten(one, dimension + 1, counts, strides, place, elements);
+            }
+        }
+    }
+
+    private void leaf(Type type, Object value, int at) {
+        if (type.scalar() != null) {
+            scalar(type, value, at);
+        } else if (value instanceof byte[] text) {
+            writer.putText(at, text);
+        } else if (value instanceof String text) {
+            writer.putText(at, text.getBytes(StandardCharsets.UTF_8));
+        } else {
+            throw fault("needs a text, not " + shown(value));
+        }
+    }
+
+    private void scalar(Type type, Object value, int at) {
+        if (value instanceof Opaque opaque && type.kind() == Kind.FLOAT && opaque.bytes().length == type.bytes()) {
+            writer.putBytes(at, opaque.bytes());
+        } else if (value instanceof Boolean bit) {
+            writer.putLong(type, at, bit ? 1 : 0);
+        } else if (!(value instanceof Number number)) {
+            throw fault("needs a number, not " + shown(value));
+        } else if (type.kind() == Kind.FLOAT) {
+            if (type.bytes() > 8) {
+                throw fault("has " + type.bytes() + " bytes, which are handed on as they are, not as " + shown(value));
+            }
+            writer.putDouble(type, at, number.doubleValue());
+        } else if (number instanceof BigInteger large) {
+            putChecked(type, at, large);
+        } else if (number instanceof Double || number instanceof Float || number instanceof java.math.BigDecimal) {
+            throw fault("needs a whole number, not " + shown(value));
+        } else {
+            putChecked(type, at, BigInteger.valueOf(number.longValue()));
+        }
+    }
+
+    private void putChecked(Type type, int at, BigInteger value) {
+        boolean signed = type.kind() == Kind.INTEGER;
+        int bits = 8 * type.bytes();
+        if (signed ? value.bitLength() >= bits : value.signum() < 0 || value.bitLength() > bits) {
+            throw new FormatException(
+                    FormatFault.VALUE, value + " does not fit " + type.kind() + " of " + type.bytes() + " bytes");
+        }
+        writer.putLong(type, at, value.longValue());
+    }
+
+    private static String shown(Object value) {
+        return Texts.shown(
+                value instanceof Map || value instanceof List ? value.getClass().getSimpleName() : value + "");
+    }
+
+    private static FormatException fault(String message) {
+        return new FormatException(FormatFault.VALUE, message);
+    }
+}

@@ -1,0 +1,21 @@
+package org.tamanoir.format;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A format into which a receiver wants records, and the defaults of fields that a sender may lack.
+ *
+ * @param defaults texts by structure and field: decimal numbers; of a char its first byte
+ */
+public record Target(Format format, Map<String, Map<String, String>> defaults) {
+    /** Makes a target without defaults. */
+    public static Target of(Format format) {
+        return new Target(format, Map.of());
+    }
+
+    @Nullable
+    String defaultOf(Structure structure, Field field) {
+        return defaults.getOrDefault(structure.name(), Map.of()).get(field.name());
+    }
+}

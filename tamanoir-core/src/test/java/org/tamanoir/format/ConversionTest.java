@@ -1,0 +1,194 @@
+package org.tamanoir.format;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+
+class ConversionTest {
+    static List<Arguments> conversions() {
+        return Vectors.ALL
+                .get("conversions")
+                .valueStream()
+                .flatMap(one -> one.get("sources").propertyNames().stream()
+                        .map(file -> Arguments.of(one.get("conversion").asString(), file, one)))
+                .toList();
+    }
+
+    static List<JsonNode> files() {
+        return Vectors.files();
+    }
+
+    private static Target target(JsonNode structures, Layout layout) {
+        FormatBuilder builder = Format.builder(layout);
+        for (JsonNode structure : structures) {
+            builder.structure(structure.get("name").asString());
+            for (JsonNode field : structure.get("fields")) {
+                int size = field.get(1).asString().startsWith("string")
+                        ? -1
+                        : field.get(2).asInt();
+                builder.field(field.get(0).asString(), field.get(1).asString(), size);
+            }
+        }
+        return builder.target();
+    }
+
+    @ParameterizedTest(name = "{0} of {1}")
+    @MethodSource("conversions")
+    void aRecordBecomesWhatTheReceiverNeeds(String name, String file, JsonNode vector) throws IOException {
+        for (Layout layout : layouts()) {
+            if (vector.get("result").isString()) {
+                assertThrows(FormatException.class, () -> convert(file, vector, layout));
+            } else {
+                List<JsonNode> found = convert(file, vector, layout);
+                for (int i = 0; i < found.size(); i++) {
+                    JsonNode expected = vector.get("result").get(i);
+                    JsonNode one = found.get(i);
+                    assertTrue(Vectors.alike(expected, one), () -> layout + "\n" + expected + "\n" + one);
+                }
+            }
+        }
+    }
+
+    private static List<Layout> layouts() {
+        Layout big = Layout.X86_64.withOrder(ByteOrder.BIG_ENDIAN);
+        return List.of(
+                Layout.X86_64,
+                big,
+                big.withPointerBytes(4).withVersion(0),
+                Layout.X86_64.withFloats(FloatFormat.MIXED).withColumnMajor(true));
+    }
+
+    private static List<JsonNode> convert(String file, JsonNode vector, Layout layout) throws IOException {
+        List<JsonNode> found = new ArrayList<>();
+        try (FfsReader reader = Vectors.open(file)) {
+            for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+                if (kind == ItemKind.DATA) {
+                    RecordView record = reader.record();
+                    Conversion conversion = Conversion.compile(record.format(), target(vector.get("target"), layout));
+                    found.add(notation(conversion, record));
+                }
+            }
+        }
+        return found;
+    }
+
+    private static JsonNode notation(Conversion conversion, RecordView record) {
+        int bytes = conversion.convert(record);
+        return Vectors.notation(new RecordView().wrap(conversion.target(), conversion.memory(), 0, bytes));
+    }
+
+    /** Into the same structures in the other order, as another machine would have them. */
+    @ParameterizedTest
+    @MethodSource("files")
+    void anotherOrderHasTheSameValues(JsonNode file) throws IOException {
+        try (FfsReader reader = Vectors.open(file.get("file").asString())) {
+            for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+                if (kind == ItemKind.DATA) {
+                    RecordView record = reader.record();
+                    Format format = record.format();
+                    Layout own = format.layout();
+                    Layout other = own.withOrder(own.big() ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN)
+                            .withPointerBytes(12 - own.pointerBytes());
+                    JsonNode expected = Vectors.notation(record);
+                    JsonNode found = notation(Conversion.compile(format, Target.of(again(format, other))), record);
+                    assertTrue(Vectors.alike(expected, found), () -> expected + "\n" + found);
+                }
+            }
+        }
+    }
+
+    private static Format again(Format format, Layout layout) {
+        FormatBuilder builder = Format.builder(layout);
+        for (Structure structure : format.structures()) {
+            builder.structure(structure.name());
+            for (Field field : structure.fields()) {
+                int size = field.type().kind() == Kind.STRING ? -1 : field.size();
+                builder.field(field.name(), field.typeText(), size);
+            }
+        }
+        return builder.build();
+    }
+
+    @Test
+    void aCountThatDoesNotFitDropsTheRecord() {
+        Format source = Format.builder(Layout.X86_64)
+                .structure("s")
+                .field("n", "integer", 4)
+                .field("a", "char[n]")
+                .build();
+        Format target = Format.builder(Layout.X86_64)
+                .structure("s")
+                .field("n", "integer", 1)
+                .field("a", "char[n]")
+                .build();
+        byte[] encoded = new RecordEncoder(source).encode(Map.of("a", new byte[256]));
+        RecordView record = new RecordView().wrap(source, ByteBuffer.wrap(encoded), 0, encoded.length);
+        FormatException refused = assertThrows(
+                FormatException.class,
+                () -> Conversion.compile(source, Target.of(target)).convert(record));
+        assertEquals(FormatFault.CONVERSION, refused.fault());
+    }
+
+    @Test
+    void numbersOfOtherKindsAreConvertedWhereThatIsAsked() {
+        Format source = numbers("integer", "unsigned", "float");
+        Target target = Target.of(numbers("float", "integer", "integer"));
+        byte[] encoded = new RecordEncoder(source).encode(Map.of("a", -3, "b", 7, "c", 2.75));
+        RecordView record = new RecordView().wrap(source, ByteBuffer.wrap(encoded), 0, encoded.length);
+        assertThrows(FormatException.class, () -> Conversion.compile(source, target));
+        assertEquals(
+                "{\"a\":-3.0,\"b\":7,\"c\":2}",
+                notation(Conversion.compileAcrossKinds(source, target), record).toString());
+    }
+
+    private static Format numbers(String a, String b, String c) {
+        return Format.builder(Layout.X86_64)
+                .structure("numbers")
+                .field("a", a, 4)
+                .field("b", b, 8)
+                .field("c", c, 8)
+                .build();
+    }
+
+    static List<Arguments> widths() {
+        return Stream.of("integer:2", "integer:4", "integer:8", "float:4", "float:8", "char:1")
+                .flatMap(kind -> Stream.of(0, 1, 3, 4, 5, 17).map(n -> Arguments.of(kind, n)))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("widths")
+    void arraysChangeTheirOrderWhateverTheirLength(String kind, int elements) {
+        String[] parts = kind.split(":");
+        List<Integer> values = Stream.iterate(1, v -> v + 3).limit(elements).toList();
+        Format source = array(Layout.X86_64, parts);
+        Format target = array(Layout.X86_64.withOrder(ByteOrder.BIG_ENDIAN), parts);
+        byte[] encoded = new RecordEncoder(source).encode(Map.of("a", values));
+        RecordView record = new RecordView().wrap(source, ByteBuffer.wrap(encoded), 0, encoded.length);
+        byte[] expected = new RecordEncoder(target).encode(Map.of("a", values));
+        byte[] found = new byte[expected.length];
+        Conversion.compile(source, Target.of(target)).convert(record, ByteBuffer.wrap(found), 0);
+        assertEquals(ByteBuffer.wrap(expected), ByteBuffer.wrap(found));
+    }
+
+    private static Format array(Layout layout, String[] kind) {
+        return Format.builder(layout)
+                .structure("s")
+                .field("n", "integer", 4)
+                .field("a", kind[0] + "[n]", Integer.parseInt(kind[1]))
+                .build();
+    }
+}

@@ -1,0 +1,137 @@
+package org.tamanoir.node.ffs;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.FfsReader;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.FormatId;
+import org.tamanoir.format.ItemKind;
+import org.tamanoir.node.cli.CommandException;
+import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.Json;
+import org.tamanoir.node.cli.Version;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tamanoir ffs}: {@code dump}, {@code describe} and {@code convert}. */
+@Command(name = "ffs", mixinStandardHelpOptions = true, sortOptions = false)
+public final class FfsCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    /** Made by picocli. */
+    FfsCommand() {}
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "Missing subcommand: dump, describe or convert");
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    int dump(
+            @Parameters(paramLabel = "FILE", description = "With FFS records.") Path file,
+            @Option(names = "--stream") boolean stream) {
+        PrintWriter out = spec.commandLine().getOut();
+        JsonLines lines = new JsonLines();
+        return records(file, stream, reader -> out.println(lines.line(reader.record())));
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    int describe(
+            @Parameters(paramLabel = "FILE", description = "With FFS records.") Path file,
+            @Option(names = "--stream") boolean stream) {
+        Set<FormatId> seen = new HashSet<>();
+        try (FfsReader reader = open(file, stream)) {
+            for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+                if (kind == ItemKind.FORMAT && seen.add(reader.format().id())) {
+                    spec.commandLine().getOut().println(Json.of(Description.of(reader.format())));
+                }
+            }
+            return ExitCode.OK;
+        } catch (FormatException | IOException e) {
+            throw failed(file, e);
+        }
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    int convert(
+            @Parameters(paramLabel = "FILE", description = "With FFS records, or *.json or *.cbor.") Path file,
+            @Parameters(paramLabel = "OUTPUT", description = "*.ffs, *.json, *.cbor or *.csv.") Path output,
+            @Option(names = "--stream") boolean stream,
+            @Option(names = "--formats", paramLabel = "FILE") @Nullable Path formats,
+            @Option(names = "--order", paramLabel = "ORDER") @Nullable String order,
+            @Option(names = "--pointer-bytes", paramLabel = "N") @Nullable Integer pointerBytes) {
+        try (RecordOutput out = RecordOutput.open(output, order, pointerBytes)) {
+            String name = file.toString().toLowerCase(Locale.ROOT);
+            if (!name.endsWith(".json") && !name.endsWith(".cbor")) {
+                return records(file, stream, reader -> out.write(reader.record()));
+            }
+            if (formats == null) {
+                throw new CommandException(
+                        ExitCode.USAGE, file + " does not describe its records: say --formats FILE, an FFS file", null);
+            }
+            try (FfsReader known = open(formats, false)) {
+                TextInput.read(file, TextInput.formats(known), out);
+                return ExitCode.OK;
+            }
+        } catch (FormatException | IOException e) {
+            throw failed(file, e);
+        }
+    }
+
+    /** What is done with a record. */
+    private interface Action {
+        void on(FfsReader reader) throws IOException;
+    }
+
+    /** Goes through the records; a damaged one is named on standard error, and those behind it are read. */
+    private int records(Path file, boolean stream, Action action) {
+        int code = ExitCode.OK;
+        try (FfsReader reader = open(file, stream)) {
+            long number = 0;
+            for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+                if (kind == ItemKind.DATA) {
+                    try {
+                        action.on(reader);
+                    } catch (FormatException e) {
+                        code = ExitCode.FAILED;
+                        spec.commandLine()
+                                .getErr()
+                                .println(file + ": record " + number + ": " + e.fault() + ": " + e.getMessage());
+                    }
+                    number++;
+                }
+            }
+        } catch (FormatException | IOException | UncheckedIOException e) {
+            throw failed(file, e);
+        }
+        return code;
+    }
+
+    private static FfsReader open(Path file, boolean stream) throws IOException {
+        InputStream in = new BufferedInputStream(Files.newInputStream(file));
+        return stream ? FfsReader.ofStream(in) : FfsReader.ofFile(in);
+    }
+
+    private static CommandException failed(Path file, Exception e) {
+        String line = e instanceof FormatException refused
+                ? file + ": " + refused.fault() + ": " + refused.getMessage()
+                : file + ": " + e;
+        return new CommandException(ExitCode.FAILED, line, e);
+    }
+}
