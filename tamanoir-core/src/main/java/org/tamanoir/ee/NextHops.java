@@ -58,7 +58,14 @@ final class NextHops {
     private @Nullable TransitEgress transit;
 
     private QosSnapshot quality;
-    private Remembered last = new Remembered();
+    /** Of the packet before, which is mostly alike: here, not in an object of its own, since each packet reads them. */
+    private long lastHigh;
+
+    private long lastLow;
+    /** -1 = none. */
+    private int lastPort = -1;
+
+    private RouteCacheEntry lastHop = NOWHERE;
     /** Of a stream in transit. */
     private @Nullable RouteCacheEntry straight;
 
@@ -129,7 +136,8 @@ final class NextHops {
     }
 
     private void forgetDestinations() {
-        last.port = -1;
+        lastPort = -1;
+        lastHop = NOWHERE;
         for (Remembered remembered : destinations) {
             if (remembered != null) {
                 remembered.port = -1;
@@ -278,8 +286,7 @@ final class NextHops {
 
     /** Returns where packets to this destination go. */
     RouteCacheEntry hop(long high, long low, int port) {
-        Remembered known = last;
-        return known.isFor(high, low, port) ? known.hop : another(high, low, port);
+        return lastLow == low && lastHigh == high && lastPort == port ? lastHop : another(high, low, port);
     }
 
     private RouteCacheEntry another(long high, long low, int port) {
@@ -295,7 +302,10 @@ final class NextHops {
             remembered.low = low;
             remembered.port = port;
         }
-        last = remembered;
+        lastHigh = high;
+        lastLow = low;
+        lastPort = port;
+        lastHop = remembered.hop;
         return remembered.hop;
     }
 
