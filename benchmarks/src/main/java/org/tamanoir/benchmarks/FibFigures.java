@@ -1,5 +1,7 @@
 package org.tamanoir.benchmarks;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -92,7 +94,12 @@ final class FibFigures implements Callable<Integer> {
                 (put - before) / 1e9,
                 (processorNs() - put) / 1e9,
                 table.fib().bytes() / 1048576.0);
-        lookups4(table, four);
+        Path folder = Files.createTempDirectory("tamanoir-fib");
+        try {
+            lookups4(table, four, folder);
+        } finally {
+            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
         lookups6(table, six);
         change(table, four, six, hops);
         return 0;
@@ -107,7 +114,8 @@ final class FibFigures implements Callable<Integer> {
         return routes.prefixes[i] | random.nextLong() >>> routes.lengths[i] & (routes.lengths[i] == 64 ? 0 : -1);
     }
 
-    private void lookups4(RoutingTable table, RouteGenerator routes) throws IOException, InterruptedException {
+    private void lookups4(RoutingTable table, RouteGenerator routes, Path folder)
+            throws IOException, InterruptedException {
         Fib fib = table.fib();
         TreeMap<Integer, Integer> ranges = new TreeMap<>();
         int last = -1;
@@ -119,7 +127,6 @@ final class FibFigures implements Callable<Integer> {
                 ranges.put((i << 8) ^ Integer.MIN_VALUE, last);
             }
         }
-        Path folder = Files.createTempDirectory("tamanoir-fib");
         for (boolean isAnnounced : new boolean[] {false, true}) {
             int[] keys = new int[KEYS];
             for (int i = 0; i < KEYS; i++) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tables that are changed in place. {@code -Dtamanoir.fib.updates=1000000} takes longer, {@code -Dtamanoir.seed} repeats. */
 class FibTest {
-    private static final int UPDATES = Integer.getInteger("tamanoir.fib.updates", 100_000);
+    private static final int UPDATES = Integer.getInteger("tamanoir.fib.updates", 10_000);
     private static final long SEED = Long.getLong("tamanoir.seed", System.nanoTime());
 
     /** Returns a table that is large in both families, which the model has too. */
@@ -147,7 +147,7 @@ class FibTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void readersSeeTheOldAnswerOrTheNewOne(boolean isCompact) throws Exception {
-        int changes = 30_000;
+        int changes = UPDATES / 5;
         RandomRoutes routes = new RandomRoutes(SEED);
         Random random = new Random(SEED);
         RoutingTable table = largeTable(routes, isCompact);
