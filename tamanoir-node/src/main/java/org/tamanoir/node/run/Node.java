@@ -64,7 +64,7 @@ public final class Node {
     private final NodeConfig config;
     private final Duration backOff;
     private final ServiceCatalog catalog = new ServiceCatalog();
-    private final RoutingTable routes = new RoutingTable();
+    private final RoutingTable routes;
     private final ExecutionEnvironment environment;
     /** What was opened, to be closed in the opposite order. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -98,6 +98,7 @@ public final class Node {
         this.backOff = backOff;
         config.services().forEach(catalog::add);
         config.routes().forEach(route -> more.put(route.prefix(), route.nextHop()));
+        routes = new RoutingTable(List.of(), config.get(NodeSettings.COMPACT_ROUTES));
         routes.replace(more);
         environment = new ExecutionEnvironment(config.environment(), routes, catalog);
     }

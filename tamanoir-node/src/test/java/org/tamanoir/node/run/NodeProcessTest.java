@@ -113,6 +113,44 @@ class NodeProcessTest {
     }
 
     @Test
+    void aNodeStartsWithTheRoutesOfAFileAndSendsAlongThem(@TempDir Path folder) throws Exception {
+        try (DatagramSocket end = new DatagramSocket(0, LOOPBACK)) {
+            end.setSoTimeout(PATIENCE_MS);
+            Path config = Files.writeString(folder.resolve("node.yaml"), "routing: {fib: compact}\n");
+            StringBuilder text = new StringBuilder("10.0.2.7\n");
+            for (int i = 0; i < 3000; i++) {
+                text.append("11.").append(i / 250).append('.').append(i % 250).append(".0/24=127.0.0.1:1,udp\n");
+            }
+            Path routes = Files.writeString(folder.resolve("routes"), text);
+            Process node = Program.start(
+                    "node",
+                    "--config",
+                    config.toString(),
+                    "--tcp",
+                    "0",
+                    "--udp",
+                    "0",
+                    "--json",
+                    "--routes",
+                    routes.toString(),
+                    "--via",
+                    "127.0.0.1:" + end.getLocalPort() + ",udp,host");
+            try (BufferedReader out = node.inputReader()) {
+                JsonNode started = json(out.readLine());
+                assertThat(started.get("routes").asInt()).isEqualTo(3001);
+
+                sendOverUdp(started.get("udp").get(0).asString(), PACKET);
+                DatagramPacket received = new DatagramPacket(new byte[2_000], 2_000);
+                end.receive(received);
+                assertThat(Arrays.copyOf(received.getData(), received.getLength()))
+                        .endsWith(PAYLOAD);
+            } finally {
+                node.destroyForcibly();
+            }
+        }
+    }
+
+    @Test
     void aTerminatedNodeLetsOpenStreamsFinish() throws Exception {
         try (ServerSocket end = new ServerSocket(0, 1, LOOPBACK)) {
             end.setSoTimeout(PATIENCE_MS);
