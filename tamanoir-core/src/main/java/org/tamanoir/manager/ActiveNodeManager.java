@@ -1,6 +1,7 @@
 package org.tamanoir.manager;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,6 +24,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
+import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
 
@@ -236,9 +238,16 @@ public final class ActiveNodeManager implements AutoCloseable {
         }
     }
 
-    /** Returns all routes, longest prefix first. */
+    /** Returns all routes by first address, the wider first, IPv4 before IPv6. */
     public List<Route> routes() {
         return routes.routes();
+    }
+
+    /** Returns as many routes at most, as {@link RoutingTable#walk} meets them. */
+    public List<Route> routes(@Nullable Prefix within, @Nullable Prefix after, int limit) {
+        List<Route> found = new ArrayList<>();
+        routes.walk(within, after, route -> found.add(route) && found.size() < limit);
+        return found;
     }
 
     /** Returns how many routes there are. */
@@ -285,6 +294,13 @@ public final class ActiveNodeManager implements AutoCloseable {
     public void replaceRoutes(List<Route> replacement) {
         routes.replace(replacement);
         events.add("route", "all routes replaced, now " + replacement.size(), Map.of());
+    }
+
+    /** Puts these in place of all routes, at once; the set is the node's from now on. */
+    public void replaceRoutes(RouteSet replacement) {
+        int size = replacement.size();
+        routes.replace(replacement);
+        events.add("route", "all routes replaced, now " + size, Map.of());
     }
 
     /** Returns how traffic is scheduled now. */

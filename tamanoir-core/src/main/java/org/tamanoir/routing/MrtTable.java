@@ -96,7 +96,7 @@ final class MrtTable {
     }
 
     /** Returns what is wrong with the record, null = nothing. */
-    private @Nullable String read(int subtype) {
+    private @Nullable String read(int subtype) throws IOException {
         try {
             return switch (subtype) {
                 case PEERS -> readPeers();
@@ -127,7 +127,7 @@ final class MrtTable {
                 : "there is no peer " + wantedPeer + ": the dump has " + count + ", from 0";
     }
 
-    private @Nullable String readPrefix(boolean isIpv4, boolean hasPaths) {
+    private @Nullable String readPrefix(boolean isIpv4, boolean hasPaths) throws IOException {
         if (peers < 0) {
             return "a prefix before the list of peers; the file's beginning is missing";
         }

@@ -24,6 +24,18 @@ final class Rib {
         boolean visit(long high, long low, int length, int hop);
     }
 
+    /** A place in the order of {@link #walk}. */
+    record Position(long high, long low, int length) {
+        /** Stands before all prefixes. */
+        static final Position START = new Position(0, 0, -1);
+
+        /** Compares an address with the one here: negative = it comes before. */
+        int compare(long otherHigh, long otherLow) {
+            int order = Long.compareUnsigned(otherHigh, high);
+            return order != 0 ? order : Long.compareUnsigned(otherLow, low);
+        }
+    }
+
     private static final int HOP_BITS = 24;
     private static final int HOP_MASK = (1 << HOP_BITS) - 1;
 
@@ -179,24 +191,35 @@ final class Rib {
         }
     }
 
-    /** Visits the prefixes inside this one, and itself, by first address, the wider first. */
-    void walk(long high, long low, int length, Visitor visitor) {
+    /**
+     * Visits the prefixes inside one, and itself, by first address, the wider first; those that come behind {@code
+     * after}, which need not be there. Steps over whole branches before it.
+     */
+    void walk(long high, long low, int length, Position after, Visitor visitor) {
         int node = nodes[child(0, 0)];
         while (isAbove(node, high, low, length)) {
             node = nodes[child(node, bit(high, low, length(node)))];
         }
         if (node != 0 && length(node) >= length && common(node, high, low) >= length) {
-            walk(node, visitor);
+            walk(node, after, visitor);
         }
     }
 
-    private boolean walk(int node, Visitor visitor) {
+    private boolean walk(int node, Position after, Visitor visitor) {
         if (node == 0) {
             return true;
         }
-        return (hop(node) == 0 || visitor.visit(high(node), low(node), length(node), hop(node)))
-                && walk(nodes[child(node, 0)], visitor)
-                && walk(nodes[child(node, 1)], visitor);
+        long high = high(node);
+        long low = low(node);
+        int length = length(node);
+        if (after.compare(high | ~Prefix.highMask(length), low | ~Prefix.lowMask(length)) < 0) {
+            return true;
+        }
+        int order = after.compare(high, low);
+        boolean isBehind = order > 0 || order == 0 && length > after.length;
+        return (!isBehind || hop(node) == 0 || visitor.visit(high, low, length, hop(node)))
+                && walk(nodes[child(node, 0)], after, visitor)
+                && walk(nodes[child(node, 1)], after, visitor);
     }
 
     /** Returns whether a node is there, shorter than this prefix, and holds it. */

@@ -22,11 +22,15 @@ public final class RouteFile {
     private static final int MAX_PROBLEMS = 20;
     private static final int MAX_LINE_BYTES = 1024;
 
+    /** Three times a full table of both families; at most 224 MiB. */
+    private static final int MAX_ROUTES = 4 << 20;
+
     private final String name;
     private final List<NextHop> via;
     private final Function<String, Route> lines;
     private final RouteSet routes = new RouteSet();
     private final List<String> problems = new ArrayList<>();
+    private final List<String> withoutContent = new ArrayList<>();
     private long more;
 
     private RouteFile(String name, List<NextHop> via, Function<String, Route> lines) {
@@ -60,10 +64,10 @@ public final class RouteFile {
             file.problem("", "has no route");
         }
         if (file.more > 0) {
-            file.problems.add(name + ": " + file.more + " more problems");
+            file.add("", file.more + " more problems");
         }
         if (!file.problems.isEmpty()) {
-            throw new RouteFileException(file.problems);
+            throw new RouteFileException(file.problems, file.withoutContent);
         }
         return file.routes;
     }
@@ -124,14 +128,14 @@ public final class RouteFile {
         }
     }
 
-    private void readLine(String text, int number) {
+    private void readLine(String text, int number) throws IOException {
         if (text.isEmpty() || text.startsWith("#")) {
             return;
         }
         try {
             if (text.indexOf('=') >= 0) {
                 Route route = lines.apply(text);
-                routes.put(route.prefix(), route.nextHop());
+                put(route.prefix(), route.nextHop());
                 return;
             }
             Prefix prefix = Prefix.parse(text);
@@ -146,17 +150,30 @@ public final class RouteFile {
     }
 
     /** Puts a prefix by one of the next hops given, the same for the same two numbers. */
-    void put(Prefix prefix, long high, long low) {
+    void put(Prefix prefix, long high, long low) throws IOException {
         long hash = (high ^ Long.rotateLeft(low, 32)) * 0x9E37_79B9_7F4A_7C15L;
-        routes.put(prefix, via.get((int) Long.remainderUnsigned(hash ^ hash >>> 32, via.size())));
+        put(prefix, via.get((int) Long.remainderUnsigned(hash ^ hash >>> 32, via.size())));
     }
 
     /** Adds a problem at a place in the file. */
     void problem(String where, String text) {
         if (problems.size() < MAX_PROBLEMS) {
-            problems.add(name + where + ": " + text);
+            add(where, text);
         } else {
             more++;
         }
+    }
+
+    private void add(String where, String text) {
+        problems.add(name + where + ": " + text);
+        withoutContent.add(name + where + ": "
+                + (where.isEmpty() ? text : "is wrong; 'node --validate --routes' on the node's host says why"));
+    }
+
+    private void put(Prefix prefix, NextHop nextHop) throws IOException {
+        if (routes.size() >= MAX_ROUTES) {
+            throw new IOException("it has more than " + MAX_ROUTES + " routes; leave out some");
+        }
+        routes.put(prefix, nextHop);
     }
 }

@@ -69,24 +69,32 @@ public final class RouteSet {
         return route(isIpv4, leftHigh, leftLow, length, rib.get(leftHigh, leftLow, length));
     }
 
-    /** Visits all routes inside a prefix by first address, the wider prefix first, IPv4 before IPv6. */
-    void walk(Prefix within, Visitor visitor) {
-        boolean isIpv4 = within.isIpv4();
+    /** Visits routes as {@link RoutingTable#walk} says. */
+    void walk(@Nullable Prefix within, @Nullable Prefix after, Visitor visitor) {
         boolean[] goesOn = {true};
-        if (isIpv4 || within.length() == 0) {
-            Prefix in = isIpv4 ? within : Prefix.IPV4;
-            ipv4.walk(left(in), 0, leftLength(in), (high, low, length, hop) -> {
+        if ((within == null || within.isIpv4()) && (after == null || after.isIpv4())) {
+            Prefix in = within == null ? Prefix.IPV4 : within;
+            ipv4.walk(left(in), 0, leftLength(in), position(after), (high, low, length, hop) -> {
                 goesOn[0] = visitor.visit(route(true, high, low, length, hop));
                 return goesOn[0];
             });
         }
-        if (!isIpv4 && goesOn[0]) {
+        if (goesOn[0] && (within == null || !within.isIpv4())) {
+            Prefix in = within == null ? new Prefix(0, 0, 0) : within;
+            Rib.Position from = after != null && after.isIpv4() ? Rib.Position.START : position(after);
             ipv6.walk(
-                    within.high(),
-                    within.low(),
-                    within.length(),
+                    in.high(),
+                    in.low(),
+                    in.length(),
+                    from,
                     (high, low, length, hop) -> visitor.visit(route(false, high, low, length, hop)));
         }
+    }
+
+    private static Rib.Position position(@Nullable Prefix prefix) {
+        return prefix == null
+                ? Rib.Position.START
+                : new Rib.Position(left(prefix), leftLow(prefix), leftLength(prefix));
     }
 
     private Route route(boolean isIpv4, long high, long low, int length, int hop) {

@@ -1,7 +1,6 @@
 package org.tamanoir.routing;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -71,17 +70,22 @@ public final class RoutingTable {
         return set.size();
     }
 
-    /** Returns all routes, longest prefix first; IPv4 prefixes count with their 96 bits more. */
+    /** Returns all routes in the order of {@link #walk}. */
     public List<Route> routes() {
         List<Route> routes = new ArrayList<>();
-        walk(new Prefix(0, 0, 0), routes::add);
-        routes.sort(Comparator.comparingInt(route -> -route.prefix().length()));
+        walk(null, null, routes::add);
         return routes;
     }
 
-    /** Visits the routes inside a prefix by first address, the wider first, IPv4 before IPv6. Changes wait meanwhile. */
-    public synchronized void walk(Prefix within, RouteSet.Visitor visitor) {
-        set.walk(within, visitor);
+    /**
+     * Visits routes by first address, the wider first, IPv4 before IPv6. Changes wait meanwhile.
+     *
+     * @param within the prefix that they lie in; null = all of both families
+     * @param after begins behind this prefix, whether it is there or not, without a look at those before; null = with
+     *     the first
+     */
+    public synchronized void walk(@Nullable Prefix within, @Nullable Prefix after, RouteSet.Visitor visitor) {
+        set.walk(within, after, visitor);
     }
 
     /** Returns the route of exactly this prefix, null = there is none. */

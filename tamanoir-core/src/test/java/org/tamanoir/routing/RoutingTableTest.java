@@ -121,11 +121,11 @@ class RoutingTableTest {
     }
 
     @Test
-    void listsTheLongestPrefixFirst() {
+    void listsTheRoutesByAddressAndTheWiderPrefixFirst() {
         RoutingTable table = new RoutingTable(
                 List.of(route("::/0", 1), route("10.0.0.0/8", 2), route("10.0.2.7", 3), route("2001:db8::/32", 4)));
 
-        assertThat(table.routes()).extracting(route -> route.nextHop().port()).containsExactly(3, 2, 4, 1);
+        assertThat(table.routes()).extracting(route -> route.nextHop().port()).containsExactly(2, 3, 1, 4);
     }
 
     /** Looks at every prefix: what the table must agree with. */
@@ -327,10 +327,35 @@ class RoutingTableTest {
                 List.of(route("10.0.2.7", 3), route("::/0", 1), route("10.0.0.0/8", 2), route("11.0.0.0/8", 5)));
         List<Route> inside = new ArrayList<>();
         List<Route> all = new ArrayList<>();
-        table.walk(Prefix.parse("10.0.0.0/7"), inside::add);
-        table.walk(Prefix.parse("::/0"), all::add);
+        List<Route> ipv6 = new ArrayList<>();
+        table.walk(Prefix.parse("10.0.0.0/7"), null, inside::add);
+        table.walk(null, null, all::add);
+        table.walk(Prefix.parse("::/0"), null, ipv6::add);
 
         assertThat(inside).containsExactly(route("10.0.0.0/8", 2), route("10.0.2.7", 3), route("11.0.0.0/8", 5));
         assertThat(all).hasSize(4).last().isEqualTo(route("::/0", 1));
+        assertThat(ipv6).containsExactly(route("::/0", 1));
+    }
+
+    @Test
+    void aWalkGoesOnBehindAnyPrefix() {
+        RandomRoutes routes = new RandomRoutes(1);
+        RoutingTable table = new RoutingTable();
+        while (routes.model.size() < 500) {
+            Prefix prefix = routes.prefix();
+            routes.put(prefix, routes.hop());
+            table.add(new Route(prefix, routes.hop()));
+        }
+        List<Route> all = table.routes();
+        for (int i = 0; i < all.size(); i++) {
+            List<Route> behind = new ArrayList<>();
+            table.walk(null, all.get(i).prefix(), behind::add);
+            assertThat(behind).isEqualTo(all.subList(i + 1, all.size()));
+        }
+        Route removed = all.get(250);
+        table.remove(removed.prefix());
+        List<Route> behind = new ArrayList<>();
+        table.walk(null, removed.prefix(), route -> behind.add(route) && behind.size() < 10);
+        assertThat(behind).isEqualTo(all.subList(251, 261));
     }
 }

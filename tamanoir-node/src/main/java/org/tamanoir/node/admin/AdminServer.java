@@ -197,6 +197,7 @@ public final class AdminServer implements AutoCloseable {
         api.change(router, HttpMethod.PUT, "/v1/services/{name}/level", changes::place);
         api.change(router, HttpMethod.POST, "/v1/revocations", changes::revoke);
         api.change(router, HttpMethod.PUT, "/v1/routes", changes::replaceRoutes);
+        api.change(router, HttpMethod.POST, "/v1/routes", changes::loadRoutes);
         api.change(router, HttpMethod.PUT, "/v1/routes/{prefix}", changes::putRoute);
         api.change(router, HttpMethod.DELETE, "/v1/routes/{prefix}", changes::removeRoute);
         api.change(router, HttpMethod.PUT, "/v1/qos", changes::changeQos);

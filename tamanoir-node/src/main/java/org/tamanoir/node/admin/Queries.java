@@ -189,7 +189,27 @@ final class Queries {
     }
 
     Views.Routes routes(Call call) throws ApiException {
-        return routes(manager.routes(), call.limit());
+        return routes(manager, prefix(call, "within"), prefix(call, "after"), call.limit());
+    }
+
+    /** Returns a page of the routes; it makes no list of them all. */
+    static Views.Routes routes(ActiveNodeManager manager, @Nullable Prefix within, @Nullable Prefix after, int limit) {
+        List<Route> found = manager.routes(within, after, limit + 1);
+        boolean isAll = found.size() <= limit;
+        List<Route> page = isAll ? found : found.subList(0, limit);
+        return new Views.Routes(
+                page.stream().map(RouteJson::of).toList(),
+                manager.routeCount(),
+                isAll ? null : page.get(limit - 1).prefix().toString());
+    }
+
+    private static @Nullable Prefix prefix(Call call, String name) throws ApiException {
+        String text = call.query(name);
+        try {
+            return text == null ? null : Prefix.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new ApiException(ApiException.BAD_REQUEST, name + "=" + e.getMessage());
+        }
     }
 
     /** Returns the route that decides about an address. */
@@ -200,10 +220,6 @@ final class Queries {
                     ApiException.INVALID, address + " is a prefix: an address is wanted, about which routes decide");
         }
         return RouteJson.of(manager.decidingRoute(address));
-    }
-
-    static Views.Routes routes(List<Route> routes, int limit) {
-        return limited(routes, RouteJson::of, limit, Views.Routes::new);
     }
 
     Views.Traffic traffic() {
