@@ -101,6 +101,8 @@ local f = {
     round_flags = ProtoField.uint8("anep.tamanoir.round_flags", "Flags", base.HEX),
     round_empty = ProtoField.bool("anep.tamanoir.round_flags.empty", "Marker of an empty round", 8, nil, 0x01),
     round_last = ProtoField.bool("anep.tamanoir.round_flags.last", "Last of the round on this path", 8, nil, 0x02),
+    round_path_ends = ProtoField.bool("anep.tamanoir.round_flags.path_ends", "Nothing follows on this path", 8, nil, 0x04),
+    round_path_begins = ProtoField.bool("anep.tamanoir.round_flags.path_begins", "This path begins with the next round", 8, nil, 0x08),
     format = ProtoField.bytes("anep.tamanoir.format", "Format identifier"),
     hops = ProtoField.uint16("anep.tamanoir.hops", "Active hops left", base.DEC),
     origin_time = ProtoField.uint64("anep.tamanoir.origin_time", "Origin time (ns)", base.DEC),
@@ -226,6 +228,8 @@ local private_content = {
         local flags = tree:add(f.round_flags, range(10, 1))
         flags:add(f.round_empty, range(10, 1))
         flags:add(f.round_last, range(10, 1))
+        flags:add(f.round_path_ends, range(10, 1))
+        flags:add(f.round_path_begins, range(10, 1))
     end,
     [6] = function(tree, range)
         tree:add(f.format, range(0, 12))

@@ -66,6 +66,9 @@ public final class Anep {
     /** Flag of a round: nothing follows on this path, since its unit leaves. */
     public static final int ROUND_PATH_ENDS = 4;
 
+    /** Flag of a round: the path that is named, not the one that the marker takes, has packets from the next round on. */
+    public static final int ROUND_PATH_BEGINS = 8;
+
     /** Identifier scheme of options 1 and 2: IPv4, 4 octets. */
     public static final int SCHEME_IPV4 = 1;
 

@@ -297,6 +297,6 @@ class WiresharkDissectorTest {
             found++;
             assertThat(names.group(1)).isEqualTo(ServiceKey.toString(ServiceKey.of(names.group(2))));
         }
-        assertThat(found).isEqualTo(6);
+        assertThat(found).isEqualTo(7);
     }
 }

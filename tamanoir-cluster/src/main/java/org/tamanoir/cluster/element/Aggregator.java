@@ -176,7 +176,7 @@ public final class Aggregator implements Runnable, AutoCloseable {
         /**
          * Binds the sockets.
          *
-         * @throws IllegalArgumentException in one line, if what may wait takes too much memory
+         * @throws IllegalArgumentException in one line, if what may wait takes too much memory, or it would send to itself
          * @throws IOException in one line, if the address cannot be had
          */
         public Aggregator open() throws IOException {
@@ -189,6 +189,7 @@ public final class Aggregator implements Runnable, AutoCloseable {
             UdpSocket socket = UdpSockets.bind(kind, listen);
             UdpSocket out = null;
             try {
+                OwnPort.refuse(socket.localAddress(), "receiver", to);
                 out = UdpSockets.bind(kind, Sprayer.anyPortToward(to.getAddress()));
                 return new Aggregator(this, socket, out);
             } catch (IOException | RuntimeException | Error e) {

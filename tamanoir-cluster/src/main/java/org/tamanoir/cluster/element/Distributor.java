@@ -53,11 +53,12 @@ public final class Distributor implements Runnable, AutoCloseable {
      * Binds a socket.
      *
      * @param sprayer is this one's from now on, and closed with it
+     * @throws IllegalArgumentException in one line, if a unit is at this address
      * @throws IOException in one line, if the address cannot be had
      */
     public Distributor(InetSocketAddress listen, TransportKind kind, Sprayer sprayer, Key key, Membership membership)
             throws IOException {
-        this.socket = UdpSockets.bind(kind, listen);
+        this.socket = bind(listen, kind, sprayer);
         this.sprayer = sprayer;
         this.key = key;
         this.membership = membership;
@@ -74,6 +75,19 @@ public final class Distributor implements Runnable, AutoCloseable {
                 return Long.MAX_VALUE;
             }
         });
+    }
+
+    private static UdpSocket bind(InetSocketAddress listen, TransportKind kind, Sprayer sprayer) throws IOException {
+        UdpSocket socket = UdpSockets.bind(kind, listen);
+        try {
+            for (Unit unit : sprayer.units()) {
+                OwnPort.refuse(socket.localAddress(), "unit " + unit.path() + " at", unit.address());
+            }
+            return socket;
+        } catch (IOException | RuntimeException e) {
+            socket.close();
+            throw e;
+        }
     }
 
     @Override

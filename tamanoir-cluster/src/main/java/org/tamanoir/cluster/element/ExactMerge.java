@@ -10,12 +10,16 @@ import org.tamanoir.anep.Anep;
  * <p>The packet whose turn it is has a deadline as soon as another one waits for it. When that has passed, or a later
  * round of its path has come, the packet counts as lost. A path that has missed three deadlines in a row is not waited
  * for until it shows something: in time, or late, which gets it one more deadline, the next time after twice as many late
- * packets. When a path's queue is full the wait ends at once: what is late then are
+ * packets. A path that joins is waited for from the round after the one in which a marker announced it, on the other
+ * paths, which are ahead of it. When a path's queue is full the wait ends at once: what is late then are
  * packets of the path that lags, in place of packets of those that do not.
  *
- * <p>What a stranger sends costs no more than a friend's packet: a round that is more than {@value #WINDOW} away from the
- * one in turn is dropped, unless as many in a row as there are paths, twice, come from about there, as when a distributor
- * starts anew (as RFC 3550, A.1, does with sequence numbers). Then all that waits leaves, and the order begins anew.
+ * <p>Rounds that a stranger makes up do limited harm. One that is more than {@value #WINDOW} away from the one in turn is
+ * dropped; one that is more than {@value #PROOF} ahead says nothing about those before it until a second one of its path
+ * is there. Two forged packets of a path have its genuine ones be late, and two of each path have all be late, until as
+ * many of a path in a row as there are paths, twice, and one more, have come from far away, or far behind what their path
+ * showed before, as when a distributor starts anew (RFC 3550, A.1, does so with sequence numbers). Then all that waits
+ * leaves, and the order begins anew: only there something leaves behind a later round.
  *
  * <p>Pure: time is given, packets are numbers of the caller's. Thread contract: one thread. Allocates nothing for a
  * packet; a packet costs one step, and its queue's length where its path was reordered.
@@ -23,6 +27,9 @@ import org.tamanoir.anep.Anep;
 final class ExactMerge {
     /** Rounds that the next packet may be away from the one in turn: more than half a second of 100,000 packets/s. */
     static final long WINDOW = 65_536;
+
+    /** Rounds before a packet that it proves lost on its path by itself. */
+    static final int PROOF = 1_024;
 
     /** Deadlines in a row that a path may miss. */
     static final int PATIENCE = 3;
@@ -62,6 +69,9 @@ final class ExactMerge {
     private final int[] heads;
     private final int[] sizes;
     private final boolean[] awaited;
+    /** The round from which a path is waited for that was announced, by the last announcement. */
+    private final long[] begins;
+
     private final int[] missed;
     /** Late packets of a path that is not waited for, and how many there have to be for another try. */
     private final int[] lates;
@@ -69,6 +79,11 @@ final class ExactMerge {
     private final int[] probes;
     /** The first round in which each path's packets count as lost when they do not come; 0 = not known yet. */
     private final long[] since;
+
+    /** The latest round that each path has shown. */
+    private final long[] tops;
+    /** Packets of each path in a row that came far behind that. */
+    private final int[] strays;
 
     private boolean begun;
     private long round = 1;
@@ -99,11 +114,15 @@ final class ExactMerge {
         heads = new int[paths];
         sizes = new int[paths];
         awaited = new boolean[paths];
+        begins = new long[paths];
         missed = new int[paths];
         lates = new int[paths];
         probes = new int[paths];
         since = new long[paths];
+        tops = new long[paths];
+        strays = new int[paths];
         Arrays.fill(awaited, true);
+        Arrays.fill(begins, NEVER);
     }
 
     /**
@@ -121,11 +140,16 @@ final class ExactMerge {
                 output.drop(packet, Ending.FAR);
                 return;
             }
-            drain();
-            restarts++;
-            begin(round);
+            beginAnew(round);
+        } else if (isLate(path, round) && round < tops[path] - PROOF && ++strays[path] > 2 * paths) {
+            beginAnew(round);
         }
         farPackets = 0;
+        if ((flags & Anep.ROUND_PATH_BEGINS) != 0) {
+            announce(path, round + 1);
+            output.drop(packet, Ending.MARKER);
+            return;
+        }
         while (sizes[path] == depth && !isLate(path, round)) {
             overflows++;
             goOn();
@@ -143,6 +167,12 @@ final class ExactMerge {
         advance(nowNs, false);
     }
 
+    private void beginAnew(long first) {
+        drain();
+        restarts++;
+        begin(first);
+    }
+
     private void begin(long first) {
         boolean fromTheStart = first <= depth;
         begun = true;
@@ -150,8 +180,11 @@ final class ExactMerge {
         path = 0;
         Arrays.fill(since, fromTheStart ? 1 : 0);
         Arrays.fill(awaited, true);
+        Arrays.fill(begins, NEVER);
         Arrays.fill(missed, 0);
         Arrays.fill(probes, 1);
+        Arrays.fill(tops, 0);
+        Arrays.fill(strays, 0);
     }
 
     private boolean isNewOrder(long round) {
@@ -160,13 +193,36 @@ final class ExactMerge {
         return farPackets > 2 * paths;
     }
 
+    /** Has a path be waited for from this round on, or from now on if that is over. */
+    private void announce(int path, long first) {
+        begins[path] = first;
+        missed[path] = 0;
+        if (!awaited[path]) {
+            since[path] = first;
+        }
+    }
+
+    private boolean isAwaited(int path) {
+        return awaited[path] || round >= begins[path];
+    }
+
+    /** Waits no more for a path, until it was announced to begin. */
+    private void giveUp(int path) {
+        awaited[path] = false;
+        if (round >= begins[path]) {
+            begins[path] = NEVER;
+        }
+        missed[path] = 0;
+        since[path] = begins[path] == NEVER ? 0 : begins[path];
+    }
+
     private boolean isLate(int path, long round) {
         return round < this.round || round == this.round && path < this.path;
     }
 
     /** Waits once more for a path that is late: its packets may come all in time if it is waited for. */
     private void expectAgain(int path) {
-        if (!awaited[path] && ++lates[path] >= probes[path]) {
+        if (!isAwaited(path) && ++lates[path] >= probes[path]) {
             lates[path] = 0;
             probes[path] = Math.min(2 * probes[path], MAX_PROBE);
             missed[path] = PATIENCE - 1;
@@ -180,8 +236,10 @@ final class ExactMerge {
         missed[path] = 0;
         lates[path] = 0;
         probes[path] = 1;
-        if (!awaited[path] || since[path] == 0) {
-            awaited[path] = true;
+        strays[path] = 0;
+        tops[path] = Math.max(tops[path], round);
+        awaited[path] = true;
+        if (since[path] == 0) {
             since[path] = round;
         }
     }
@@ -257,13 +315,11 @@ final class ExactMerge {
             if (path == 0) {
                 skipLostRounds();
             }
-            if (sizes[path] > 0) {
-                if (headRound(path) == round) {
-                    take();
-                } else {
-                    countGap();
-                }
-            } else if (awaited[path]) {
+            if (sizes[path] > 0 && headRound(path) == round) {
+                take();
+            } else if (isProvenLost(path)) {
+                countGap();
+            } else if (isAwaited(path)) {
                 if (dueNs == NEVER) {
                     dueNs = nowNs + deadlineNs;
                 }
@@ -271,7 +327,9 @@ final class ExactMerge {
                     return;
                 }
                 timeouts++;
-                awaited[path] = ++missed[path] < PATIENCE;
+                if (++missed[path] == PATIENCE) {
+                    giveUp(path);
+                }
             }
             step();
         }
@@ -293,7 +351,7 @@ final class ExactMerge {
         sizes[path]--;
         held--;
         if ((flags[path][head] & Anep.ROUND_PATH_ENDS) != 0 && sizes[path] == 0) {
-            awaited[path] = false;
+            giveUp(path);
         }
         if ((flags[path][head] & Anep.ROUND_EMPTY) != 0) {
             output.drop(packets[path][head], Ending.MARKER);
@@ -304,12 +362,20 @@ final class ExactMerge {
 
     /** Goes to the next round of which something is there, if nothing else is waited for. */
     private void skipLostRounds() {
+        long next = leastHead();
         for (int p = 0; p < paths; p++) {
-            if (sizes[p] == 0 && awaited[p] || sizes[p] > 0 && headRound(p) == round) {
+            boolean isLost = isProvenLost(p);
+            if (!isLost && isAwaited(p) || sizes[p] > 0 && headRound(p) == round) {
                 return;
             }
+            next = isLost ? next : Math.min(next, begins[p]);
         }
-        skipTo(leastHead());
+        skipTo(next);
+    }
+
+    /** Returns whether what the path shows says that its packet of this round, which is not there, will not come. */
+    private boolean isProvenLost(int path) {
+        return sizes[path] > 1 || sizes[path] == 1 && headRound(path) - Math.max(round, since[path]) <= PROOF;
     }
 
     /** Goes to the packet that is next in order, whatever is missing before it. */

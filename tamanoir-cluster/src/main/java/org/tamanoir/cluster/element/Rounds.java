@@ -13,7 +13,8 @@ import org.tamanoir.anep.Anep;
  * as many rounds as that weight.
  *
  * <p>Weights change, and paths come and go, with the round that begins next. A path that goes gets a last marker, in the
- * first round without it.
+ * first round without it. In exact order a path that comes has its first packet a round later: before, a marker on each
+ * path announces it, which reaches whoever puts the paths together before anything that the new path may make wait.
  *
  * <p>Pure: no clock, no socket. Thread contract: one thread. Allocates nothing for a packet.
  */
@@ -27,10 +28,17 @@ final class Rounds {
     static final int MAX_WEIGHT = 1_000;
     static final int MAX_SIZE = 65_536;
 
+    private static final int LAST_MARKER = Anep.ROUND_EMPTY | Anep.ROUND_LAST | Anep.ROUND_PATH_ENDS;
+
     /** Sends what the rounds need beside packets. */
     interface Markers {
-        /** Sends a marker, which is ahead of the packet that is being placed, on another path. */
-        void send(int path, long round, int flags);
+        /**
+         * Sends a marker, which is ahead of the packet that is being placed.
+         *
+         * @param way the path that it takes
+         * @param path the one that it is about: another one where that is announced
+         */
+        void send(int way, int path, long round, int flags);
     }
 
     private final Distribution distribution;
@@ -39,6 +47,9 @@ final class Rounds {
     private final int[] wanted;
     private final int[] weights;
     private final long[] credits;
+    /** Whether a path is there that has not been announced. */
+    private final boolean[] comes;
+
     private final byte[] order;
     private final int[] lastPlaces;
     private final StickyPaths sticky = new StickyPaths();
@@ -67,6 +78,7 @@ final class Rounds {
         wanted = new int[paths];
         weights = new int[paths];
         credits = new long[paths];
+        comes = new boolean[paths];
         lastPlaces = new int[paths];
         order = new byte[Math.max(size, paths)];
         Arrays.fill(wanted, ABSENT);
@@ -92,7 +104,7 @@ final class Rounds {
     void endRound() {
         for (; place < places; place++) {
             if (distribution == Distribution.ROUND_ROBIN || distribution == Distribution.EXACT) {
-                markers.send(order[place], round, Anep.ROUND_EMPTY | Anep.ROUND_LAST);
+                markers.send(order[place], order[place], round, Anep.ROUND_EMPTY | Anep.ROUND_LAST);
             }
         }
         if (changed) {
@@ -107,8 +119,10 @@ final class Rounds {
      * @return its path; -1 when no path takes packets
      */
     int next(long key) {
-        if (place == places && !beginRound()) {
-            return -1;
+        while (place == places) { // A round in which paths are announced may have no packet.
+            if (!beginRound()) {
+                return -1;
+            }
         }
         int path = distribution == Distribution.STICKY ? pathOf(key) : order[place];
         boolean isLast = distribution == Distribution.STICKY ? place == places - 1 : place == lastPlaces[path];
@@ -154,6 +168,7 @@ final class Rounds {
     }
 
     private void applyChanges() {
+        boolean announces = distribution == Distribution.EXACT && places > 0; // At first all paths are waited for.
         changed = false;
         repeats = false;
         sum = 0;
@@ -162,9 +177,10 @@ final class Rounds {
             if (wanted[path] == LEAVING) {
                 wanted[path] = ABSENT;
                 if (weights[path] != ABSENT) {
-                    markers.send(path, round + 1, Anep.ROUND_EMPTY | Anep.ROUND_LAST | Anep.ROUND_PATH_ENDS);
+                    markers.send(path, path, round + 1, LAST_MARKER);
                 }
             }
+            comes[path] = wanted[path] != ABSENT && (comes[path] || announces && weights[path] == ABSENT);
             weights[path] = wanted[path];
             sum += Math.max(0, weights[path]);
             largest = Math.max(largest, weights[path]);
@@ -218,12 +234,26 @@ final class Rounds {
             if (weights[path] == ABSENT) {
                 continue;
             }
+            if (comes[path]) {
+                comes[path] = false;
+                announce(path);
+                continue;
+            }
             credits[path] += weights[path];
             if (credits[path] >= largest) {
                 credits[path] -= largest;
                 add(path);
             } else {
-                markers.send(path, round, Anep.ROUND_EMPTY | Anep.ROUND_LAST);
+                markers.send(path, path, round, Anep.ROUND_EMPTY | Anep.ROUND_LAST);
+            }
+        }
+    }
+
+    /** Announces a path on all, its own among them: others may have come with it. */
+    private void announce(int path) {
+        for (int way = 0; way < weights.length; way++) {
+            if (weights[way] != ABSENT) {
+                markers.send(way, path, round, Anep.ROUND_EMPTY | Anep.ROUND_PATH_BEGINS);
             }
         }
     }

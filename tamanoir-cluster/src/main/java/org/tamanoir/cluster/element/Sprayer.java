@@ -50,6 +50,7 @@ public final class Sprayer implements AutoCloseable {
     private final int sequenceAt;
     private final int roundAt;
     private final int burst;
+    private final List<Unit> units;
     private final int[] paths;
     private final long[] highs = new long[Rounds.MAX_PATHS];
     private final long[] lows = new long[Rounds.MAX_PATHS];
@@ -76,6 +77,7 @@ public final class Sprayer implements AutoCloseable {
         sequenceAt = template.optionOffset(Option.STREAM) + 4;
         roundAt = template.optionOffset(Option.ROUND);
         memory = ByteBuffer.allocateDirect(units.size() * STRIDE_BYTES);
+        this.units = units;
         paths = units.stream().mapToInt(Unit::path).toArray();
         int size = settings.roundSize != 0 ? settings.roundSize : 8 * units.size();
         rounds = new Rounds(settings.distribution, size, Rounds.MAX_PATHS, settings.firstRound, this::mark);
@@ -297,22 +299,22 @@ public final class Sprayer implements AutoCloseable {
         if (path < 0) {
             return false;
         }
-        int at = write(path, rounds.round(), rounds.flags(), length);
+        int at = write(path, path, rounds.round(), rounds.flags(), length);
         memory.put(at + header.length, source, offset, length);
         packets[path]++;
         sequence++;
         return true;
     }
 
-    private void mark(int path, long round, int flags) {
-        write(path, round, flags, 0);
+    private void mark(int way, int path, long round, int flags) {
+        write(way, path, round, flags, 0);
         markers++;
     }
 
-    /** Returns where the header begins, which is written. */
-    private int write(int path, long round, int flags, int payloadBytes) {
+    /** Returns where the header begins, which is written for the unit of path {@code way}. */
+    private int write(int way, int path, long round, int flags, int payloadBytes) {
         int bytes = header.length + payloadBytes;
-        int at = room(path, bytes);
+        int at = room(way, bytes);
         memory.put(at, header)
                 .putShort(at + 6, (short) bytes)
                 .putLong(at + sequenceAt, sequence)
@@ -394,6 +396,10 @@ public final class Sprayer implements AutoCloseable {
         rounds.beginAbove(round);
     }
 
+    List<Unit> units() {
+        return units;
+    }
+
     /** Returns the longest datagram that fits a packet, in bytes. */
     public int maxDatagramBytes() {
         return Anep.MAX_DATAGRAM_OCTETS - header.length;
@@ -414,7 +420,7 @@ public final class Sprayer implements AutoCloseable {
         return packets[known(path)];
     }
 
-    /** Returns the markers of empty rounds, and of paths that ended, so far. */
+    /** Returns the markers of empty rounds, and of paths that came or ended, so far. */
     public long markers() {
         return markers;
     }

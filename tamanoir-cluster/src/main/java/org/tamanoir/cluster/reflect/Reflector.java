@@ -58,7 +58,7 @@ public final class Reflector implements AutoCloseable {
      * @throws IllegalArgumentException in one line, if sessions do not fit together
      */
     public Reflector(List<SessionConfig> configs, TransportKind kind) throws IOException {
-        requireDistinct(configs);
+        check(configs);
         transport = Transport.of(kind);
         loop = transport.newLoop(pool);
         SecureRandom random = new SecureRandom();
@@ -77,7 +77,12 @@ public final class Reflector implements AutoCloseable {
         }
     }
 
-    private static void requireDistinct(List<SessionConfig> configs) {
+    /**
+     * Checks sessions that are to run side by side.
+     *
+     * @throws IllegalArgumentException in one line, if there are none or too many, or two have one name or one port
+     */
+    public static void check(List<SessionConfig> configs) {
         if (configs.isEmpty() || configs.size() > MAX_SESSIONS) {
             throw new IllegalArgumentException(configs.size() + " sessions: 1 to " + MAX_SESSIONS + " are wanted");
         }
@@ -85,6 +90,16 @@ public final class Reflector implements AutoCloseable {
         for (SessionConfig config : configs) {
             if (!names.add(config.name())) {
                 throw new IllegalArgumentException("session " + config.name() + " stands twice: give each its name");
+            }
+        }
+        for (int i = 0; i < configs.size(); i++) {
+            for (SessionConfig other : configs.subList(0, i)) {
+                SessionConfig config = configs.get(i);
+                if (config.overlaps(other)) {
+                    throw new IllegalArgumentException("sessions " + other.name() + " and " + config.name()
+                            + " would both listen at " + Addresses.text(config.input())
+                            + " (of RTP the port behind is taken too): give one another port");
+                }
             }
         }
     }

@@ -46,6 +46,8 @@ final class Session {
     long datagramsIn;
     long bytesIn;
     long reflected;
+    /** Of those, ANEP packets that went on without what stood behind their end. */
+    long trailers;
     /** Wishes to join and what else is for the reflector itself. */
     long control;
 
@@ -171,7 +173,7 @@ final class Session {
         port = 0;
         runs.clear(); // What a batch that failed left behind lies in memory that has other datagrams now.
         for (int m = 0; m < messages; m++) {
-            lookAt(batch.addressHigh(m), batch.addressLow(m), batch.port(m) - portOffset);
+            lookAt(batch.addressHigh(m), batch.addressLow(m), batch.port(m), portOffset);
             int start = batch.start(m);
             message(buffer, start, batch.end(m), batch.segmentBytes(m), sender, portOffset, nowNs);
         }
@@ -188,12 +190,16 @@ final class Session {
         return fanout.asked();
     }
 
-    private void lookAt(long high, long low, int port) {
+    /** Finds the member that a message comes from: RTCP from its own port, or from the one behind if that is no other's. */
+    private void lookAt(long high, long low, int port, int portOffset) {
         if (this.port != port || this.low != low || this.high != high) {
             this.high = high;
             this.low = low;
             this.port = port;
             source = members.find(high, low, port);
+            if (source == null && portOffset > 0) {
+                source = members.find(high, low, port - portOffset);
+            }
         }
     }
 
@@ -208,13 +214,13 @@ final class Session {
         int packets = (bytes + segment - 1) / segment;
         datagramsIn += packets;
         bytesIn += bytes;
-        if (isFromItself(portOffset)) {
+        if (isFromItself()) {
             refused.drop(ReflectDrop.LOOP, packets);
             return;
         }
         Member from = source;
         if (from != null) {
-            from.usesPortBehind |= portOffset > 0;
+            from.usesPortBehind |= from.port != port;
             from.seenNs = nowNs;
             from.packetsIn += packets;
             from.bytesIn += bytes;
@@ -234,8 +240,8 @@ final class Session {
     }
 
     /** Returns whether it comes from a port of this session, as from a group that it both receives and sends to. */
-    private boolean isFromItself(int portOffset) {
-        int behind = port + portOffset - inputPort;
+    private boolean isFromItself() {
+        int behind = port - inputPort;
         return (behind == 0 || behind == 1 && config.format() == Format.RTP)
                 && inputPort != 0
                 && own.contains(high, low);
@@ -326,7 +332,11 @@ final class Session {
         if (isCounted) {
             NodeOptions.setHopBudget(packet, hops == 0 ? HOP_BUDGET : Math.min(hops, HOP_BUDGET) - 1);
         }
-        goOn(buffer, at, bytes, bytes, 1, Member.NO_SSRC, packet.dropPrecedence(), sender, 0, nowNs);
+        if (packet.hasTrailer()) {
+            trailers++;
+        }
+        int length = packet.length();
+        goOn(buffer, at, length, length, 1, Member.NO_SSRC, packet.dropPrecedence(), sender, 0, nowNs);
     }
 
     /** Returns what tells a datagram from others, by its first bytes and its length. */

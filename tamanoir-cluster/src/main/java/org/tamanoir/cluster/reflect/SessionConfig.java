@@ -133,6 +133,25 @@ public record SessionConfig(
                 DEFAULT_CLOCK);
     }
 
+    /** Returns whether both cannot be bound side by side. */
+    boolean overlaps(SessionConfig other) {
+        int first = input.getPort();
+        int its = other.input.getPort();
+        InetAddress address = input.getAddress();
+        InetAddress others = other.input.getAddress();
+        boolean sameAddress = isV6(address) == isV6(others)
+                && (address.isAnyLocalAddress() || others.isAnyLocalAddress() || address.equals(others));
+        return sameAddress
+                && first != 0
+                && its != 0
+                && first <= its + other.portsBehind()
+                && its <= first + portsBehind();
+    }
+
+    private int portsBehind() {
+        return format == Format.RTP ? 1 : 0;
+    }
+
     /** Checks a member that is to be added. */
     void check(MemberConfig member) {
         checkMember(name, input, format, member);

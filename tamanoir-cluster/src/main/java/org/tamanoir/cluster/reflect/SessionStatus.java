@@ -13,6 +13,7 @@ import org.tamanoir.routing.Addresses;
  * A session as it is: {@code datagramsIn = reflected + control + refused}, {@code asked = sent + dropped}.
  *
  * @param input where its datagrams come in
+ * @param trailers of those reflected, ANEP packets that went on without what stood behind their end
  * @param control wishes to join, and what else was for the reflector itself
  * @param refused what came in and went no further, by {@link ReflectDrop}
  * @param asked copies for members, of those that have gone too
@@ -28,6 +29,7 @@ public record SessionStatus(
         long datagramsIn,
         long bytesIn,
         long reflected,
+        long trailers,
         long control,
         Map<String, Long> refused,
         long asked,
@@ -107,6 +109,7 @@ public record SessionStatus(
                 session.datagramsIn,
                 session.bytesIn,
                 session.reflected,
+                session.trailers,
                 session.control,
                 session.refused.dropped(),
                 all.asked,

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -214,6 +215,92 @@ class ExactMergeTest {
         assertThat(trial.merge.held()).isZero();
     }
 
+    /** Its first packets come far behind those of the others, which it makes wait. */
+    @Test
+    void aPathThatWasAnnouncedIsWaitedFor() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).marker(1, 2, Anep.ROUND_PATH_ENDS);
+
+        trial.offer(0, 2, 3).marker(1, 4, Anep.ROUND_PATH_BEGINS).offer(0, 4, 5, 6, 7);
+        assertThat(trial.emitted).containsExactly(0, 1, 3, 4, 6, 7);
+
+        trial.offer(1, 5, 6, 7);
+        assertThat(trial.emitted).endsWith(7, 10, 8, 11, 9, 12);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.MARKER, 2));
+    }
+
+    @Test
+    void aPathThatWasAnnouncedTooLateIsWaitedForFromThenOn() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).marker(1, 2, Anep.ROUND_PATH_ENDS);
+        trial.offer(0, 2, 3, 4, 5);
+
+        trial.marker(1, 3, Anep.ROUND_PATH_BEGINS).offer(0, 6, 7).offer(1, 6, 7);
+
+        assertThat(trial.emitted).endsWith(8, 10, 9, 11);
+    }
+
+    @Test
+    void aPathThatWasAnnouncedAndStaysSilentIsGivenUp() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).marker(1, 2, Anep.ROUND_PATH_ENDS);
+
+        trial.offer(0, 2)
+                .marker(1, 2, Anep.ROUND_PATH_BEGINS)
+                .offer(0, 3, 4, 5, 6, 7)
+                .passAll()
+                .offer(0, 8);
+
+        assertThat(trial.merge.held()).isZero();
+        assertThat(trial.merge.timeouts()).isEqualTo(3);
+    }
+
+    /** Units that come and go, up to 40 packets behind, lose nothing, since each join comes behind the leave before it. */
+    @Test
+    void pathsThatJoinAndLeaveLoseNothing() {
+        for (long seed = 0; seed < 300; seed++) {
+            Random random = new Random(seed);
+            int paths = 2 + random.nextInt(4);
+            Trial trial = new Trial(paths, 2_000);
+            List<Queue<long[]>> units = new ArrayList<>();
+            int[] speeds = random.ints(paths, 5, 50).toArray();
+            int[] settled = new int[paths];
+            IntStream.range(0, paths).forEach(path -> units.add(new ArrayDeque<>()));
+            Rounds rounds = new Rounds(
+                    Distribution.EXACT,
+                    1,
+                    paths,
+                    1,
+                    (way, path, round, flags) -> units.get(way).add(new long[] {path, round, flags, -1}));
+            IntStream.range(0, paths).forEach(path -> rounds.weight(path, 1 + random.nextInt(3)));
+            int placed = 0;
+            Map<Integer, Integer> numbers = new TreeMap<>();
+            for (int step = 0; step < 4_000; step++) {
+                if (step < 3_000) {
+                    int path = rounds.next(0);
+                    if (path >= 0) {
+                        units.get(path).add(new long[] {path, rounds.round(), rounds.flags(), placed++});
+                    }
+                    int changed = random.nextInt(paths);
+                    if (random.nextInt(50) == 0 && step >= settled[changed]) {
+                        settled[changed] = step + 400; // 80 rounds
+                        rounds.weight(changed, random.nextBoolean() ? Rounds.LEAVING : random.nextInt(4));
+                    }
+                }
+                for (int way = 0; way < paths; way++) {
+                    boolean isQuick = random.nextInt(50) < speeds[way] || step >= 3_000;
+                    while (!units.get(way).isEmpty()
+                            && (isQuick || units.get(way).size() > 40)) {
+                        long[] item = units.get(way).remove();
+                        numbers.put(trial.next, (int) item[3]);
+                        trial.merge.offer((int) item[0], item[1], (int) item[2], trial.next++, 0);
+                    }
+                }
+            }
+
+            List<Integer> left = trial.emitted.stream().map(numbers::get).toList();
+            assertThat(left).as("seed %d", seed).isSorted();
+            assertThat(placed - left.size()).as("lost, seed %d", seed).isZero();
+        }
+    }
+
     @Test
     void aFullQueueCostsThePathThatLagsAndNoOther() {
         Trial trial = new Trial(2, 4).offer(0, 1, 2, 3, 4, 5, 6, 7, 8);
@@ -245,9 +332,9 @@ class ExactMergeTest {
     void manyRoundsThatAreLostOnAllPathsAreSkippedAtOnceAndCounted() {
         Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
 
-        trial.offer(0, 60_000).offer(1, 60_000);
+        trial.offer(0, 60_000, 60_001).offer(1, 60_000, 60_001);
 
-        assertThat(trial.emitted).containsExactly(0, 1, 2, 3);
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 4, 3, 5);
         assertThat(trial.merge.gaps()).isEqualTo(2 * 59_998);
     }
 
@@ -259,6 +346,68 @@ class ExactMergeTest {
 
         assertThat(trial.emitted).containsExactly(0, 1, 3, 5);
         assertThat(trial.drops).containsExactly(Map.entry(Ending.FAR, 2));
+    }
+
+    @Test
+    void aForgedRoundOfEachPathAheadWithinTheWindowDisturbsNothing() {
+        Trial trial =
+                new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000).offer(1, 60_000);
+
+        trial.offer(0, 2, 3).offer(1, 2, 3);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 4, 6, 5, 7);
+        assertThat(trial.drops).isEmpty();
+    }
+
+    @Test
+    void aRoundFarAheadWithNothingBehindItIsWaitedForNoLongerThanDeadlines() {
+        Trial trial =
+                new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000).offer(1, 60_000);
+
+        trial.passAll();
+
+        assertThat(trial.emitted).containsExactly(0, 1, 2, 3);
+        assertThat(trial.merge.timeouts()).isEqualTo(6);
+    }
+
+    @Test
+    void theOrderBeginsAnewWhereForgedRoundsHadItGoAheadOfAllPaths() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        trial.offer(0, 60_000, 60_001).offer(1, 60_000, 60_001);
+        int before = trial.emitted.size();
+
+        for (long round = 2; round <= 20; round++) {
+            trial.offer(0, round).offer(1, round);
+        }
+
+        assertThat(trial.merge.restarts()).isEqualTo(1);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 8));
+        assertThat(trial.emitted.size() - before).isEqualTo(2 * 19 - 8);
+        assertThat(trial.emitted.subList(before, trial.emitted.size())).isSorted();
+    }
+
+    @Test
+    void theOrderBeginsAnewWhereForgedRoundsHadItGoAheadOfOnePath() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).offer(0, 60_000, 60_001);
+
+        for (long round = 2; round <= 20; round++) {
+            trial.offer(1, round).offer(0, round);
+        }
+
+        assertThat(trial.merge.restarts()).isEqualTo(1);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 4));
+    }
+
+    /** It is behind the others, not behind itself. */
+    @Test
+    void aPathThatComesVeryLateBeginsNoOrderAnew() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        trial.offer(0, LongStream.rangeClosed(2, 5_000).toArray()).passAll();
+
+        trial.offer(1, LongStream.rangeClosed(2, 3_000).toArray());
+
+        assertThat(trial.merge.restarts()).isZero();
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 2_999));
     }
 
     @Test

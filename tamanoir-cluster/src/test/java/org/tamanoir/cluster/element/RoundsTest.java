@@ -22,7 +22,8 @@ class RoundsTest {
                 size,
                 Rounds.MAX_PATHS,
                 1,
-                (path, round, flags) -> sent.add("%d:%d marker %d".formatted(round, path, flags)));
+                (way, path, round, flags) ->
+                        sent.add("%d:%d marker %d%s".formatted(round, path, flags, way == path ? "" : " by " + way)));
         for (int path = 0; path < weights.length; path++) {
             rounds.weight(path, weights[path]);
         }
@@ -175,6 +176,38 @@ class RoundsTest {
         rounds.weight(5, 1);
 
         assertThat(place(rounds, 4)).containsExactly("1:1 2", "2:0 2", "2:1 2", "2:5 2");
+    }
+
+    @Test
+    void aPathThatJoinsExactOrderIsAnnouncedOnAllPathsBeforeItsFirstPacket() {
+        Rounds rounds = rounds(Distribution.EXACT, 1, 1, 1);
+        assertThat(place(rounds, 1)).containsExactly("1:0 2");
+
+        rounds.weight(2, 1);
+
+        assertThat(place(rounds, 6))
+                .containsExactly(
+                        "1:1 2",
+                        "2:2 marker 9 by 0",
+                        "2:2 marker 9 by 1",
+                        "2:2 marker 9",
+                        "2:0 2",
+                        "2:1 2",
+                        "3:0 2",
+                        "3:1 2",
+                        "3:2 2");
+    }
+
+    @Test
+    void pathsThatJoinWhenNoneIsThereAreAnnouncedToo() {
+        Rounds rounds = rounds(Distribution.EXACT, 1, 1);
+        place(rounds, 1);
+        rounds.weight(0, Rounds.ABSENT);
+        assertThat(rounds.next(0)).isEqualTo(-1);
+
+        rounds.weight(0, 1);
+
+        assertThat(place(rounds, 1)).containsExactly("2:0 marker 9", "3:0 2");
     }
 
     @Test

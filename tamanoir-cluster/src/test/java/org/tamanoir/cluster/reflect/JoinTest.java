@@ -229,6 +229,28 @@ class JoinTest {
         balanced(rtp);
     }
 
+    /** As of two programs on one host: the second one's port of RTP is the one behind the first's. */
+    @Test
+    void aMemberAtThePortBehindTakesNoRtcpFromTheOneBefore() {
+        Session rtp = Sessions.session(Sessions.open(Format.RTP, 10));
+        Wire media = new Wire(rtp, 0);
+        Wire control = new Wire(rtp, 1);
+        for (int port : new int[] {10, 11, 30}) {
+            String answer =
+                    media.in(port, "tamanoir-join " + ZEROS).run(0).take(port).get(0);
+            media.in(port, answer.replace("take", "join")).run(0);
+        }
+        control.in(11, Sessions.receiverReport(6, 77, 64, 12, 300)).run(0);
+        assertThat(media.take(10)).hasSize(1);
+        assertThat(media.take(11)).as("what it sent itself").isEmpty();
+        assertThat(media.take(30)).hasSize(1);
+        control.in(30, Sessions.receiverReport(5, 77, 64, 12, 300)).run(SECOND);
+        assertThat(media.take(10)).hasSize(1);
+        assertThat(media.take(11)).hasSize(1);
+        assertThat(control.sent).isEmpty();
+        balanced(rtp);
+    }
+
     @Test
     void anAnswerThatDidNotLeaveIsCounted() {
         wire.refusedPorts.add(1);

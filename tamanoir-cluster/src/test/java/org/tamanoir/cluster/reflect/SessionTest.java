@@ -12,6 +12,7 @@ import static org.tamanoir.cluster.reflect.Sessions.session;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -74,6 +75,16 @@ class SessionTest {
         assertThat(wire.take(2)).containsExactly("one");
         assertThat(wire.sent).isEmpty();
         assertThat(balanced(session).refused()).isEqualTo(Map.of("NOT_ALLOWED", 2L));
+    }
+
+    @Test
+    void whatStandsBehindAPacketsEndGoesToNobody() {
+        byte[] packet = anep(4, 0);
+        byte[] longer = Arrays.copyOf(packet, packet.length + 13);
+        Session session = session(Format.ANEP, 1, 2);
+        Wire wire = wire(session).in(1, longer).run(0);
+        assertThat(wire.take(2)).singleElement().extracting(String::length).isEqualTo(packet.length);
+        assertThat(balanced(session).trailers()).isEqualTo(1);
     }
 
     @Test

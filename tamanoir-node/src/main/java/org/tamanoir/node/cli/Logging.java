@@ -30,6 +30,12 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /** Vert.x reports each connection that a client aborts here, as an error without a word of text. */
     private static final String CONNECTIONS = "io.vertx.core.net.impl.VertxConnection";
 
+    /**
+     * JGroups looks here, for each protocol and kind of address, for one that is not loopback, and warns 18 times at a
+     * start where there is none; addresses that it is to bind are always given.
+     */
+    private static final String GROUP_ADDRESSES = "org.jgroups.stack.Configurator";
+
     /** Set before the first logger is made: details, and stack traces of exceptions. */
     public static final String VERBOSE = "tamanoir.log.verbose";
 
@@ -60,6 +66,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         limited.start();
         root.addAppender(limited);
         context.getLogger(CONNECTIONS).setLevel(verbose ? Level.WARN : Level.OFF);
+        context.getLogger(GROUP_ADDRESSES).setLevel(verbose ? Level.WARN : Level.ERROR);
         context.getLogger("org.tamanoir").setLevel(verbose ? Level.DEBUG : Level.INFO);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }

@@ -116,6 +116,10 @@ public final class DistributeCommand implements Callable<Integer> {
     }
 
     private Sprayer sprayer() throws IOException {
+        if (units.stream().allMatch(unit -> unit.weight() == 0)) {
+            throw new IllegalArgumentException(
+                    "--unit: all weights are 0, so that no unit gets packets; give one a weight of 1 to 1000");
+        }
         Sprayer.Settings settings = Sprayer.over(units)
                 .distribution(mode)
                 .burst(burst)

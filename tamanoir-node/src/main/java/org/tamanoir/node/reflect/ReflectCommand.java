@@ -91,6 +91,7 @@ public final class ReflectCommand implements Callable<Integer> {
         ReflectReport report = new ReflectReport(
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal()));
         if (validate) {
+            check(settings);
             report.valid(settings.sessions().size());
             return ExitCode.OK;
         }
@@ -132,6 +133,14 @@ public final class ReflectCommand implements Callable<Integer> {
                             SessionConfig.DEFAULT_CLOCK)),
                     admin == null || admin.equals("off") ? null : Endpoint.listening(admin, ReflectTable.ADMIN_PORT),
                     tokenFile == null ? null : AdminConfig.TOKEN_FILE.parser().apply(tokenFile.toString()));
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static void check(ReflectSettings settings) {
+        try {
+            Reflector.check(settings.sessions());
         } catch (IllegalArgumentException e) {
             throw new CommandException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
         }

@@ -292,6 +292,7 @@ class ElementCommandsTest {
                 "distribute --unit x | 'x' is no unit: N=HOST:PORT[,WEIGHT] is wanted, as in 0=127.0.0.1:3322,2",
                 "distribute --unit 0=127.0.0.1 | '127.0.0.1': a host and a port are wanted",
                 "distribute --unit 0=127.0.0.1:1,1001 | unit 0: weight 1001 must be 0 to 1000",
+                "distribute --unit 0=127.0.0.1:1,0 | --unit: all weights are 0, so that no unit gets packets; give one",
                 "distribute --unit 64=127.0.0.1:1 | unit 64: its number must be 0 to 63",
                 "distribute --unit 0=127.0.0.1:1 --unit 0=127.0.0.1:2 | numbers of units 1: must be 2 different ones",
                 "distribute --unit 0=127.0.0.1:1 --unit 1=[::1]:2 | address families of units 2: must be 1: IPv4 or",

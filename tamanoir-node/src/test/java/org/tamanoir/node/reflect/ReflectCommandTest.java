@@ -3,6 +3,8 @@ package org.tamanoir.node.reflect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetSocketAddress;
@@ -16,7 +18,10 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.node.Program;
+import org.tamanoir.node.Programs;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -107,6 +112,27 @@ class ReflectCommandTest {
                 process.destroyForcibly().waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS);
             }
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "rtp | 127.0.0.1:5004 | udp | 127.0.0.1:5005 | sessions a and b would both listen at 127.0.0.1:5005",
+                "udp | 127.0.0.1:5004 | rtp | '*:5004'       | sessions a and b would both listen at",
+                "udp | 127.0.0.1:5004 | udp | 127.0.0.2:5004 | OK; sessions: 2"
+            })
+    void validationTellsWhichSessionsTakeEachOthersPort(
+            String format, String listen, String itsFormat, String its, String told) throws Exception {
+        Path file = Files.writeString(folder.resolve("sessions.yaml"), """
+                sessions:
+                  - {name: a, format: %s, listen: '%s'}
+                  - {name: b, format: %s, listen: '%s'}
+                """.formatted(format, listen, itsFormat, its));
+        StringWriter out = new StringWriter();
+        int exit = Programs.run(new PrintWriter(out, true), "reflect", "--validate", "--config", file.toString());
+        assertThat(out.toString()).contains(told).hasLineCount(1);
+        assertThat(exit).isEqualTo(told.startsWith("OK") ? 0 : 2);
     }
 
     private static JsonNode event(BufferedReader lines, String name) throws Exception {

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 final class Asking {
     private final RingPlan plan;
     private final int me;
+    /** By which answers are known to be to this question. */
+    final long nonce;
+
     private final Wire wire;
     private final Map<Integer, Message.Report> answers = new HashMap<>();
     private long againNs;
@@ -17,9 +20,10 @@ final class Asking {
     /** Whether a new epoch is needed even if nobody came or went. */
     boolean repair;
 
-    Asking(RingPlan plan, int me, Wire wire, long nowNs, long t1Ns, boolean repair) {
+    Asking(RingPlan plan, int me, long nonce, Wire wire, long nowNs, long t1Ns, boolean repair) {
         this.plan = plan;
         this.me = me;
+        this.nonce = nonce;
         this.wire = wire;
         this.againNs = nowNs + t1Ns / 2;
         this.untilNs = nowNs + t1Ns;
@@ -47,7 +51,9 @@ final class Asking {
     }
 
     void answer(Message.Report report) {
-        answers.put(report.unit(), report);
+        if (report.nonce() == nonce) {
+            answers.put(report.unit(), report);
+        }
     }
 
     boolean isOver(long nowNs) {

@@ -27,8 +27,9 @@ import org.tamanoir.cluster.element.Token;
  * <p>A unit whose sender has a token and does not pass it on for more than a second says so and is left out for ten, the
  * master as any other.
  *
- * <p>Not protected against: one that records messages of this epoch and plays PONGs of a dead unit again. Views then do
- * not come about until it stops, and units send as if alone.
+ * <p>Messages can be recorded and played again. What decides are answers to the question of now alone, by its nonce; a
+ * report that nobody asked for merely has this unit ask, once in T1. Views and tokens of the past are older ones, those of
+ * a run before too, whose epochs are below the {@link RunStart}.
  */
 final class Keeper {
     static final long NEVER = Long.MAX_VALUE;
@@ -51,9 +52,14 @@ final class Keeper {
     private @Nullable Asking asking;
     private @Nullable Proposal proposal;
     /** Of the newest view that was taken or proposed here: older ones are refused. */
-    private Ballot promised = Ballot.NONE;
+    private Ballot promised;
 
     private int heardEpoch = Epoch.NONE;
+    /** Of the last question. */
+    private long nonce;
+    /** From when on a report that nobody asked for has this unit ask. */
+    private long hintNs;
+
     private int lacking;
     private boolean alone;
     private boolean leaving;
@@ -73,7 +79,7 @@ final class Keeper {
      *
      * @param calls takes what is to be called of the unit's sender, in this order, after the keeper has returned
      */
-    Keeper(RingPlan plan, int me, Wire wire, Consumer<Consumer<RingMember>> calls) {
+    Keeper(RingPlan plan, int me, RunStart start, Wire wire, Consumer<Consumer<RingMember>> calls) {
         if (!plan.units().contains(me)) {
             throw new IllegalArgumentException("unit " + me + " is not one of the ring's " + plan.units());
         }
@@ -81,6 +87,8 @@ final class Keeper {
         this.me = me;
         this.wire = wire;
         this.calls = calls;
+        this.promised = new Ballot(start.epoch(), RingPlan.DISTRIBUTOR);
+        this.nonce = start.nonce();
         this.watch = new TokenWatch(plan, me, wire, calls);
     }
 
@@ -125,7 +133,7 @@ final class Keeper {
             return;
         }
         if (asking != null) {
-            asking.expire(nowNs, report(false));
+            asking.expire(nowNs, question(asking));
             decideIfOver(nowNs, asking);
         } else if (proposal == null) {
             ask(nowNs, false);
@@ -150,7 +158,7 @@ final class Keeper {
         if (ring != null && proposal == null && new Ballot(epoch, token.origin()).newer(ring.ballot())) {
             fallBehind(nowNs);
         } else {
-            wire.send(from, report(true));
+            wire.send(from, unasked());
         }
     }
 
@@ -204,7 +212,7 @@ final class Keeper {
 
     private void reported(long nowNs, int from, Message.Report report) {
         if (!report.answer()) {
-            wire.send(from, report(true));
+            wire.send(from, report(true, report.nonce()));
         }
         if (ended) {
             return;
@@ -253,11 +261,11 @@ final class Keeper {
     private void comesOrGoes(long nowNs, int from, Message.Report report, RingView ring) {
         if (report.goes()) {
             if (ring.has(from) && (master() || from == ring.master())) {
-                ask(nowNs, false);
+                askForHint(nowNs);
             }
         } else if (master() && !report.answer()) {
             if (from != RingPlan.DISTRIBUTOR && !ring.has(from)) {
-                ask(nowNs, false); // it has no ring, or a forgotten one
+                askForHint(nowNs); // it has no ring, or a forgotten one
             } else if (ring.has(from) && Epoch.newer(report.epoch(), ring.epoch())) {
                 ask(nowNs, true); // it proposed in vain and can take newer views alone
             } else if (!report.inRing() || ring.ballot().newer(report.ballot())) {
@@ -272,7 +280,7 @@ final class Keeper {
         }
         heardEpoch = Epoch.newest(ring.epoch(), heardEpoch);
         if (promised.newer(ring.ballot()) || ended && ring.has(me)) {
-            wire.send(from, report(true));
+            wire.send(from, unasked());
             return;
         }
         if (!ring.has(me) && !goes()) {
@@ -305,14 +313,21 @@ final class Keeper {
 
     // Asking and proposing.
 
+    private void askForHint(long nowNs) {
+        if (hintNs <= nowNs) {
+            hintNs = nowNs + watch.t1Ns();
+            ask(nowNs, false);
+        }
+    }
+
     private void ask(long nowNs, boolean repair) {
         if (asking != null) {
             asking.repair |= repair;
             return;
         }
         proposal = null;
-        asking = new Asking(plan, me, wire, nowNs, watch.t1Ns(), repair);
-        asking.send(report(false));
+        asking = new Asking(plan, me, ++nonce, wire, nowNs, watch.t1Ns(), repair);
+        asking.send(question(asking));
         decideIfOver(nowNs, asking);
     }
 
@@ -323,7 +338,7 @@ final class Keeper {
                 ? nowNs + plan.idleMaxNs()
                 : NEVER;
         if (ring != null && callNs != NEVER) {
-            Message.Report question = report(false);
+            Message.Report question = report(false, 0);
             plan.units().stream().filter(unit -> !ring.has(unit)).forEach(unit -> wire.send(unit, question));
         }
     }
@@ -455,18 +470,27 @@ final class Keeper {
             return;
         }
         if (plan.distributor()) {
-            wire.send(RingPlan.DISTRIBUTOR, report(true));
+            wire.send(RingPlan.DISTRIBUTOR, unasked());
         }
         if (ring != null && !master()) {
-            wire.send(ring.master(), report(true));
+            wire.send(ring.master(), unasked());
         } else if (ring != null && goes()) {
-            ring.units().stream().filter(unit -> unit != me).forEach(unit -> wire.send(unit, report(true)));
+            ring.units().stream().filter(unit -> unit != me).forEach(unit -> wire.send(unit, unasked()));
         }
     }
 
     // What others see.
 
-    private Message.Report report(boolean answer) {
+    private Message.Report question(Asking current) {
+        return report(false, current.nonce);
+    }
+
+    /** Returns a report that nobody asked for. */
+    private Message.Report unasked() {
+        return report(true, 0);
+    }
+
+    private Message.Report report(boolean answer, long about) {
         int flags = view == null && !ended ? Message.Report.JOINS : 0;
         flags |= leaving || ended ? Message.Report.LEAVES : 0;
         flags |= drained || ended ? Message.Report.DRAINED : 0;
@@ -479,6 +503,7 @@ final class Keeper {
                 me,
                 flags,
                 master,
+                about,
                 new RingMember.State(serial, state.round(), state.queued(), state.sent(), drained));
     }
 

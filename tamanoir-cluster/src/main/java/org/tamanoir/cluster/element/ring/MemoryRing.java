@@ -47,7 +47,7 @@ public final class MemoryRing implements AutoCloseable {
     public MemoryRing(RingPlan plan) {
         this.plan = plan;
         for (int unit : plan.units()) {
-            seats.put(unit, new Seat(plan, unit, this::nowNs, new Slot(unit), this::wake));
+            seats.put(unit, new Seat(plan, unit, RunStart.SAME, this::nowNs, new Slot(unit), this::wake));
         }
         thread.setDaemon(true);
         thread.start();
@@ -118,7 +118,12 @@ public final class MemoryRing implements AutoCloseable {
      */
     public RingWatch watch(LongSupplier round) {
         RingWatch watch = new RingWatch(
-                plan, round, this::nowNs, new Slot(RingPlan.DISTRIBUTOR), () -> remove(RingPlan.DISTRIBUTOR));
+                plan,
+                RunStart.SAME,
+                round,
+                this::nowNs,
+                new Slot(RingPlan.DISTRIBUTOR),
+                () -> remove(RingPlan.DISTRIBUTOR));
         parties.put(RingPlan.DISTRIBUTOR, watch.party());
         wake();
         return watch;

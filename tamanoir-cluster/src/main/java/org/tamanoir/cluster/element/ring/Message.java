@@ -13,9 +13,12 @@ sealed interface Message {
      * @param unit that says it, or {@link RingPlan#DISTRIBUTOR}
      * @param master of its view, {@link RingPlan#DISTRIBUTOR} = it has none. Not in the specification: of two rings with
      *     the same epoch it shows the units of one what a voter of both is in
+     * @param nonce of the question that it puts or answers, so that a recorded answer is none to another; 0 = nobody asked.
+     *     Not in the specification
      * @param state of its sender; the epoch of its view in the last serial's upper 16 bits
      */
-    record Report(boolean answer, int unit, int flags, int master, RingMember.State state) implements Message {
+    record Report(boolean answer, int unit, int flags, int master, long nonce, RingMember.State state)
+            implements Message {
         /** It has no view. */
         static final int JOINS = 1;
         /** It wants to leave. */

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.routing.Addresses;
 
 /** The parties' control addresses, each of one party. Immutable. */
 final class Peers {
@@ -21,10 +22,15 @@ final class Peers {
             }
             Integer other = parties.put(address, party);
             if (other != null) {
-                throw new IllegalArgumentException("control address " + address + " is that of " + other + " and "
-                        + party + ": give each its own port");
+                throw new IllegalArgumentException("control address " + Addresses.text(address) + " is that of "
+                        + name(Math.min(other, party)) + " and " + name(Math.max(other, party))
+                        + ": give each its own port");
             }
         });
+    }
+
+    private static String name(int party) {
+        return party == RingPlan.DISTRIBUTOR ? "the distributor" : "unit " + party;
     }
 
     @Nullable

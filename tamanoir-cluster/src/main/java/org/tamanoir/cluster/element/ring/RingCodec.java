@@ -18,9 +18,9 @@ import org.tamanoir.cluster.element.Token;
  * <pre>
  * FCT1  48  ring 4, serial 8, round 8, minHead 8, round trip in us 4, holdBudget 2, zero 1, origin 1
  * FCTW  28  ring 4, unit 2, zero 2, head round 8
- * FCTP  48  ring 4, unit 2, master of its view + 1 (0 = none) 1, flags 1 (1 joins,
- *           2 leaves, 4 drained, 8 stuck), last serial 8, round 8, queued 4, sent 8
- * FCTQ  48  as FCTP, the answer to it
+ * FCTP  56  ring 4, unit 2, master of its view + 1 (0 = none) 1, flags 1 (1 joins,
+ *           2 leaves, 4 drained, 8 stuck), last serial 8, round 8, queued 4, sent 8, nonce 8
+ * FCTQ  56  as FCTP, the answer to it
  * FCTR 48+  ring 4, epoch 2, count 1, master 1, round 8, count times: unit 2, address 16, port 2
  * FCTA  20  ring 4, epoch 2, unit 2
  * </pre>
@@ -76,7 +76,8 @@ final class RingCodec {
             out.putLong(state.lastSerial())
                     .putLong(state.round())
                     .putInt(state.queued())
-                    .putLong(state.sent());
+                    .putLong(state.sent())
+                    .putLong(report.nonce());
         } else if (message instanceof Message.Ring proposed) {
             putRing(proposed.view());
         } else if (message instanceof Message.Taken taken) {
@@ -143,7 +144,8 @@ final class RingCodec {
 
     private static int bytes(int magic, ByteBuffer in) {
         return switch (magic) {
-            case TOKEN, PING, PONG -> 48;
+            case TOKEN -> 48;
+            case PING, PONG -> 56;
             case WAKE -> 28;
             case TAKEN -> 20;
             case RING -> {
@@ -199,7 +201,7 @@ final class RingCodec {
         int flags = in.get() & 0xFF;
         RingMember.State state = new RingMember.State(
                 in.getLong(), in.getLong(), in.getInt(), in.getLong(), (flags & Message.Report.DRAINED) != 0);
-        return new Message.Report(answer, unit, flags, master, state);
+        return new Message.Report(answer, unit, flags, master, in.getLong(), state);
     }
 
     /** Returns the view, or null if it names a unit that is not listed here with this address. */

@@ -37,11 +37,11 @@ public final class RingWatch implements AutoCloseable {
      */
     public record Unit(long round, int queued, long sent, boolean leaving, boolean drained, boolean silent) {}
 
-    RingWatch(RingPlan plan, LongSupplier round, LongSupplier clockNs, Wire wire, Closing closing) {
+    RingWatch(RingPlan plan, RunStart start, LongSupplier round, LongSupplier clockNs, Wire wire, Closing closing) {
         this.plan = plan;
         this.round = round;
         this.clockNs = clockNs;
-        this.watch = new Watch(plan, wire);
+        this.watch = new Watch(plan, start, wire);
         this.closing = closing;
     }
 
@@ -53,7 +53,7 @@ public final class RingWatch implements AutoCloseable {
      */
     public static RingWatch open(RingSettings settings, LongSupplier round) throws IOException {
         ControlSocket socket = new ControlSocket(settings, RingPlan.DISTRIBUTOR);
-        RingWatch watch = new RingWatch(settings.plan(), round, socket::nowNs, socket, socket::close);
+        RingWatch watch = new RingWatch(settings.plan(), RunStart.now(), round, socket::nowNs, socket, socket::close);
         socket.start(watch.party());
         return watch;
     }

@@ -30,12 +30,13 @@ final class Seat implements RingPort, Party {
     /**
      * Seats a unit.
      *
+     * @param start of the unit's run
      * @param wake has the ring's thread ask for the deadline again; any thread
      */
-    Seat(RingPlan plan, int unit, LongSupplier clockNs, Wire wire, Runnable wake) {
+    Seat(RingPlan plan, int unit, RunStart start, LongSupplier clockNs, Wire wire, Runnable wake) {
         this.clockNs = clockNs;
         this.wake = wake;
-        this.keeper = new Keeper(plan, unit, wire, calls::add);
+        this.keeper = new Keeper(plan, unit, start, wire, calls::add);
     }
 
     /** Begins to look for a ring, for this sender. */

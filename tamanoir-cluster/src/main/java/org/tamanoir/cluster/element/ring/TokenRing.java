@@ -34,7 +34,7 @@ public final class TokenRing implements RingPort, AutoCloseable {
     public TokenRing(RingSettings settings, int unit, Membership membership) throws IOException {
         this.membership = membership;
         socket = new ControlSocket(settings, unit);
-        seat = new Seat(settings.plan(), unit, socket::nowNs, socket, socket::wake);
+        seat = new Seat(settings.plan(), unit, RunStart.now(), socket::nowNs, socket, socket::wake);
         try {
             membership.start(seat::group);
         } catch (IOException e) {

@@ -61,8 +61,8 @@ class RingCodecTest {
         RingMember.State state = new RingMember.State(0x0007_0000_0000_0009L, 11, 12, 13, true);
         return List.of(
                 new Message.Wake(0, -5L),
-                new Message.Report(false, 0, 15, 254, state),
-                new Message.Report(true, 0, 4, RingPlan.DISTRIBUTOR, state),
+                new Message.Report(false, 0, 15, 254, -7L, state),
+                new Message.Report(true, 0, 4, RingPlan.DISTRIBUTOR, 0, state),
                 new Message.Ring(new RingView(65_535, 0, -1L, List.of(0, 1))),
                 new Message.Taken(65_535, 0));
     }
@@ -94,8 +94,8 @@ class RingCodecTest {
         assertThat(texts)
                 .containsExactly(
                         "46435457" + "01020304" + "0000" + "0000" + "fffffffffffffffb",
-                        "46435450" + "01020304" + "0000" + "ff" + "0f" + state,
-                        "46435451" + "01020304" + "0000" + "0004" + state,
+                        "46435450" + "01020304" + "0000" + "ff" + "0f" + state + "fffffffffffffff9",
+                        "46435451" + "01020304" + "0000" + "0004" + state + "0000000000000000",
                         "46435452" + "01020304" + "ffff" + "02" + "00" + "ffffffffffffffff"
                                 + "0000" + "00000000000000000000ffff7f000001" + "1b58"
                                 + "0001" + "00000000000000000000000000000001" + "1b59",
@@ -184,6 +184,14 @@ class RingCodecTest {
             }
             assertThat(decode(datagram, ZERO)).isNotNull();
         }
+    }
+
+    @Test
+    void oneAddressForTwoIsRefusedByTheirNames() {
+        assertThatThrownBy(() -> new Peers(Map.of(0, ZERO, RingPlan.DISTRIBUTOR, ZERO)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "control address 127.0.0.1:7000 is that of unit 0 and the distributor: give each its own port");
     }
 
     @Test

@@ -163,7 +163,7 @@ class RingFailuresTest {
 
     private static Message distributorIn(int epoch, int master) {
         return new Message.Report(
-                false, RingPlan.DISTRIBUTOR, 0, master, new RingMember.State(Epoch.begin(epoch), 0, 0, 0, false));
+                false, RingPlan.DISTRIBUTOR, 0, master, 0, new RingMember.State(Epoch.begin(epoch), 0, 0, 0, false));
     }
 
     @Test
@@ -181,11 +181,12 @@ class RingFailuresTest {
     @Test
     void aMasterAsksTheUnitsThatItLacks() {
         List<Integer> asked = new ArrayList<>();
-        Keeper master = new Keeper(RingPlan.of(List.of(0, 1, 2), false), 0, questions(asked), call -> {});
+        Keeper master =
+                new Keeper(RingPlan.of(List.of(0, 1, 2), false), 0, RunStart.SAME, questions(asked), call -> {});
         master.start(0);
         master.expire(0);
         RingMember.State state = new RingMember.State(0, 0, 0, 0, false);
-        master.message(0, 1, new Message.Report(true, 1, Message.Report.JOINS, RingPlan.DISTRIBUTOR, state));
+        master.message(0, 1, new Message.Report(true, 1, Message.Report.JOINS, RingPlan.DISTRIBUTOR, 1, state));
         master.expire(T1_MS * MS);
         master.message(T1_MS * MS, 1, new Message.Taken(1, 1));
         assertThat(master.status().view()).isEqualTo(new RingView(1, 0, 0, List.of(0, 1)));
@@ -209,7 +210,113 @@ class RingFailuresTest {
     }
 
     private static Keeper candidates() {
-        return new Keeper(RingPlan.of(List.of(0, 1, 2), true), 1, questions(new ArrayList<>()), call -> {});
+        return new Keeper(
+                RingPlan.of(List.of(0, 1, 2), true), 1, RunStart.SAME, questions(new ArrayList<>()), call -> {});
+    }
+
+    private record Heard(int from, int to, Object message) {}
+
+    /** Has what was recorded come again, all of it each so many nanoseconds. */
+    private static void replay(RingWorld world, List<Heard> recorded, long everyNs, long forNs) {
+        for (long ns = 0; ns < forNs; ns += everyNs) {
+            world.after(ns, () -> recorded.forEach(it -> world.deliver(it.from(), it.to(), it.message())));
+        }
+    }
+
+    @Test
+    void aNoticeThatIsPlayedAgainPutsNoUnitOutThatHasComeBack() {
+        RingWorld world = busyRing(3);
+        List<Heard> notices = new ArrayList<>();
+        world.sniffer = (from, to, message) -> {
+            if (from == 2 && message instanceof Message.Report report && report.answer() && report.goes()) {
+                notices.add(new Heard(from, to, message));
+            }
+        };
+        world.unit(2).act(() -> world.unit(2).keeper.announceLeaving(world.nowNs));
+        world.forMs(1000);
+        assertThat(world.unit(2).keeper.status().ended()).isTrue();
+        assertThat(notices).extracting(Heard::to).contains(0, RingPlan.DISTRIBUTOR);
+        world.sniffer = (from, to, message) -> {};
+        world.unit(2).kill();
+        world.unit(2).restart();
+        world.forMs(500);
+        RingView view = view(world, 0, 1, 2);
+        List<Heard> toAll = new ArrayList<>();
+        for (int to : new int[] {0, 1, RingPlan.DISTRIBUTOR}) {
+            toAll.add(new Heard(2, to, notices.get(0).message()));
+        }
+
+        replay(world, toAll, MS / 4, 500 * MS);
+        for (int i = 0; i < 500; i++) {
+            world.forMs(1);
+            assertThat(world.common(List.of(0, 1, 2))).isEqualTo(view);
+            assertThat(Objects.requireNonNull(world.distributor.watch.report(2)).goes())
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void answersOfADeadUnitThatArePlayedAgainKeepNoViewFromComing() {
+        RingWorld world = busyRing(3);
+        List<Heard> answers = new ArrayList<>();
+        world.sniffer = (from, to, message) -> {
+            if (from == 1 && message instanceof Message.Report) {
+                answers.add(new Heard(from, to, message));
+            }
+        };
+        world.unit(2).kill(); // so that the others ask
+        world.forMs(500);
+        assertThat(answers).extracting(Heard::to).contains(0, RingPlan.DISTRIBUTOR);
+        world.unit(2).restart();
+        world.forMs(500);
+        world.sniffer = (from, to, message) -> {};
+        world.unit(1).kill();
+
+        replay(world, List.copyOf(answers), MS, 3_000 * MS);
+        world.forMs(2_500);
+
+        assertThat(view(world, 0, 2).units()).containsExactly(0, 2);
+        assertThat(world.distributor.watch.silent(1)).isTrue();
+    }
+
+    @Test
+    void messagesOfARunBeforeChangeNothingInThisOne() {
+        List<Heard> recorded = new ArrayList<>();
+        RingWorld before = new RingWorld(1, 3, true, 40_000);
+        before.sniffer = (from, to, message) -> recorded.add(new Heard(from, to, message));
+        before.started().forMs(200);
+        before.distributor.send(MS);
+        before.forMs(100);
+        before.unit(2).kill();
+        before.forMs(500);
+        assertThat(recorded).anyMatch(it -> it.message() instanceof Token);
+        assertThat(recorded).anyMatch(it -> it.message() instanceof Message.Ring);
+        RingWorld world = new RingWorld(2, 3, true, 40_000 + 10).started();
+        world.hopNs = MS / 50;
+        world.forMs(200);
+        world.distributor.send(PACE_NS);
+        world.forMs(100);
+        RingView view = view(world, 0, 1, 2);
+
+        replay(world, recorded, 20 * MS, 400 * MS);
+        for (int i = 0; i < 400; i++) {
+            world.forMs(1);
+            assertThat(world.common(List.of(0, 1, 2))).isEqualTo(view);
+        }
+        assertThat(world.distributor.watch.view()).isEqualTo(view);
+    }
+
+    @Test
+    void aUnitThatBeginsByALaterClockJoinsARing() {
+        RingWorld world = new RingWorld(1, 3, true, 40_000).started();
+        world.forMs(1_000);
+        RingView first = view(world, 0, 1, 2);
+        world.unit(1).kill();
+        world.unit(1).restart();
+        world.forMs(300);
+        RingView view = view(world, 0, 1, 2);
+        assertThat(Epoch.newer(view.epoch(), first.epoch() + 5)).isTrue();
+        assertThat(world.distributor.watch.view()).isEqualTo(view);
     }
 
     @Test

@@ -27,7 +27,8 @@ final class RingSchedule {
     RingSchedule(long seed) {
         this.seed = seed;
         Random random = new Random(seed);
-        world = new RingWorld(seed, 2 + random.nextInt(4), random.nextInt(8) > 0);
+        // Half of the rings begin by a clock, so that a party that comes back does so with a newer epoch than theirs.
+        world = new RingWorld(seed, 2 + random.nextInt(4), random.nextInt(8) > 0, seed % 2 == 0 ? Epoch.NONE : 40_000);
         world.hopNs = MS / 4 + random.nextLong(MS);
         world.jitterNs = random.nextInt(3) == 0 ? 0 : random.nextLong(4 * MS) + 1;
         world.lossShare = new double[] {0, 0.01, 0.05, 0.2, 0.4}[random.nextInt(5)];

@@ -47,6 +47,8 @@ final class RingWorld {
     double doubleShare;
     /** Whether a message (from, message) is lost besides. */
     BiPredicate<Integer, Object> lose = (from, message) -> false;
+    /** Hears of every message that is sent: from, to, and the message. */
+    Sniffer sniffer = (from, to, message) -> {};
     /** Hears of every token that is passed: the unit, then the token. */
     BiConsumer<Integer, Token> passes = (unit, token) -> {};
 
@@ -55,6 +57,9 @@ final class RingWorld {
     long lostWithUnits;
     int tokensUnderWay;
 
+    private final int firstEpoch;
+    private final long seed;
+    private long starts;
     private final PriorityQueue<Event> events = new PriorityQueue<>();
     private long order;
     private long packets;
@@ -70,6 +75,13 @@ final class RingWorld {
     private record Packet(long number, long round) {}
 
     RingWorld(long seed, int units, boolean distributor) {
+        this(seed, units, distributor, Epoch.NONE);
+    }
+
+    /** @param epoch with which it begins, by a clock that goes on to the next each 100 ms; NONE = by no clock */
+    RingWorld(long seed, int units, boolean distributor, int epoch) {
+        firstEpoch = epoch;
+        this.seed = seed;
         random = new Random(seed);
         List<Integer> all = new ArrayList<>();
         for (int unit = 0; unit < units; unit++) {
@@ -80,6 +92,11 @@ final class RingWorld {
         for (int unit : all) {
             this.units.put(unit, new Unit(unit));
         }
+    }
+
+    private RunStart runStart() {
+        int epoch = firstEpoch == Epoch.NONE ? Epoch.NONE : firstEpoch + (int) (nowNs / (100 * MS)) & 0xFFFF;
+        return new RunStart(epoch, seed << 50 | starts++ << 40);
     }
 
     void at(long atNs, Runnable what) {
@@ -104,7 +121,22 @@ final class RingWorld {
         until(nowNs + ms * MS);
     }
 
+    interface Sniffer {
+        void hear(int from, int to, Object message);
+    }
+
+    /** Delivers a message at once, as one that forges the sender's address does. */
+    void deliver(int from, int to, Object message) {
+        if (to == RingPlan.DISTRIBUTOR) {
+            distributor.act(() -> distributor.watch.message(from, (Message) message, distributor.round));
+        } else {
+            Unit unit = unit(to);
+            unit.act(() -> unit.hear(from, message));
+        }
+    }
+
     private void post(int from, int to, Object message) {
+        sniffer.hear(from, to, message);
         if (lose.test(from, message) || random.nextDouble() < lossShare) {
             return;
         }
@@ -115,12 +147,7 @@ final class RingWorld {
             tokensUnderWay += token ? 1 : 0;
             after(delayNs, () -> {
                 tokensUnderWay -= token ? 1 : 0;
-                if (to == RingPlan.DISTRIBUTOR) {
-                    distributor.act(() -> distributor.watch.message(from, (Message) message, distributor.round));
-                } else {
-                    Unit unit = unit(to);
-                    unit.act(() -> unit.hear(from, message));
-                }
+                deliver(from, to, message);
             });
         }
     }
@@ -196,7 +223,7 @@ final class RingWorld {
 
     /** Sends a packet to each unit that is in, round by round. */
     final class Distributor extends Process {
-        Watch watch = new Watch(plan, wire(RingPlan.DISTRIBUTOR));
+        Watch watch = new Watch(plan, runStart(), wire(RingPlan.DISTRIBUTOR));
         long round;
         boolean sending;
         final Set<Integer> done = new TreeSet<>();
@@ -207,7 +234,7 @@ final class RingWorld {
 
         /** Begins anew, with what it hears of rounds within a while. */
         void restart() {
-            watch = new Watch(plan, wire(RingPlan.DISTRIBUTOR));
+            watch = new Watch(plan, runStart(), wire(RingPlan.DISTRIBUTOR));
             round = 0;
             act(() -> {});
             after(100 * MS, () -> round = Math.max(round, largestRound() + 1000));
@@ -298,7 +325,7 @@ final class RingWorld {
         private void begin() {
             calls.clear();
             tokens.clear();
-            keeper = new Keeper(plan, number, wire(number), calls::add);
+            keeper = new Keeper(plan, number, runStart(), wire(number), calls::add);
             sender = new FctSender(
                     new FctSettings(number, false, 0, 0, 2 * MS, plan.idleMaxNs(), 1 + number % 2), this, port());
         }
