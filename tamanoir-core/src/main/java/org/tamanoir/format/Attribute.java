@@ -1,7 +1,11 @@
 package org.tamanoir.format;
 
+import java.nio.BufferOverflowException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -17,6 +21,9 @@ import java.util.List;
  * @param value a {@link Long}, {@link Double}, {@link String}, or {@code byte[]}
  */
 public record Attribute(int name, int kind, Object value) {
+    /** What an index block of 256 bytes has room for; so numbers of attributes and lengths fit their fields. */
+    private static final int MAX_LIST_BYTES = 256;
+
     /** Returns the hash under which an attribute of this name goes. */
     public static int name(String text) {
         return (int) (Lookup3.hash(Texts.encode(text)) >>> 32);
@@ -41,6 +48,57 @@ public record Attribute(int name, int kind, Object value) {
             all.add(new Attribute(name, kind, reader.value(kind)));
         }
         return all;
+    }
+
+    /**
+     * Returns a list, sorted by names as numbers with a sign; no bytes for no attributes.
+     *
+     * @throws FormatException if it does not fit an index block, or a value is not what its kind says
+     */
+    static byte[] writeList(List<Attribute> attributes, boolean big) {
+        if (attributes.isEmpty()) {
+            return new byte[0];
+        }
+        List<Attribute> sorted = new ArrayList<>(attributes);
+        sorted.sort(Comparator.comparing((Attribute a) -> a.kind != 1).thenComparing(Attribute::name));
+        long numbers = attributes.stream().filter(a -> a.kind == 1).count();
+        ByteBuffer list =
+                ByteBuffer.allocate(MAX_LIST_BYTES).order(big ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
+        try {
+            list.put((byte) (big ? 1 : 0)).put((byte) numbers).put((byte) (attributes.size() - numbers));
+            list.put((byte) 0);
+            for (Attribute attribute : sorted) {
+                attribute.write(list);
+            }
+        } catch (BufferOverflowException e) {
+            throw new FormatException(
+                    FormatFault.VALUE,
+                    attributes.size() + " attributes of more than " + MAX_LIST_BYTES + " bytes: fewer or shorter ones");
+        } catch (ClassCastException e) {
+            throw new FormatException(FormatFault.VALUE, "attribute's value is not of its kind: " + e.getMessage());
+        }
+        return Arrays.copyOf(list.array(), list.position());
+    }
+
+    private void write(ByteBuffer list) {
+        list.putInt(name);
+        if (kind != 1) {
+            list.putInt(kind);
+        }
+        switch (kind) {
+            case 1, 5 -> list.putInt(((Long) value).intValue());
+            case 2 -> list.putLong((Long) value);
+            case 8 -> list.putDouble((Double) value);
+            case 3 -> sized(list, Texts.encode(value + "\0"));
+            case 4 -> sized(list, (byte[]) value);
+            default ->
+                throw new FormatException(
+                        FormatFault.VALUE, "attribute of kind " + kind + ": 1, 2, 3, 4, 5 and 8 are known");
+        }
+    }
+
+    private static void sized(ByteBuffer list, byte[] bytes) {
+        list.putShort((short) bytes.length).put(bytes).put(new byte[-(2 + bytes.length) & 3]);
     }
 
     private static final class Reader {

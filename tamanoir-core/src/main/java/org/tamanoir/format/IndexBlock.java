@@ -19,10 +19,9 @@ import java.util.List;
  */
 public record IndexBlock(long next, long first, int last, List<Entry> entries) {
     static final int HEAD = 16;
-
-    private static final int FORMAT = 0;
-    private static final int DATA = 1;
-    private static final int END = 255;
+    static final int FORMAT = 0;
+    static final int DATA = 1;
+    static final int END = 255;
 
     /** Tells of an item. */
     public record Entry(ItemKind kind, long position, FormatId id, List<Attribute> attributes) {}

@@ -2,11 +2,6 @@ package org.tamanoir.format.text;
 
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
-import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Field;
 import org.tamanoir.format.Kind;
 import org.tamanoir.format.RecordView;
@@ -57,7 +52,7 @@ public final class RecordJson {
 
     private static final class Writer implements RecordVisitor {
         private final JsonGenerator out;
-        private final CharsetDecoder utf8 = StandardCharsets.UTF_8.newDecoder();
+        private final Utf8 utf8 = new Utf8();
 
         Writer(JsonGenerator out) {
             this.out = out;
@@ -128,7 +123,7 @@ public final class RecordJson {
 
         @Override
         public void text(ByteBuffer memory, int at, int bytes) {
-            String text = decode(memory, at, bytes);
+            String text = utf8.decode(memory, at, bytes);
             if (text != null) {
                 out.writeString(text);
             } else {
@@ -136,20 +131,9 @@ public final class RecordJson {
             }
         }
 
-        private @Nullable String decode(ByteBuffer memory, int at, int bytes) {
-            try {
-                return utf8.decode(memory.duplicate().limit(at + bytes).position(at))
-                        .toString();
-            } catch (CharacterCodingException e) {
-                return null;
-            }
-        }
-
         private void hex(String name, ByteBuffer memory, int at, int bytes) {
-            byte[] copy = new byte[bytes];
-            memory.get(at, copy);
             out.writeStartObject();
-            out.writeStringProperty(name, HexFormat.of().formatHex(copy));
+            out.writeStringProperty(name, Utf8.hex(memory, at, bytes));
             out.writeEndObject();
         }
     }

@@ -1,0 +1,231 @@
+package org.tamanoir.format.text;
+
+import java.io.InputStream;
+import java.math.BigInteger;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.xml.stream.XMLInputFactory;
+import javax.xml.stream.XMLStreamConstants;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamReader;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.Field;
+import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.FormatFault;
+import org.tamanoir.format.FormatLimits;
+import org.tamanoir.format.Kind;
+import org.tamanoir.format.Opaque;
+import org.tamanoir.format.RecordEncoder;
+import org.tamanoir.format.Structure;
+import org.tamanoir.format.Type;
+
+/**
+ * Encodes records from the elements that {@link RecordXml} writes. A field that is not there is 0 or null, one that the
+ * format does not have is refused.
+ *
+ * <p>Thread contract: one thread.
+ */
+public final class XmlRecords {
+    /** Structures and arrays within one another: deeper than any record nests that is written. */
+    private static final int MAX_DEPTH = 4_000;
+    /** Characters of a number; the longest that is written has 24. */
+    private static final int MAX_DIGITS = 100;
+
+    private final Format format;
+    private final RecordEncoder encoder;
+    private final Map<String, Map<String, @Nullable Object>> byId = new HashMap<>();
+    /** What the next element is in; a stack of its own, since that of the thread may be short. */
+    private final Deque<Level> open = new ArrayDeque<>();
+    /** Elements and characters that the record may still have. */
+    private int left;
+
+    /** A structure, or that many dimensions of an array. */
+    private record Level(
+            @Nullable Structure structure,
+            Map<String, @Nullable Object> fields,
+            @Nullable Type array,
+            int dimensions,
+            List<@Nullable Object> elements) {}
+
+    /** Makes an encoder of records of this format. */
+    public XmlRecords(Format format) {
+        this.format = format;
+        encoder = new RecordEncoder(format);
+    }
+
+    /** Makes a parser that takes no document type, and so no entities but XML's own five. */
+    public static XMLStreamReader parser(InputStream in) throws XMLStreamException {
+        XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
+        factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
+        factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+        factory.setProperty(XMLInputFactory.IS_NAMESPACE_AWARE, false);
+        // The JDK's own bounds, from 24 on 100 elements deep and 100,000 characters that follow references such as
+        // &lt; (0: none), are below what records hold; ours stand in their place.
+        factory.setProperty("jdk.xml.maxElementDepth", 2 * MAX_DEPTH);
+        factory.setProperty("jdk.xml.maxGeneralEntitySizeLimit", 0);
+        factory.setProperty("jdk.xml.totalEntitySizeLimit", 0);
+        return factory.createXMLStreamReader(in);
+    }
+
+    /**
+     * Encodes the record whose element begins at the parser's current event, and leaves the parser at its end.
+     *
+     * @throws FormatException if it is no record of the format
+     * @throws XMLStreamException if it is no XML
+     */
+    public byte[] encode(XMLStreamReader in) throws XMLStreamException {
+        byId.clear();
+        open.clear();
+        left = FormatLimits.ITEM_BYTES;
+        Map<String, @Nullable Object> top = structure(in, format.top());
+        while (!open.isEmpty()) {
+            if (in.nextTag() == XMLStreamConstants.END_ELEMENT) {
+                open.pop();
+            } else {
+                element(in, open.element());
+            }
+        }
+        return encoder.encode(top);
+    }
+
+    private void element(XMLStreamReader in, Level level) throws XMLStreamException {
+        spend(1);
+        String name = in.getLocalName();
+        if (level.structure != null) {
+            String named = name.equals(RecordXml.FIELD) ? in.getAttributeValue(null, "name") : null;
+            name = named != null ? named : name;
+            Field field = level.structure.field(name);
+            if (field == null) {
+                throw fault("structure '" + level.structure.name() + "' has no field '" + name + "'");
+            }
+            level.fields.put(name, value(in, field.type()));
+        } else if (level.array != null) {
+            if (!name.equals(RecordXml.ITEM)) {
+                throw fault("array of " + level.array.kind() + " has an element '" + name + "', not '" + RecordXml.ITEM
+                        + "'");
+            }
+            level.elements.add(
+                    level.dimensions > 1 ? list(level.array, level.dimensions - 1) : value(in, level.array.target()));
+        }
+    }
+
+    private @Nullable Object value(XMLStreamReader in, Type of) throws XMLStreamException {
+        Type type = of;
+        while (type.isPointer()) {
+            type = type.target();
+        }
+        if ("true".equals(in.getAttributeValue(null, "null"))) {
+            end(in);
+            return null;
+        }
+        if (type.isArray()) {
+            return list(type, type.dimensions().size());
+        }
+        Structure structure = type.structure();
+        return structure != null ? structure(in, structure) : leaf(in, type);
+    }
+
+    /** Returns the fields of a structure, which the elements that follow fill in. */
+    private Map<String, @Nullable Object> structure(XMLStreamReader in, Structure structure) throws XMLStreamException {
+        String ref = in.getAttributeValue(null, "ref");
+        if (ref != null) {
+            Map<String, @Nullable Object> known = byId.get(ref);
+            if (known == null) {
+                throw fault("ref to a structure that no id before it names");
+            }
+            end(in);
+            return known;
+        }
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        String id = in.getAttributeValue(null, "id");
+        if (id != null) {
+            byId.put(id, fields);
+        }
+        push(new Level(structure, fields, null, 0, List.of()));
+        return fields;
+    }
+
+    /** Returns the elements of an array, which those that follow fill in. */
+    private List<@Nullable Object> list(Type array, int dimensions) {
+        List<@Nullable Object> elements = new ArrayList<>();
+        push(new Level(null, Map.of(), array, dimensions, elements));
+        return elements;
+    }
+
+    private void push(Level level) {
+        if (open.size() == MAX_DEPTH) {
+            throw fault("elements within one another more than " + MAX_DEPTH + " deep");
+        }
+        open.push(level);
+    }
+
+    private Object leaf(XMLStreamReader in, Type type) throws XMLStreamException {
+        String hex = in.getAttributeValue(null, "hex");
+        String octets = in.getAttributeValue(null, "octets");
+        String digits = hex != null ? hex : octets;
+        if (digits != null) {
+            end(in);
+            try {
+                byte[] bytes = HexFormat.of().parseHex(digits);
+                return hex != null ? bytes : new Opaque(bytes);
+            } catch (IllegalArgumentException e) {
+                throw fault("bytes are not hexadecimal");
+            }
+        }
+        String text = text(in);
+        if (type.kind() == Kind.STRING) {
+            return text;
+        }
+        String number = text.strip();
+        try {
+            if (number.length() <= MAX_DIGITS) {
+                return type.kind() == Kind.FLOAT ? (Object) Double.valueOf(number) : new BigInteger(number);
+            }
+        } catch (NumberFormatException e) {
+            // Told below, as what is too long.
+        }
+        throw fault("element of " + type.kind() + " holds no number of at most " + MAX_DIGITS + " characters");
+    }
+
+    /** Returns the text up to the end of the current element, which has no other inside. */
+    private String text(XMLStreamReader in) throws XMLStreamException {
+        StringBuilder text = new StringBuilder();
+        while (true) {
+            switch (in.next()) {
+                case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA, XMLStreamConstants.SPACE -> {
+                    spend(in.getTextLength());
+                    text.append(in.getTextCharacters(), in.getTextStart(), in.getTextLength());
+                }
+                case XMLStreamConstants.COMMENT, XMLStreamConstants.PROCESSING_INSTRUCTION -> {}
+                case XMLStreamConstants.END_ELEMENT -> {
+                    return text.toString();
+                }
+                default -> throw fault("text with an element or an entity inside");
+            }
+        }
+    }
+
+    private static void end(XMLStreamReader in) throws XMLStreamException {
+        if (in.nextTag() != XMLStreamConstants.END_ELEMENT) {
+            throw fault("element with null, ref, hex or octets is not empty");
+        }
+    }
+
+    private void spend(int what) {
+        left -= what;
+        if (left < 0) {
+            throw fault("record of more than " + FormatLimits.ITEM_BYTES + " elements and characters");
+        }
+    }
+
+    private static FormatException fault(String message) {
+        return new FormatException(FormatFault.VALUE, message);
+    }
+}
