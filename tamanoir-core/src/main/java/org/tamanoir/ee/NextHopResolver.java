@@ -12,6 +12,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.PreviousNode;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.routing.Fib;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
@@ -49,26 +50,30 @@ final class NextHopResolver {
         return routes.generation();
     }
 
-    /** Looks a destination up; {@code arrival} is how packets came, for routes that do not change that. */
-    RouteCacheEntry resolve(long high, long low, int port, StreamInfo.Transport arrival) {
-        NextHop next = routes.lookup(high, low);
-        if (next == null) {
-            return refused(high, low, port, DropReason.NO_ROUTE);
-        }
+    /** Returns the routes' look-ups of now. */
+    Fib fib() {
+        return routes.fib();
+    }
+
+    /** Returns the port at a next hop for packets that name this one. */
+    static int port(NextHop next, int port) {
+        return next.port() != 0 ? next.port() : port != 0 ? port : Anep.DEFAULT_PORT;
+    }
+
+    /**
+     * Makes the way to a next hop, for packets to this destination if that has no address; {@code arrival} is how packets
+     * came, for routes that do not change that.
+     */
+    RouteCacheEntry resolve(NextHop next, long high, long low, int port, StreamInfo.Transport arrival) {
         InetAddress address = next.address() == null ? Addresses.of(high, low) : next.address();
-        int nextPort = next.port() != 0 ? next.port() : port != 0 ? port : Anep.DEFAULT_PORT;
         boolean isUdp = next.transport() == NextHop.Transport.UDP
                 || (next.transport() == NextHop.Transport.SAME && arrival == StreamInfo.Transport.UDP);
-        InetSocketAddress target = new InetSocketAddress(address, nextPort);
-        if (isUdp ? isOwn(target, ownUdp, false) : isOwn(target, ownTcp, true)) {
-            return refused(high, low, port, DropReason.LOCAL);
-        }
+        InetSocketAddress target = new InetSocketAddress(address, port(next, port));
+        boolean isLocal = isUdp ? isOwn(target, ownUdp, false) : isOwn(target, ownTcp, true);
         boolean isIpv6 = address instanceof Inet6Address;
         return new RouteCacheEntry(
-                high,
-                low,
-                port,
-                null,
+                next,
+                isLocal ? DropReason.LOCAL : null,
                 target,
                 next.kind() == NextHop.Kind.ACTIVE_NODE,
                 isUdp,
@@ -82,13 +87,7 @@ final class NextHopResolver {
     static RouteCacheEntry straight(InetSocketAddress destination) {
         long high = Addresses.high(destination.getAddress());
         long low = Addresses.low(destination.getAddress());
-        int port = destination.getPort();
-        return new RouteCacheEntry(
-                high, low, port, null, destination, false, false, false, high, low, Anep.MAX_PACKET_OCTETS);
-    }
-
-    static RouteCacheEntry refused(long high, long low, int port, DropReason reason) {
-        return new RouteCacheEntry(high, low, port, reason, null, false, false, false, 0, 0, 0);
+        return new RouteCacheEntry(null, null, destination, false, false, false, high, low, Anep.MAX_PACKET_OCTETS);
     }
 
     /**

@@ -14,6 +14,8 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.qdisc.Classifier;
+import org.tamanoir.routing.Fib;
+import org.tamanoir.routing.NextHop;
 import org.tamanoir.sched.LinkContent;
 import org.tamanoir.sched.LinkPort;
 import org.tamanoir.sched.QosSnapshot;
@@ -33,7 +35,8 @@ final class NextHops {
     /** Destinations whose next hop is remembered; a power of two. */
     private static final int REMEMBERED = 64;
 
-    private static final RouteCacheEntry NOWHERE = NextHopResolver.refused(0, 0, -1, DropReason.NO_ROUTE);
+    private static final RouteCacheEntry NOWHERE =
+            new RouteCacheEntry(null, DropReason.NO_ROUTE, null, false, false, false, 0, 0, 0);
 
     private final NodeContext context;
     private final StreamInfo.Transport transport;
@@ -43,7 +46,10 @@ final class NextHops {
     private final NextHopResolver forwarder;
     private final int initialHopBudget;
     private final Traffic traffic;
-    private final @Nullable RouteCacheEntry[] hops = new @Nullable RouteCacheEntry[REMEMBERED];
+    private final @Nullable Remembered[] destinations = new @Nullable Remembered[REMEMBERED];
+    /** Ways by the index of the next hop, of those that have an address; as many as there are indexes at most. */
+    private @Nullable RouteCacheEntry[] ways = new @Nullable RouteCacheEntry[0];
+
     private final Connections<?> connections;
     private final List<UdpEgress> datagrams = new ArrayList<>();
     private final List<UdpSocket> datagramSockets = new ArrayList<>();
@@ -52,13 +58,34 @@ final class NextHops {
     private @Nullable TransitEgress transit;
 
     private QosSnapshot quality;
-    private RouteCacheEntry last = NOWHERE;
+    /** Of the packet before, which is mostly alike: here, not in an object of its own, since each packet reads them. */
+    private long lastHigh;
+
+    private long lastLow;
+    /** -1 = none. */
+    private int lastPort = -1;
+
+    private RouteCacheEntry lastHop = NOWHERE;
     /** Of a stream in transit. */
     private @Nullable RouteCacheEntry straight;
 
     private int generation;
     /** The way that could not be had when one was asked for last may still come. */
     private boolean mayCome;
+
+    /** Where packets to one destination go, until the routes change. */
+    private static final class Remembered {
+        private long high;
+        private long low;
+        /** -1 = none. */
+        private int port = -1;
+
+        private RouteCacheEntry hop = NOWHERE;
+
+        boolean isFor(long high, long low, int port) {
+            return this.low == low && this.high == high && this.port == port;
+        }
+    }
 
     /** A departure that has to wait, to be tried again. */
     interface Departure {
@@ -100,13 +127,28 @@ final class NextHops {
         QosSnapshot qualityNow = context.qualityOfService().now();
         if (now != generation || qualityNow != quality) {
             generation = now;
-            Arrays.fill(hops, null);
-            last = NOWHERE;
-            straight = null;
+            forgetDestinations();
             if (qualityNow != quality) {
+                forgetWays();
                 refresh(qualityNow);
             }
         }
+    }
+
+    private void forgetDestinations() {
+        lastPort = -1;
+        lastHop = NOWHERE;
+        for (Remembered remembered : destinations) {
+            if (remembered != null) {
+                remembered.port = -1;
+                remembered.hop = NOWHERE;
+            }
+        }
+    }
+
+    private void forgetWays() {
+        Arrays.fill(ways, null);
+        straight = null;
     }
 
     private void refresh(QosSnapshot now) {
@@ -244,18 +286,50 @@ final class NextHops {
 
     /** Returns where packets to this destination go. */
     RouteCacheEntry hop(long high, long low, int port) {
-        RouteCacheEntry hop = last;
-        if (hop.isFor(high, low, port)) {
-            return hop;
-        }
+        return lastLow == low && lastHigh == high && lastPort == port ? lastHop : another(high, low, port);
+    }
+
+    private RouteCacheEntry another(long high, long low, int port) {
         int slot = (int) ((low ^ high ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 58) & (REMEMBERED - 1);
-        RouteCacheEntry remembered = hops[slot];
-        if (remembered == null || !remembered.isFor(high, low, port)) {
-            remembered = overItsLink(forwarder.resolve(high, low, port, transport));
-            hops[slot] = remembered;
+        Remembered remembered = destinations[slot];
+        if (remembered == null) {
+            remembered = new Remembered();
+            destinations[slot] = remembered;
         }
-        last = remembered;
-        return remembered;
+        if (!remembered.isFor(high, low, port)) {
+            remembered.hop = lookUp(high, low, port);
+            remembered.high = high;
+            remembered.low = low;
+            remembered.port = port;
+        }
+        lastHigh = high;
+        lastLow = low;
+        lastPort = port;
+        lastHop = remembered.hop;
+        return remembered.hop;
+    }
+
+    /** Asks the routes; makes nothing for a destination whose next hop, with an address, has been asked for before. */
+    private RouteCacheEntry lookUp(long high, long low, int port) {
+        Fib fib = forwarder.fib();
+        int index = fib.lookup(high, low);
+        NextHop next = fib.hop(index);
+        if (next == null) {
+            return NOWHERE;
+        }
+        if (next.address() == null) {
+            return overItsLink(forwarder.resolve(next, high, low, port, transport));
+        }
+        RouteCacheEntry known = index < ways.length ? ways[index] : null;
+        if (known != null && known.leadsTo(next, NextHopResolver.port(next, port))) {
+            return known;
+        }
+        if (index >= ways.length) {
+            ways = Arrays.copyOf(ways, Integer.highestOneBit(index) << 1);
+        }
+        RouteCacheEntry way = overItsLink(forwarder.resolve(next, high, low, port, transport));
+        ways[index] = way;
+        return way;
     }
 
     private RouteCacheEntry overItsLink(RouteCacheEntry hop) {
@@ -386,8 +460,7 @@ final class NextHops {
             transit.discard(reason);
         }
         links.close(reason);
-        Arrays.fill(hops, null);
-        last = NOWHERE;
-        straight = null;
+        forgetDestinations();
+        forgetWays();
     }
 }

@@ -3,17 +3,19 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.routing.NextHop;
 import org.tamanoir.sched.LinkPort;
 
 /**
- * Where packets to one destination go from one thread, as the routes said when it was looked up.
+ * Where packets of one next hop go from one thread: all packets whose routes lead there, or where a route has no address
+ * those to one destination, and where it has no port those to one port.
  *
  * <p>Thread contract: the service's thread.
  */
 final class RouteCacheEntry {
-    final long destinationHigh;
-    final long destinationLow;
-    final int destinationPort;
+    /** What the routes say; null where they say nothing, or are not asked. */
+    private @Nullable NextHop nextHop;
+
     /** Why packets cannot go there; null when they can. */
     final @Nullable DropReason refusal;
 
@@ -36,9 +38,7 @@ final class RouteCacheEntry {
     DatagramBacklog backlog;
 
     RouteCacheEntry(
-            long destinationHigh,
-            long destinationLow,
-            int destinationPort,
+            @Nullable NextHop nextHop,
             @Nullable DropReason refusal,
             @Nullable InetSocketAddress address,
             boolean isActiveNode,
@@ -47,9 +47,7 @@ final class RouteCacheEntry {
             long high,
             long low,
             int maxBytes) {
-        this.destinationHigh = destinationHigh;
-        this.destinationLow = destinationLow;
-        this.destinationPort = destinationPort;
+        this.nextHop = nextHop;
         this.refusal = refusal;
         this.address = address;
         this.isActiveNode = isActiveNode;
@@ -66,8 +64,15 @@ final class RouteCacheEntry {
         maxBytes = (int) Math.min(maxBytes, port.link().burst());
     }
 
-    boolean isFor(long high, long low, int port) {
-        return destinationLow == low && destinationHigh == high && destinationPort == port;
+    /** Returns whether packets of a next hop that has an address go here, when that or else they name this port. */
+    boolean leadsTo(NextHop next, int port) {
+        if (nextHop != next) {
+            if (!next.equals(nextHop)) {
+                return false;
+            }
+            nextHop = next;
+        }
+        return port() == port;
     }
 
     int port() {

@@ -1,6 +1,7 @@
 package org.tamanoir.manager;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,6 +24,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
+import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
 
@@ -236,14 +238,44 @@ public final class ActiveNodeManager implements AutoCloseable {
         }
     }
 
-    /** Returns all routes, longest prefix first. */
+    /** Returns all routes by first address, the wider first, IPv4 before IPv6. */
     public List<Route> routes() {
         return routes.routes();
     }
 
+    /** Returns as many routes at most, as {@link RoutingTable#walk} meets them. */
+    public List<Route> routes(@Nullable Prefix within, @Nullable Prefix after, int limit) {
+        List<Route> found = new ArrayList<>();
+        routes.walk(within, after, route -> found.add(route) && found.size() < limit);
+        return found;
+    }
+
+    /** Returns how many routes there are. */
+    public int routeCount() {
+        return routes.size();
+    }
+
+    /** Returns the route of exactly this prefix, null = there is none. */
+    public @Nullable Route route(Prefix prefix) {
+        return routes.get(prefix);
+    }
+
+    /** Returns the route that decides about packets to an address. */
+    public Route decidingRoute(Prefix address) throws ManagerException {
+        Route route = routes.deciding(address.high(), address.low());
+        if (route == null) {
+            throw new ManagerException(Kind.NOT_FOUND, "no route holds " + address + "; 'routes' lists them");
+        }
+        return route;
+    }
+
     /** Adds a route, or replaces that of the same prefix; packets on their way follow it from the next batch on. */
-    public void putRoute(Route route) {
-        routes.add(route);
+    public void putRoute(Route route) throws ManagerException {
+        try {
+            routes.add(route);
+        } catch (IllegalArgumentException e) {
+            throw new ManagerException(Kind.INVALID, String.valueOf(e.getMessage()));
+        }
         events.add(
                 "route",
                 "route to " + route.prefix() + " set",
@@ -262,6 +294,13 @@ public final class ActiveNodeManager implements AutoCloseable {
     public void replaceRoutes(List<Route> replacement) {
         routes.replace(replacement);
         events.add("route", "all routes replaced, now " + replacement.size(), Map.of());
+    }
+
+    /** Puts these in place of all routes, at once; the set is the node's from now on. */
+    public void replaceRoutes(RouteSet replacement) {
+        int size = replacement.size();
+        routes.replace(replacement);
+        events.add("route", "all routes replaced, now " + size, Map.of());
     }
 
     /** Returns how traffic is scheduled now. */

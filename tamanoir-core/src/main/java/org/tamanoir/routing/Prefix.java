@@ -78,6 +78,11 @@ public record Prefix(long high, long low, int length) {
         return (high & highMask(length)) == this.high && (low & lowMask(length)) == this.low;
     }
 
+    /** Returns whether this is one address. */
+    public boolean isAddress() {
+        return length == MAX_LENGTH;
+    }
+
     boolean isIpv4() {
         return isIpv4(high, low, length);
     }

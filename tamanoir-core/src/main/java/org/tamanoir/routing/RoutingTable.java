@@ -1,48 +1,60 @@
 package org.tamanoir.routing;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Routes by longest prefix. Look-ups read an immutable table and may run on any thread; changes replace it whole.
+ * Routes by longest prefix.
  *
  * <p>IPv4 and IPv6 are apart: a prefix shorter than ::ffff:0:0/96, such as the default route ::/0, holds no IPv4
  * address, and 0.0.0.0/0 holds nothing else.
  *
- * <p>Costs with n routes: a look-up is one binary search, O(log n), takes no lock and allocates nothing;
- * {@link #replace} sorts, O(n log n); {@link #add} and {@link #remove} build the table anew, O(n): who changes many
- * routes replaces them together.
+ * <p>A family of up to 2,048 prefixes, which cut it into at most 4,097 ranges, is searched in these, made anew by each
+ * change ({@link AddressRanges}). A larger one is changed in place: IPv4 in 32 MiB ({@link Dir24}), or like IPv6 in a
+ * trie ({@link Poptrie}) where the table is compact or too many of its prefixes are longer than 24 bits.
  *
- * <p>Thread contract: any thread may call anything; changes wait for one another, look-ups wait for nothing.
+ * <p>Thread contract: any thread may call anything; changes and {@link #routes} wait for one another, look-ups wait for
+ * nothing. A look-up during a change finds what was right before or what is right behind it; {@link #replace} changes
+ * all addresses at once.
  */
 public final class RoutingTable {
-    /** By first address, the wider prefix first: each prefix stands before those inside it. */
-    private static final Comparator<Route> NESTING = (a, b) -> {
-        Prefix p = a.prefix();
-        Prefix q = b.prefix();
-        int order = Long.compareUnsigned(p.high(), q.high());
-        order = order != 0 ? order : Long.compareUnsigned(p.low(), q.low());
-        return order != 0 ? order : Integer.compare(p.length(), q.length());
-    };
+    /** Prefixes of a family beyond which it is changed in place; it falls back at half of that. */
+    private static final int SMALL = 2048;
 
-    private record Snapshot(Route[] routes, AddressRanges ranges, int generation) {}
+    private static final int DIRECT_BITS_IPV4 = 18;
+    private static final int DIRECT_BITS_IPV6 = 20;
 
-    private volatile Snapshot snapshot = new Snapshot(new Route[0], AddressRanges.of(new Route[0]), 0);
+    private final boolean isCompact;
+    private RouteSet set = new RouteSet();
+    private volatile Fib fib;
 
     /** Makes an empty table: nothing leaves. */
-    public RoutingTable() {}
+    public RoutingTable() {
+        this(List.of());
+    }
 
     /** Makes a table of these routes; of two with the same prefix the later one. */
     public RoutingTable(List<Route> routes) {
-        replace(routes);
+        this(routes, false);
+    }
+
+    /** @param isCompact whether a large table of IPv4 takes some 9 MiB in place of 32, and about the double time */
+    public RoutingTable(List<Route> routes, boolean isCompact) {
+        this.isCompact = isCompact;
+        set = setOf(routes);
+        fib = made(set, 0);
     }
 
     /** Returns the next hop of the longest prefix that holds this address, null when there is none. */
     public @Nullable NextHop lookup(long high, long low) {
-        return snapshot.ranges.lookup(high, low);
+        Fib now = fib;
+        return now.hop(now.lookup(high, low));
+    }
+
+    /** Returns the look-ups of now. */
+    public Fib fib() {
+        return fib;
     }
 
     /**
@@ -50,53 +62,120 @@ public final class RoutingTable {
      * look-up and compares it later.
      */
     public int generation() {
-        return snapshot.generation;
+        return fib.generation;
     }
 
-    /** Returns all routes, longest prefix first; IPv4 prefixes count with their 96 bits more. */
+    /** Returns how many routes there are. */
+    public synchronized int size() {
+        return set.size();
+    }
+
+    /** Returns all routes in the order of {@link #walk}. */
     public List<Route> routes() {
-        Route[] sorted = snapshot.routes.clone();
-        Arrays.sort(sorted, Comparator.comparingInt(route -> -route.prefix().length()));
-        return List.of(sorted);
+        List<Route> routes = new ArrayList<>();
+        walk(null, null, routes::add);
+        return routes;
     }
 
-    /** Puts these routes in place of all others; of two with the same prefix the later one. */
-    public synchronized void replace(List<Route> routes) {
-        Route[] sorted = routes.toArray(new Route[0]);
-        Arrays.sort(sorted, NESTING);
-        int kept = 0;
-        for (Route route : sorted) {
-            if (kept > 0 && sorted[kept - 1].prefix().equals(route.prefix())) {
-                kept--;
-            }
-            sorted[kept++] = route;
-        }
-        install(Arrays.copyOf(sorted, kept));
+    /**
+     * Visits routes by first address, the wider first, IPv4 before IPv6. Changes wait meanwhile.
+     *
+     * @param within the prefix that they lie in; null = all of both families
+     * @param after begins behind this prefix, whether it is there or not, without a look at those before; null = with
+     *     the first
+     */
+    public synchronized void walk(@Nullable Prefix within, @Nullable Prefix after, RouteSet.Visitor visitor) {
+        set.walk(within, after, visitor);
     }
 
-    /** Adds a route, in place of one with the same prefix. */
+    /** Returns the route of exactly this prefix, null = there is none. */
+    public synchronized @Nullable Route get(Prefix prefix) {
+        return set.get(prefix);
+    }
+
+    /** Returns the route whose prefix decides about an address, null = none. */
+    public synchronized @Nullable Route deciding(long high, long low) {
+        return set.deciding(high, low);
+    }
+
+    /**
+     * Puts these routes in place of all others; of two with the same prefix the later one.
+     *
+     * @throws IllegalArgumentException in one line, if there are too many next hops; nothing is changed then
+     */
+    public void replace(List<Route> routes) {
+        replace(setOf(routes));
+    }
+
+    /** Puts these routes in place of all others; the set is the table's from now on. */
+    public synchronized void replace(RouteSet routes) {
+        Fib made = made(routes, fib.generation + 1);
+        set = routes;
+        fib = made;
+    }
+
+    /**
+     * Adds a route, in place of one with the same prefix.
+     *
+     * @throws IllegalArgumentException in one line, if there are too many next hops; nothing is changed then
+     */
     public synchronized void add(Route route) {
-        List<Route> routes = new ArrayList<>(Arrays.asList(snapshot.routes));
-        int at = Arrays.binarySearch(snapshot.routes, route, NESTING);
-        if (at >= 0) {
-            routes.set(at, route);
-        } else {
-            routes.add(-at - 1, route);
+        if (set.hops.put(route.nextHop()) == 0) {
+            // Some of the numbers may be of next hops that no route has any more.
+            RouteSet fresh = setOf(routes());
+            fresh.put(route.prefix(), route.nextHop());
+            replace(fresh);
+        } else if (set.put(route.prefix(), route.nextHop())) {
+            changed(route.prefix());
         }
-        install(routes.toArray(new Route[0]));
     }
 
     /** Removes the route with exactly this prefix; false when there is none. */
     public synchronized boolean remove(Prefix prefix) {
-        List<Route> routes = new ArrayList<>(Arrays.asList(snapshot.routes));
-        boolean removed = routes.removeIf(route -> route.prefix().equals(prefix));
+        boolean removed = set.remove(prefix);
         if (removed) {
-            install(routes.toArray(new Route[0]));
+            changed(prefix);
         }
         return removed;
     }
 
-    private void install(Route[] sorted) {
-        snapshot = new Snapshot(sorted, AddressRanges.of(sorted), snapshot.generation + 1);
+    private static RouteSet setOf(List<Route> routes) {
+        RouteSet set = new RouteSet();
+        for (Route route : routes) {
+            set.put(route.prefix(), route.nextHop());
+        }
+        return set;
+    }
+
+    private Fib made(RouteSet from, int generation) {
+        return fib(from, made(from.ipv4, true), made(from.ipv6, false), generation);
+    }
+
+    private static Fib fib(RouteSet of, HopSearch ipv4, HopSearch ipv6, int generation) {
+        boolean inPlace = !(ipv4 instanceof AddressRanges && ipv6 instanceof AddressRanges);
+        return new Fib(ipv4, ipv6, of.hops.shared(inPlace), generation);
+    }
+
+    private HopSearch made(Rib rib, boolean isIpv4) {
+        if (rib.size() <= SMALL) {
+            return new AddressRanges(rib);
+        }
+        HopSearch made = isIpv4 && !isCompact ? Dir24.of(rib) : null;
+        return made != null ? made : Poptrie.of(rib, isIpv4 ? DIRECT_BITS_IPV4 : DIRECT_BITS_IPV6);
+    }
+
+    private void changed(Prefix prefix) {
+        Fib before = fib;
+        boolean isIpv4 = prefix.isIpv4();
+        HopSearch ipv4 = isIpv4 ? changed(before.ipv4, prefix) : before.ipv4;
+        HopSearch ipv6 = isIpv4 ? before.ipv6 : changed(before.ipv6, prefix);
+        fib = fib(set, ipv4, ipv6, before.generation + 1);
+    }
+
+    private HopSearch changed(HopSearch search, Prefix prefix) {
+        Rib rib = set.rib(prefix);
+        boolean updated = rib.size() > SMALL / 2
+                && search.update(rib, RouteSet.left(prefix), RouteSet.leftLow(prefix), RouteSet.leftLength(prefix));
+        return updated ? search : made(rib, prefix.isIpv4());
     }
 }

@@ -1,6 +1,7 @@
 package org.tamanoir.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -18,8 +19,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RoutingTableTest {
+    private static final Map<Integer, NextHop> HOPS = new HashMap<>();
+
+    /** Returns one object for each port: a table keeps one of those that are alike. */
     private static NextHop hop(int port) {
-        return new NextHop(InetAddress.getLoopbackAddress(), port, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE);
+        return HOPS.computeIfAbsent(
+                port,
+                to -> new NextHop(
+                        InetAddress.getLoopbackAddress(), to, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE));
     }
 
     private static Route route(String prefix, int port) {
@@ -114,11 +121,11 @@ class RoutingTableTest {
     }
 
     @Test
-    void listsTheLongestPrefixFirst() {
+    void listsTheRoutesByAddressAndTheWiderPrefixFirst() {
         RoutingTable table = new RoutingTable(
                 List.of(route("::/0", 1), route("10.0.0.0/8", 2), route("10.0.2.7", 3), route("2001:db8::/32", 4)));
 
-        assertThat(table.routes()).extracting(route -> route.nextHop().port()).containsExactly(3, 2, 4, 1);
+        assertThat(table.routes()).extracting(route -> route.nextHop().port()).containsExactly(2, 3, 1, 4);
     }
 
     /** Looks at every prefix: what the table must agree with. */
@@ -259,7 +266,7 @@ class RoutingTableTest {
             int length = 96 + 12 + random.nextInt(21);
             long low = 0xFFFFL << 32 | random.nextLong() & 0xFFFF_FFFFL;
             Prefix prefix = new Prefix(0, low & Prefix.lowMask(length), length);
-            routes.put(prefix, new Route(prefix, hop(random.nextInt(65_536))));
+            routes.put(prefix, new Route(prefix, hop(random.nextInt(30_000))));
         }
         RoutingTable table = new RoutingTable(new ArrayList<>(routes.values()));
         for (int i = 0; i < 100_000; i++) {
@@ -271,5 +278,84 @@ class RoutingTableTest {
             }
             assertThat(table.lookup(0, low)).as("seed %d, round %d", seed, i).isSameAs(expected);
         }
+    }
+
+    @Test
+    void refusesMoreNextHopsThanItCanNumberAndStaysAsItIs() {
+        RouteSet many = new RouteSet();
+        Prefix all = Prefix.parse("0.0.0.0/0");
+        for (int port = 1; port <= 32_767; port++) {
+            many.put(new Prefix(0, 0xFFFFL << 32 | port, 128), hop(port));
+        }
+        RoutingTable table = new RoutingTable();
+        table.replace(many);
+
+        assertThatThrownBy(() -> table.add(new Route(all, hop(32_768))))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("0.0.0.0/0: its next hop is the 32768th different one, and a table has 32767;"
+                        + " let routes share next hops");
+        assertThat(table.size()).isEqualTo(32_767);
+        assertThat(portFor(table, "0.0.0.77")).isEqualTo(77);
+        assertThat(portFor(table, "10.0.0.1")).isEqualTo(-1);
+    }
+
+    @Test
+    void numbersOfNextHopsThatNoRouteHasAreGivenAgain() {
+        RoutingTable table = new RoutingTable();
+        for (int port = 0; port < 40_000; port++) {
+            table.add(route("10.0.0.0/8", port));
+        }
+
+        assertThat(portFor(table, "10.1.1.1")).isEqualTo(39_999);
+    }
+
+    @Test
+    void saysWhichRouteDecides() {
+        RoutingTable table = new RoutingTable(
+                List.of(route("::/0", 1), route("10.0.0.0/8", 2), route("10.0.2.7", 3), route("2001:db8::/32", 4)));
+
+        assertThat(table.deciding(0, Prefix.parse("10.0.2.7").low())).isEqualTo(route("10.0.2.7", 3));
+        assertThat(table.deciding(0, Prefix.parse("10.0.2.8").low())).isEqualTo(route("10.0.0.0/8", 2));
+        assertThat(table.deciding(0, Prefix.parse("11.0.2.8").low())).isNull();
+        assertThat(table.deciding(0x2001_0DB8_0000_0000L, 1)).isEqualTo(route("2001:db8::/32", 4));
+        assertThat(table.deciding(0, 1)).isEqualTo(route("::/0", 1));
+    }
+
+    @Test
+    void walksTheRoutesInsideAPrefixByAddress() {
+        RoutingTable table = new RoutingTable(
+                List.of(route("10.0.2.7", 3), route("::/0", 1), route("10.0.0.0/8", 2), route("11.0.0.0/8", 5)));
+        List<Route> inside = new ArrayList<>();
+        List<Route> all = new ArrayList<>();
+        List<Route> ipv6 = new ArrayList<>();
+        table.walk(Prefix.parse("10.0.0.0/7"), null, inside::add);
+        table.walk(null, null, all::add);
+        table.walk(Prefix.parse("::/0"), null, ipv6::add);
+
+        assertThat(inside).containsExactly(route("10.0.0.0/8", 2), route("10.0.2.7", 3), route("11.0.0.0/8", 5));
+        assertThat(all).hasSize(4).last().isEqualTo(route("::/0", 1));
+        assertThat(ipv6).containsExactly(route("::/0", 1));
+    }
+
+    @Test
+    void aWalkGoesOnBehindAnyPrefix() {
+        RandomRoutes routes = new RandomRoutes(1);
+        RoutingTable table = new RoutingTable();
+        while (routes.model.size() < 500) {
+            Prefix prefix = routes.prefix();
+            routes.put(prefix, routes.hop());
+            table.add(new Route(prefix, routes.hop()));
+        }
+        List<Route> all = table.routes();
+        for (int i = 0; i < all.size(); i++) {
+            List<Route> behind = new ArrayList<>();
+            table.walk(null, all.get(i).prefix(), behind::add);
+            assertThat(behind).isEqualTo(all.subList(i + 1, all.size()));
+        }
+        Route removed = all.get(250);
+        table.remove(removed.prefix());
+        List<Route> behind = new ArrayList<>();
+        table.walk(null, removed.prefix(), route -> behind.add(route) && behind.size() < 10);
+        assertThat(behind).isEqualTo(all.subList(251, 261));
     }
 }

@@ -156,6 +156,51 @@ class CtlCommandTest {
     }
 
     @Test
+    void theRouteThatDecidesAboutAnAddressIsShown() {
+        ctl("routes", "put", "10.0.0.0/8=127.0.0.1:1,udp,host", "10.0.2.0/24=127.0.0.1:2,udp,host");
+
+        assertThat(ctl("routes", "lookup", "10.0.2.7").strip()).isEqualTo("10.0.2.0/24  127.0.0.1:2  udp  host");
+        assertThat(ctl("routes", "lookup", "10.0.3.7").strip()).isEqualTo("10.0.0.0/8  127.0.0.1:1  udp  host");
+        assertThat(run("ctl", "routes", "lookup", "11.0.0.1", "--admin", admin()))
+                .isNotZero();
+        assertThat(run("ctl", "routes", "lookup", "10.0.2.0/24", "--admin", admin()))
+                .isNotZero();
+        assertThat(err.toString())
+                .contains("no route holds 11.0.0.1/32; 'routes' lists them")
+                .contains("10.0.2.0/24 is a prefix: an address is wanted, about which routes decide");
+    }
+
+    @Test
+    void routesAreListedPageByPageAndInsideAPrefix() {
+        ctl("routes", "put", "10.0.0.0/8=destination", "10.1.0.0/16=destination", "11.0.0.0/8=destination");
+
+        assertThat(ctl("routes", "list", "--limit", "2").lines())
+                .hasSize(4)
+                .last()
+                .isEqualTo("there are more: --after 10.1.0.0/16 goes on");
+        assertThat(ctl("routes", "list", "--after", "10.1.0.0/16").lines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("11.0.0.0/8");
+        assertThat(ctl("routes", "list", "--within", "10.0.0.0/9"))
+                .contains("10.1.0.0/16")
+                .doesNotContain("/8");
+    }
+
+    @Test
+    void theRoutesOfAFileOnTheNodesHostTakeThePlaceOfAllOthers() throws IOException {
+        ctl("routes", "put", "10.9.0.0/16=127.0.0.1:1");
+        Path file = Files.writeString(folder.resolve("routes"), "10.0.2.0/24=127.0.0.1:3333,udp,host\n10.0.3.0/24\n");
+
+        assertThat(ctl("routes", "load", file.toString(), "--via", "127.0.0.1:4"))
+                .isEqualTo("2 routes in place of those before" + System.lineSeparator());
+        assertThat(ctl("routes"))
+                .contains("10.0.2.0/24", "10.0.3.0/24", "127.0.0.1:4")
+                .doesNotContain("10.9.0.0/16");
+    }
+
+    @Test
     void aRouteThatIsWrongChangesNothing() {
         for (String route :
                 List.of("10.0.2.0/24", "10.0.2.1/24=127.0.0.1:1", "10.0.2.0/24=127.0.0.1:1,tcp,udp", "10/8=:1")) {

@@ -82,13 +82,35 @@ class FfsCommandTest {
 
     @Test
     void recordsGoThroughEveryFormAndComeBack() throws IOException {
-        for (String form : List.of("json", "cbor")) {
+        for (String form : List.of("json", "cbor", "xml")) {
             Path other = folder.resolve("flights." + form);
             Path back = folder.resolve("back.ffs");
             assertThat(run("ffs", "convert", file, other)).isZero();
             assertThat(run("ffs", "convert", other, back, "--formats", file)).isZero();
             assertThat(Files.readAllBytes(back)).isEqualTo(Files.readAllBytes(file));
         }
+    }
+
+    @Test
+    void aDocumentHasAnElementForEachRecord() throws IOException {
+        Path document = folder.resolve("flights.xml");
+        assertThat(run("ffs", "convert", file, document)).isZero();
+        assertThat(Files.readString(document))
+                .isEqualTo("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<records>\n<record format=\"" + FLIGHT.id()
+                        + "\" name=\"flight\"><delay>-5</delay><hub>ATL</hub><n>2</n><gates><item>7</item>"
+                        + "<item>8</item></gates></record>\n</records>\n");
+    }
+
+    @Test
+    void aDamagedDocumentIsOneLineAndAFailure() throws IOException {
+        Path document = Files.writeString(
+                folder.resolve("bad.xml"),
+                "<!DOCTYPE records [<!ENTITY hub 'ATL'>]><records><record format=\"" + FLIGHT.id()
+                        + "\"><hub>&hub;</hub></record></records>");
+        assertThat(run("ffs", "convert", document, folder.resolve("x.ffs"), "--formats", file))
+                .isEqualTo(1);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).contains("bad.xml: VALUE");
     }
 
     @Test

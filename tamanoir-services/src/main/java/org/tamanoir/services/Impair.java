@@ -148,12 +148,15 @@ public final class Impair extends Service {
         return Verdict.CONSUME;
     }
 
-    /** Has one timer for all that wait: instances may have some alone. */
+    /** Has one timer for all that wait, since an instance may have a thousand alone. */
     private void setTimer() {
         long next = Math.min(dueNs(slow), dueNs(overtaken));
         if (next < timerNs) {
             timerNs = next;
             after(Duration.ofNanos(Math.max(0, next - nowNs)), () -> {
+                if (timerNs != next) {
+                    return; // An earlier one has taken its place.
+                }
                 timerNs = Long.MAX_VALUE;
                 nowNs = nanoTime() - startNs;
                 release(slow);

@@ -137,6 +137,19 @@ class ImpairTest {
     }
 
     @Test
+    void timersAreNotMoreTheMorePacketsCome() {
+        try (ServiceHarness harness = ServiceHarness.start(new Impair(), Transport.UDP, Map.of("jitter", "60"))) {
+            for (Packet packet : packets(5_000)) {
+                harness.send(List.of(packet)).advance(Duration.ofMillis(1));
+            }
+            harness.advance(Duration.ofMillis(60));
+
+            assertThat(harness.failures()).isEmpty();
+            assertThat(sequences(harness)).hasSize(5_000).doesNotHaveDuplicates();
+        }
+    }
+
+    @Test
     void noMoreWaitThanTheLimit() {
         try (ServiceHarness harness =
                 ServiceHarness.start(new Impair(), Transport.UDP, Map.of("delay", "10", "limit", "3"))) {

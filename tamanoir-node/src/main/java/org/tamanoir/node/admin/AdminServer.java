@@ -162,6 +162,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/threads", state::threads);
         api.get(router, "/v1/levels", state::levels);
         api.get(router, "/v1/routes", state::routes);
+        api.get(router, "/v1/routes/{prefix}", state::route);
         api.get(router, "/v1/traffic", call -> state.traffic());
         api.get(router, "/v1/load", call -> load.now());
         api.get(router, "/v1/cluster", call -> ClusterViews.of(cluster.get()));
@@ -196,6 +197,7 @@ public final class AdminServer implements AutoCloseable {
         api.change(router, HttpMethod.PUT, "/v1/services/{name}/level", changes::place);
         api.change(router, HttpMethod.POST, "/v1/revocations", changes::revoke);
         api.change(router, HttpMethod.PUT, "/v1/routes", changes::replaceRoutes);
+        api.change(router, HttpMethod.POST, "/v1/routes", changes::loadRoutes);
         api.change(router, HttpMethod.PUT, "/v1/routes/{prefix}", changes::putRoute);
         api.change(router, HttpMethod.DELETE, "/v1/routes/{prefix}", changes::removeRoute);
         api.change(router, HttpMethod.PUT, "/v1/qos", changes::changeQos);

@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
 /** What one request asks. The thread that answers it. */
 final class Call {
     private static final int DEFAULT_LIMIT = 1000;
-    private static final int MAX_LIMIT = 100_000;
+    static final int MAX_LIMIT = 100_000;
 
     private final RoutingContext context;
 

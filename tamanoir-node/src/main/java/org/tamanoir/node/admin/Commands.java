@@ -1,9 +1,13 @@
 package org.tamanoir.node.admin;
 
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.deploy.ServiceId;
@@ -12,16 +16,26 @@ import org.tamanoir.manager.ManagerException;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.node.config.QosSection;
 import org.tamanoir.node.config.QosTable;
+import org.tamanoir.node.config.RouteFiles;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
+import org.tamanoir.routing.RouteFileException;
+import org.tamanoir.routing.RouteSet;
 
 /** Changes of the node that an operator asks for. Any thread may call; deployments block it. */
 public final class Commands {
     private static final double DEFAULT_DEADLINE_SECONDS = 10;
     private static final double MAX_DEADLINE_SECONDS = 86_400;
 
+    /** Next hops for the prefixes of a file, and characters of each. */
+    private static final int MAX_VIA = 64;
+
+    private static final int MAX_TEXT = 300;
+
     private final ActiveNodeManager manager;
+    /** A file of routes takes memory while it is read: one at a time. */
+    private final Semaphore loading = new Semaphore(1);
 
     Commands(ActiveNodeManager manager) {
         this.manager = manager;
@@ -111,7 +125,7 @@ public final class Commands {
         return new Views.Revoked(revoked);
     }
 
-    RouteJson putRoute(Call call) throws ApiException {
+    RouteJson putRoute(Call call) throws ApiException, ManagerException {
         Prefix prefix = prefix(call);
         JsonFields fields = call.fields();
         Route route = RouteJson.read(fields, prefix);
@@ -141,21 +155,67 @@ public final class Commands {
         }
         fields.check();
         manager.replaceRoutes(routes);
-        return Queries.routes(manager.routes(), Integer.MAX_VALUE);
+        return Queries.routes(manager, null, null, Call.MAX_LIMIT);
+    }
+
+    /**
+     * Puts the routes of a file on this host in place of all others. Of the file's content nothing is answered but
+     * where it is wrong: who may change routes may not read what the node may.
+     */
+    Views.RouteCount loadRoutes(Call call) throws ApiException {
+        JsonFields fields = call.fields();
+        Path file = routeFile(fields);
+        List<String> via = fields.texts("via", MAX_VIA, MAX_TEXT);
+        int peer = fields.number("mrtPeer", 0, 0xFFFF, RouteFiles.FIRST_PEER);
+        fields.check();
+        if (!loading.tryAcquire()) {
+            throw new ApiException(ApiException.CONFLICT, "another file of routes is being read: try again later");
+        }
+        try {
+            RouteSet routes = RouteFiles.read(file, via, peer);
+            manager.replaceRoutes(routes);
+            return new Views.RouteCount(manager.routeCount());
+        } catch (RouteFileException e) {
+            List<String> problems = e.withoutContent();
+            throw new ApiException(
+                    ApiException.INVALID,
+                    "the routes are refused and nothing is changed; "
+                            + (problems.size() == 1 ? problems.get(0) : problems.size() + " things are wrong"),
+                    problems);
+        } finally {
+            loading.release();
+        }
+    }
+
+    /** Reads the field {@code file}; a device or a pipe might never end. */
+    private static Path routeFile(JsonFields fields) {
+        String text = fields.text("file");
+        if (text == null) {
+            fields.problem("file is missing: an absolute path on the node's host is wanted");
+            return Path.of("");
+        }
+        try {
+            Path file = Path.of(text);
+            if (!file.isAbsolute()) {
+                fields.problem("file '" + text + "': an absolute path on the node's host is wanted");
+            } else if (!Files.isRegularFile(file)) {
+                fields.problem("file '" + text + "': no such file on the node's host, or no permission");
+            }
+            return file;
+        } catch (InvalidPathException e) {
+            fields.problem("file: " + e.getReason() + ": a path on the node's host is wanted");
+            return Path.of("");
+        }
     }
 
     RouteJson removeRoute(Call call) throws ApiException, ManagerException {
         Prefix prefix = prefix(call);
-        RouteJson removed = manager.routes().stream()
-                .filter(route -> route.prefix().equals(prefix))
-                .findFirst()
-                .map(RouteJson::of)
-                .orElse(null);
+        Route removed = manager.route(prefix);
         manager.removeRoute(prefix);
         if (removed == null) {
             throw new ApiException(ApiException.CONFLICT, "the route to " + prefix + " was set meanwhile; look again");
         }
-        return removed;
+        return RouteJson.of(removed);
     }
 
     Map<String, @Nullable Object> changeQos(Call call) throws ApiException {
@@ -181,7 +241,7 @@ public final class Commands {
         return QosTable.data(QosConfig.OFF);
     }
 
-    private static Prefix prefix(Call call) throws ApiException {
+    static Prefix prefix(Call call) throws ApiException {
         try {
             return Prefix.parse(call.path("prefix"));
         } catch (IllegalArgumentException e) {

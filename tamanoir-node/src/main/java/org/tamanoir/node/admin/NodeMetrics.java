@@ -22,7 +22,7 @@ final class NodeMetrics {
         long waiting = environment.waitingForCode();
         metrics.gauge("waiting_for_code", "TCP streams and UDP packets that wait for a service's code now.", waiting);
         deployments(metrics, manager.deploymentStatistics());
-        metrics.gauge("routes", "Routes now.", manager.routes().size());
+        metrics.gauge("routes", "Routes now.", manager.routeCount());
         metrics.counter("events", "Events since the start.", manager.events().catchUp());
         metrics.gauge("ready", "Whether the node does its work: 1 or 0.", manager.notReady() == null ? 1 : 0);
         metrics.with("version", Queries.version(), "java", String.valueOf(System.getProperty("java.version")))

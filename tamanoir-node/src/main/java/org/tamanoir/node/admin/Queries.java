@@ -22,9 +22,11 @@ import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.Event;
+import org.tamanoir.manager.ManagerException;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Token;
+import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -187,11 +189,37 @@ final class Queries {
     }
 
     Views.Routes routes(Call call) throws ApiException {
-        return routes(manager.routes(), call.limit());
+        return routes(manager, prefix(call, "within"), prefix(call, "after"), call.limit());
     }
 
-    static Views.Routes routes(List<Route> routes, int limit) {
-        return limited(routes, RouteJson::of, limit, Views.Routes::new);
+    /** Returns a page of the routes; it makes no list of them all. */
+    static Views.Routes routes(ActiveNodeManager manager, @Nullable Prefix within, @Nullable Prefix after, int limit) {
+        List<Route> found = manager.routes(within, after, limit + 1);
+        boolean isAll = found.size() <= limit;
+        List<Route> page = isAll ? found : found.subList(0, limit);
+        return new Views.Routes(
+                page.stream().map(RouteJson::of).toList(),
+                manager.routeCount(),
+                isAll ? null : page.get(limit - 1).prefix().toString());
+    }
+
+    private static @Nullable Prefix prefix(Call call, String name) throws ApiException {
+        String text = call.query(name);
+        try {
+            return text == null ? null : Prefix.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new ApiException(ApiException.BAD_REQUEST, name + "=" + e.getMessage());
+        }
+    }
+
+    /** Returns the route that decides about an address. */
+    RouteJson route(Call call) throws ApiException, ManagerException {
+        Prefix address = Commands.prefix(call);
+        if (!address.isAddress()) {
+            throw new ApiException(
+                    ApiException.INVALID, address + " is a prefix: an address is wanted, about which routes decide");
+        }
+        return RouteJson.of(manager.decidingRoute(address));
     }
 
     Views.Traffic traffic() {

@@ -173,8 +173,16 @@ final class Views {
     /** Threads. */
     record JavaThreads(List<JavaThread> threads, int total) {}
 
-    /** Routes. */
-    record Routes(List<RouteJson> routes, int total) {}
+    /** A number of routes. */
+    record RouteCount(int total) {}
+
+    /**
+     * Routes.
+     *
+     * @param next the last one's prefix, behind which the next page begins; null = there is no more
+     */
+    record Routes(
+            List<RouteJson> routes, int total, @Nullable String next) {}
 
     /** Deployments. */
     record Deployments(Map<String, Long> outcomes, Map<String, Double> seconds, int running, long waitingForCode) {}

@@ -192,6 +192,9 @@ public final class NodeSettings {
     static final Setting<Duration> IDLE_MAX =
             TABLE.add("element.idle-max", Kind.shortDuration(US, ELEMENT_WAIT), Duration.ofMillis(200));
 
+    public static final Setting<Boolean> COMPACT_ROUTES =
+            TABLE.add("routing.fib", Kind.choice(Map.of("fast", false, "compact", true)), false);
+
     static final Setting<Integer> MAX_STREAMS = TABLE.add(
                     "limits.max-streams", Kind.number("places, ", 1, MAX_STREAMS_BOUND), DEFAULTS.maxStreams())
             .option("--max-streams", "N");

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.SmallFile;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
@@ -17,6 +18,7 @@ import org.tamanoir.node.config.RouteTable;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Route;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
@@ -35,12 +37,26 @@ final class CtlRoutes implements Runnable {
 
     @Override
     public void run() {
-        list();
+        ctl.show("/v1/routes", CtlTables::routes);
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
-    void list() {
-        ctl.show("/v1/routes", CtlTables::routes);
+    void list(
+            @Option(names = "--within", paramLabel = "PREFIX") @Nullable String within,
+            @Option(names = "--after", paramLabel = "PREFIX") @Nullable String after,
+            @Option(names = "--limit", paramLabel = "N", defaultValue = "1000") int limit) {
+        ctl.show(
+                "/v1/routes?limit=" + limit + parameter("within", within) + parameter("after", after),
+                CtlTables::routes);
+    }
+
+    private static String parameter(String name, @Nullable String value) {
+        return value == null ? "" : "&" + name + "=" + CtlCommand.encoded(value);
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void lookup(@Parameters(paramLabel = "ADDRESS", description = "As in 10.0.0.1.") String address) {
+        ctl.show(path(address), (answer, lines) -> lines.accept(CtlTables.route(answer)));
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -95,6 +111,29 @@ final class CtlRoutes implements Runnable {
             }
         }
         ctl.change("PUT", "/v1/routes", Map.of("routes", routes), CtlTables::routes);
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void load(
+            @Parameters(
+                            paramLabel = "FILE",
+                            description = "On the node's host, as --routes of the command node takes it.")
+                    Path file,
+            @Option(names = "--via", paramLabel = "HOST:PORT[,WORD...]") @Nullable List<String> via,
+            @Option(names = "--mrt-peer", paramLabel = "NUMBER") @Nullable Integer mrtPeer) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("file", file.toAbsolutePath().toString());
+        if (via != null) {
+            fields.put("via", via);
+        }
+        if (mrtPeer != null) {
+            fields.put("mrtPeer", mrtPeer);
+        }
+        ctl.change(
+                "POST",
+                "/v1/routes",
+                fields,
+                (answer, lines) -> lines.accept(answer.get("total").asLong() + " routes in place of those before"));
     }
 
     private static List<String> lines(Path file) {

@@ -87,7 +87,9 @@ final class CtlTables {
                 new Column("NEXT-HOP", CtlTables::nextHop),
                 text("TRANSPORT", "transport"),
                 text("KIND", "kind"));
-        more(answer, "routes", lines);
+        if (!answer.get("next").isNull()) {
+            lines.accept("there are more: --after " + text(answer, "next") + " goes on");
+        }
     }
 
     /** One route, without heads. */

@@ -8,7 +8,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
-import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -70,15 +69,14 @@ public final class FfsCommand implements Callable<Integer> {
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     int convert(
-            @Parameters(paramLabel = "FILE", description = "With FFS records, or *.json or *.cbor.") Path file,
-            @Parameters(paramLabel = "OUTPUT", description = "*.ffs, *.json, *.cbor or *.csv.") Path output,
+            @Parameters(paramLabel = "FILE", description = "With FFS records, or *.json, *.cbor or *.xml.") Path file,
+            @Parameters(paramLabel = "OUTPUT", description = "*.ffs, *.json, *.cbor, *.xml or *.csv.") Path output,
             @Option(names = "--stream") boolean stream,
             @Option(names = "--formats", paramLabel = "FILE") @Nullable Path formats,
             @Option(names = "--order", paramLabel = "ORDER") @Nullable String order,
             @Option(names = "--pointer-bytes", paramLabel = "N") @Nullable Integer pointerBytes) {
         try (RecordOutput out = RecordOutput.open(output, order, pointerBytes)) {
-            String name = file.toString().toLowerCase(Locale.ROOT);
-            if (!name.endsWith(".json") && !name.endsWith(".cbor")) {
+            if (!TextInput.isText(file)) {
                 return records(file, stream, reader -> out.write(reader.record()));
             }
             if (formats == null) {

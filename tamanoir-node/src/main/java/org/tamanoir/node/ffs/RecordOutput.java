@@ -9,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Conversion;
@@ -25,6 +24,7 @@ import org.tamanoir.format.Structure;
 import org.tamanoir.format.Target;
 import org.tamanoir.format.text.RecordCsv;
 import org.tamanoir.format.text.RecordJson;
+import org.tamanoir.format.text.RecordXml;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import tools.jackson.core.JsonGenerator;
@@ -42,8 +42,7 @@ abstract class RecordOutput implements AutoCloseable {
 
     /** Makes the file. */
     static RecordOutput open(Path file, @Nullable String order, @Nullable Integer pointerBytes) throws IOException {
-        String name = file.toString().toLowerCase(Locale.ROOT);
-        String ending = name.substring(name.lastIndexOf('.') + 1);
+        String ending = TextInput.ending(file);
         if (order != null && !order.equals("big") && !order.equals("little")) {
             throw usage("--order " + order + ": big or little");
         }
@@ -57,8 +56,9 @@ abstract class RecordOutput implements AutoCloseable {
             case "ffs" -> new Ffs(new BufferedOutputStream(Files.newOutputStream(file)), order, pointerBytes);
             case "json" -> new Json(Files.newBufferedWriter(file));
             case "cbor" -> new Cbor(new BufferedOutputStream(Files.newOutputStream(file)));
+            case "xml" -> new Xml(Files.newBufferedWriter(file));
             case "csv" -> new Csv(Files.newBufferedWriter(file, StandardCharsets.UTF_8));
-            default -> throw usage(file + ": the ending has to be .ffs, .json, .cbor or .csv");
+            default -> throw usage(file + ": the ending has to be .ffs, .json, .cbor, .xml or .csv");
         };
     }
 
@@ -106,6 +106,28 @@ abstract class RecordOutput implements AutoCloseable {
 
         @Override
         public void close() {
+            out.close();
+        }
+    }
+
+    /** An element for each record, on a line of its own. */
+    private static final class Xml extends RecordOutput {
+        private final Writer out;
+        private final RecordXml xml = new RecordXml();
+
+        Xml(Writer out) throws IOException {
+            this.out = out;
+            out.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<records>\n");
+        }
+
+        @Override
+        void write(RecordView record) throws IOException {
+            out.write(xml.element(record) + "\n");
+        }
+
+        @Override
+        public void close() throws IOException {
+            out.write("</records>\n");
             out.close();
         }
     }

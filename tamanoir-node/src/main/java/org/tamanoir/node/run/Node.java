@@ -43,6 +43,7 @@ import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.qdisc.Disciplines;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.repository.Token;
+import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.tls.TlsFiles;
 
@@ -79,15 +80,26 @@ public final class Node {
      * @throws RuntimeException in one line, if the host lacks what it needs
      */
     public Node(NodeConfig config) {
-        this(config, BACK_OFF);
+        this(config, new RouteSet());
+    }
+
+    /** A node that has these routes besides its configuration's, which take the place of those with the same prefix. */
+    Node(NodeConfig config, RouteSet more) {
+        this(config, more, BACK_OFF);
     }
 
     /** A node that asks sources of code again sooner. */
     Node(NodeConfig config, Duration backOff) {
+        this(config, new RouteSet(), backOff);
+    }
+
+    private Node(NodeConfig config, RouteSet more, Duration backOff) {
         this.config = config;
         this.backOff = backOff;
         config.services().forEach(catalog::add);
-        routes = new RoutingTable(config.routes());
+        config.routes().forEach(route -> more.put(route.prefix(), route.nextHop()));
+        routes = new RoutingTable(List.of(), config.get(NodeSettings.COMPACT_ROUTES));
+        routes.replace(more);
         environment = new ExecutionEnvironment(config.environment(), routes, catalog);
     }
 
@@ -335,6 +347,11 @@ public final class Node {
             }
         }
         return cut;
+    }
+
+    /** Returns how many routes there are. */
+    int routes() {
+        return routes.size();
     }
 
     public ExecutionEnvironment environment() {

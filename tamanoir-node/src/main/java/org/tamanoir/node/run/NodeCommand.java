@@ -14,7 +14,10 @@ import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.node.config.Overrides;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.node.config.Quantity;
+import org.tamanoir.node.config.RouteFiles;
 import org.tamanoir.node.config.Setting;
+import org.tamanoir.routing.RouteFileException;
+import org.tamanoir.routing.RouteSet;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -41,6 +44,15 @@ public final class NodeCommand implements Callable<Integer> {
 
     @Option(names = "--route", paramLabel = "PREFIX=HOST:PORT[,WORD...]")
     private List<String> routes = new ArrayList<>();
+
+    @Option(names = "--routes", paramLabel = "FILE")
+    private @Nullable Path routesFile;
+
+    @Option(names = "--via", paramLabel = "HOST:PORT[,WORD...]")
+    private List<String> via = new ArrayList<>();
+
+    @Option(names = "--mrt-peer", paramLabel = "NUMBER")
+    private @Nullable Integer mrtPeer;
 
     @Option(names = "--direct", paramLabel = "PREFIX")
     private List<String> direct = new ArrayList<>();
@@ -80,6 +92,7 @@ public final class NodeCommand implements Callable<Integer> {
         }
         override(new Overrides(settings));
         settings.check();
+        RouteSet more = routes(problems);
         Duration statsInterval = statsInterval(problems);
         if (!problems.isEmpty()) {
             problems.lines().forEach(spec.commandLine().getErr()::println);
@@ -92,7 +105,7 @@ public final class NodeCommand implements Callable<Integer> {
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal());
         NodeReport report = new NodeReport(output);
-        return new NodeProcess(settings.build(), report, statsInterval).run();
+        return new NodeProcess(settings.build(), more, report, statsInterval).run();
     }
 
     private void override(Overrides overrides) {
@@ -108,6 +121,24 @@ public final class NodeCommand implements Callable<Integer> {
             }
         }
         overrides.listen(listen);
+    }
+
+    private RouteSet routes(Problems problems) {
+        if (routesFile == null) {
+            if (!via.isEmpty() || mrtPeer != null) {
+                problems.add("--via, --mrt-peer", "say how to read --routes, which is missing; add it or remove them");
+            }
+            return new RouteSet();
+        }
+        try {
+            return RouteFiles.read(routesFile, via, mrtPeer == null ? RouteFiles.FIRST_PEER : mrtPeer);
+        } catch (RouteFileException e) {
+            for (String problem : e.problems()) {
+                int colon = problem.indexOf(": ");
+                problems.add(problem.substring(0, colon), problem.substring(colon + 2));
+            }
+            return new RouteSet();
+        }
     }
 
     private static List<String> texts(Object value) {

@@ -17,6 +17,7 @@ import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
+import org.tamanoir.routing.RouteSet;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.TrafficSnapshot;
 
@@ -41,15 +42,16 @@ final class NodeProcess {
     /**
      * A node that is not started.
      *
+     * @param routes besides those of the configuration
      * @param statsInterval null = no rates
      * @throws CommandException if the host lacks what it needs
      */
-    NodeProcess(NodeConfig config, NodeReport report, @Nullable Duration statsInterval) {
+    NodeProcess(NodeConfig config, RouteSet routes, NodeReport report, @Nullable Duration statsInterval) {
         this.config = config;
         this.report = report;
         this.statsInterval = statsInterval == null ? NEVER : statsInterval;
         try {
-            node = new Node(config);
+            node = new Node(config, routes);
             environment = node.environment();
         } catch (RuntimeException e) {
             throw cannotStart(e);
@@ -101,7 +103,7 @@ final class NodeProcess {
                 environment.transport(),
                 environment.levels().levels(),
                 config.services(),
-                config.routes().size(),
+                node.routes(),
                 node.servers());
         MembershipStatus cluster = node.cluster();
         if (cluster != null) {

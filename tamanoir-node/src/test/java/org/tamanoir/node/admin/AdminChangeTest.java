@@ -8,11 +8,18 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.ServiceKey;
 import tools.jackson.databind.JsonNode;
 
@@ -160,6 +167,62 @@ class AdminChangeTest {
             assertThat(reply.error()).startsWith("prefix ");
         }
         assertThat(node.put("/v1/routes/10.0.0.0/8", "{}").status()).isEqualTo(404);
+    }
+
+    @Test
+    void pagesOfRoutesAreAllOfThemOnce() throws Exception {
+        node.put("/v1/routes", """
+                {"routes": [{"prefix": "10.0.0.0/8"}, {"prefix": "::/0"}, {"prefix": "10.0.0.0/16"},
+                            {"prefix": "0.0.0.0/0"}, {"prefix": "11.0.0.0/8"}]}""");
+        List<String> prefixes = new ArrayList<>();
+        JsonNode page = node.get("/v1/routes?limit=2").json();
+        while (true) {
+            page.get("routes").forEach(route -> prefixes.add(route.get("prefix").asString()));
+            assertThat(page.get("total").asInt()).isEqualTo(5);
+            if (page.get("next").isNull()) {
+                break;
+            }
+            String next = page.get("next").asString().replace("/", "%2F");
+            page = node.get("/v1/routes?limit=2&after=" + next).json();
+        }
+
+        assertThat(prefixes).containsExactly("0.0.0.0/0", "10.0.0.0/8", "10.0.0.0/16", "11.0.0.0/8", "::/0");
+        assertThat(node.get("/v1/routes?within=10.0.0.1/8").status()).isEqualTo(400);
+    }
+
+    @Test
+    void aFileOfRoutesThatIsWrongChangesNothingAndIsNotShown(@TempDir Path folder) throws Exception {
+        node.put("/v1/routes/10.0.0.0%2F8", "{}");
+        Path secret = Files.writeString(folder.resolve("secret"), "10.1.0.0/16=127.0.0.1:1\nhush: 1\npassword=2\n");
+        TestAdmin.Reply reply = load("{\"file\": \"" + secret + "\"}");
+
+        assertThat(reply.status()).isEqualTo(422);
+        assertThat(reply.json().get("problems").size()).isEqualTo(2);
+        assertThat(reply.body())
+                .contains(secret + ":2: is wrong; ", secret + ":3: is wrong; ")
+                .doesNotContain("hush")
+                .doesNotContain("password");
+        assertThat(node.manager.routes()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{}",
+                "{\"file\": \"routes\"}",
+                "{\"file\": \"/\"}",
+                "{\"file\": \"/dev/zero\"}",
+                "{\"file\": \"/\\u0000\"}"
+            })
+    void onlyARegularFileByItsWholePathIsLoaded(String body) throws Exception {
+        TestAdmin.Reply reply = load(body);
+
+        assertThat(reply.status()).isEqualTo(422);
+        assertThat(reply.body()).contains("on the node's host").hasLineCount(1);
+    }
+
+    private TestAdmin.Reply load(String body) throws Exception {
+        return node.send(node.change("POST", "/v1/routes", body));
     }
 
     @Test

@@ -39,6 +39,7 @@ import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Overrides;
 import org.tamanoir.node.config.Problems;
+import org.tamanoir.routing.RouteSet;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -105,6 +106,44 @@ class NodeProcessTest {
                         .isEqualTo("stopping");
                 assertThat(node.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS)).isTrue();
                 assertThat(node.exitValue()).isEqualTo(128 + 15);
+            } finally {
+                node.destroyForcibly();
+            }
+        }
+    }
+
+    @Test
+    void aNodeStartsWithTheRoutesOfAFileAndSendsAlongThem(@TempDir Path folder) throws Exception {
+        try (DatagramSocket end = new DatagramSocket(0, LOOPBACK)) {
+            end.setSoTimeout(PATIENCE_MS);
+            Path config = Files.writeString(folder.resolve("node.yaml"), "routing: {fib: compact}\n");
+            StringBuilder text = new StringBuilder("10.0.2.7\n");
+            for (int i = 0; i < 3000; i++) {
+                text.append("11.").append(i / 250).append('.').append(i % 250).append(".0/24=127.0.0.1:1,udp\n");
+            }
+            Path routes = Files.writeString(folder.resolve("routes"), text);
+            Process node = Program.start(
+                    "node",
+                    "--config",
+                    config.toString(),
+                    "--tcp",
+                    "0",
+                    "--udp",
+                    "0",
+                    "--json",
+                    "--routes",
+                    routes.toString(),
+                    "--via",
+                    "127.0.0.1:" + end.getLocalPort() + ",udp,host");
+            try (BufferedReader out = node.inputReader()) {
+                JsonNode started = json(out.readLine());
+                assertThat(started.get("routes").asInt()).isEqualTo(3001);
+
+                sendOverUdp(started.get("udp").get(0).asString(), PACKET);
+                DatagramPacket received = new DatagramPacket(new byte[2_000], 2_000);
+                end.receive(received);
+                assertThat(Arrays.copyOf(received.getData(), received.getLength()))
+                        .endsWith(PAYLOAD);
             } finally {
                 node.destroyForcibly();
             }
@@ -310,6 +349,7 @@ class NodeProcessTest {
         StringWriter text = new StringWriter();
         NodeProcess node = new NodeProcess(
                 settings.build(),
+                new RouteSet(),
                 new NodeReport(new Output(new PrintWriter(text), new PrintWriter(text), false, false)),
                 null);
         node.stop();

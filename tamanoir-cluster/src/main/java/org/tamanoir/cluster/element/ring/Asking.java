@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A question to all other voters, put twice in T1, and who has answered until now. */
+/** A question to all other voters, put twice, and who has answered until now. */
 final class Asking {
     private final RingPlan plan;
     private final int me;
@@ -20,13 +20,13 @@ final class Asking {
     /** Whether a new epoch is needed even if nobody came or went. */
     boolean repair;
 
-    Asking(RingPlan plan, int me, long nonce, Wire wire, long nowNs, long t1Ns, boolean repair) {
+    Asking(RingPlan plan, int me, long nonce, Wire wire, long nowNs, long patienceNs, boolean repair) {
         this.plan = plan;
         this.me = me;
         this.nonce = nonce;
         this.wire = wire;
-        this.againNs = nowNs + t1Ns / 2;
-        this.untilNs = nowNs + t1Ns;
+        this.againNs = nowNs + patienceNs / 2;
+        this.untilNs = nowNs + patienceNs;
         this.repair = repair;
     }
 
@@ -93,7 +93,7 @@ final class Asking {
                 .reduce(mine, (a, b) -> Long.compareUnsigned(a, b) < 0 ? b : a);
     }
 
-    /** Returns the first unit, of these or of all, that has a view, as this one has; -1 = none. */
+    /** Returns the first of these units that has a view, as this one has, which is among them. */
     int firstInRing(List<Integer> units) {
         for (int unit : units) {
             Message.Report answer = answers.get(unit);
@@ -101,7 +101,7 @@ final class Asking {
                 return unit;
             }
         }
-        return -1;
+        return me;
     }
 
     /** Returns whether a unit that answered has a view. */

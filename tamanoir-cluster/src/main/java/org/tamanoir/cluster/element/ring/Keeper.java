@@ -21,11 +21,11 @@ import org.tamanoir.cluster.element.Token;
  *
  * <p>A voter takes a view if its {@link Ballot} is not older than that of any view that it took or proposed. Every report
  * says in which view its party is, so that of two rings the older one ends: two majorities have a voter in common, which
- * tells the older one's units; a master besides asks the units that it lacks, once in idleMax. A voter that began again
+ * tells the older one's units; a master besides asks the units that it lacks, some times a second. A voter that began again
  * has forgotten its view; the master whose ring it was in tells it again, so two rings last idleMax and a few messages.
  *
  * <p>A unit whose sender has a token and does not pass it on for more than a second says so and is left out for ten, the
- * master as any other.
+ * master as any other. One that has no view for a second sends as if alone until it has one.
  *
  * <p>Messages can be recorded and played again. What decides are answers to the question of now alone, by its nonce; a
  * report that nobody asked for merely has this unit ask, once in T1. Views and tokens of the past are older ones, those of
@@ -35,8 +35,13 @@ final class Keeper {
     static final long NEVER = Long.MAX_VALUE;
 
     private static final int ASKING_TRIES = 2;
+    /** Doublings of the time for answers, while they are too few. */
+    private static final int MAX_PATIENCE = 3;
     /** After which a unit that has sent all goes though nobody let it, as without a majority: it lacks nothing. */
     private static final int NOTICES = 16;
+
+    /** Until a unit without a view sends as if alone: also where there is a majority, but none that can agree. */
+    private static final int LOOKS_WITHOUT_VIEW = 5;
 
     private static final long STUCK_NS = 10_000_000_000L;
 
@@ -69,6 +74,8 @@ final class Keeper {
     private long attemptNs = NEVER;
     private long noticeNs = NEVER;
     private long callNs = NEVER;
+    /** When packets are no longer held for a view. */
+    private long aloneNs = NEVER;
     /** Until when this unit, which is stuck, is left out. */
     private long stuckUntilNs = NEVER;
 
@@ -95,6 +102,9 @@ final class Keeper {
     /** Begins to look for a ring. */
     void start(long nowNs) {
         attemptNs = nowNs;
+        if (view == null) {
+            aloneNs = nowNs + LOOKS_WITHOUT_VIEW * plan.lookNs();
+        }
     }
 
     /** Takes note of the sender's state, before a message or the time is given that may have to tell it. */
@@ -104,7 +114,9 @@ final class Keeper {
 
     /** Returns when {@link #expire} is to be called next, {@link #NEVER} if not at all. */
     long deadlineNs() {
-        return Math.min(Math.min(watch.deadlineNs(), stuckUntilNs), Math.min(Math.min(noticeNs, callNs), viewNs()));
+        return Math.min(
+                Math.min(Math.min(watch.deadlineNs(), stuckUntilNs), aloneNs),
+                Math.min(Math.min(noticeNs, callNs), viewNs()));
     }
 
     private long viewNs() {
@@ -123,6 +135,9 @@ final class Keeper {
             ask(nowNs, true);
         }
         watchStuck(nowNs);
+        if (aloneNs <= nowNs) {
+            goOnAlone();
+        }
         if (noticeNs <= nowNs) {
             giveNotice(nowNs);
         }
@@ -220,7 +235,9 @@ final class Keeper {
         heardEpoch = Epoch.newest(report.epoch(), heardEpoch);
         RingView ring = view;
         if (ring == null) {
-            attemptNs = Math.min(attemptNs, nowNs + watch.t1Ns());
+            if (report.inRing() && !isStuck()) {
+                attemptNs = Math.min(attemptNs, nowNs + watch.t1Ns());
+            }
         } else if (report.inRing() && report.ballot().newer((proposal == null ? ring : proposal.view).ballot())) {
             fallBehind(nowNs);
         } else if (proposal == null) {
@@ -265,7 +282,9 @@ final class Keeper {
             }
         } else if (master() && !report.answer()) {
             if (from != RingPlan.DISTRIBUTOR && !ring.has(from)) {
-                askForHint(nowNs); // it has no ring, or a forgotten one
+                if (inGroup(from)) {
+                    askForHint(nowNs); // it has no ring, or a forgotten one
+                }
             } else if (ring.has(from) && Epoch.newer(report.epoch(), ring.epoch())) {
                 ask(nowNs, true); // it proposed in vain and can take newer views alone
             } else if (!report.inRing() || ring.ballot().newer(report.ballot())) {
@@ -300,7 +319,8 @@ final class Keeper {
         if (drained) {
             leave();
         } else if (!ended) {
-            noView(nowNs + plan.idleMaxNs());
+            noView(nowNs, isStuck() ? stuckUntilNs : nowNs + plan.idleMaxNs());
+            noticeNs = NEVER;
         }
     }
 
@@ -325,8 +345,13 @@ final class Keeper {
             asking.repair |= repair;
             return;
         }
+        if (lacking == 0 || lacking >= ASKING_TRIES) {
+            nonce++; // else a late answer to the question before is one to this
+        }
+        boolean begins = repair || proposal != null; // for which the token was given up
         proposal = null;
-        asking = new Asking(plan, me, ++nonce, wire, nowNs, watch.t1Ns(), repair);
+        long patienceNs = watch.t1Ns() << Math.min(lacking, MAX_PATIENCE); // where answers take longer
+        asking = new Asking(plan, me, nonce, wire, nowNs, patienceNs, begins);
         asking.send(question(asking));
         decideIfOver(nowNs, asking);
     }
@@ -334,9 +359,7 @@ final class Keeper {
     /** Asks the units that this master lacks: they may have another ring, and nobody that knows of both. */
     private void callOthers(long nowNs) {
         RingView ring = view;
-        callNs = ring != null && master() && ring.units().size() < plan.units().size()
-                ? nowNs + plan.idleMaxNs()
-                : NEVER;
+        callNs = ring != null && master() && ring.units().size() < plan.units().size() ? nowNs + plan.lookNs() : NEVER;
         if (ring != null && callNs != NEVER) {
             Message.Report question = report(false, 0);
             plan.units().stream().filter(unit -> !ring.has(unit)).forEach(unit -> wire.send(unit, question));
@@ -352,7 +375,7 @@ final class Keeper {
                 lacking = 0;
                 decide(nowNs, asked);
             } else {
-                lackMajority(nowNs);
+                lackMajority(nowNs, asked.repair);
             }
         }
     }
@@ -389,12 +412,17 @@ final class Keeper {
         return master == null || !master.leads();
     }
 
-    private void lackMajority(long nowNs) {
+    private void lackMajority(long nowNs, boolean repair) {
         if (++lacking < ASKING_TRIES) {
-            ask(nowNs, true);
+            ask(nowNs, repair);
             return;
         }
-        noView(nowNs + plan.idleMaxNs());
+        noView(nowNs, nowNs + plan.idleMaxNs());
+        goOnAlone();
+    }
+
+    private void goOnAlone() {
+        aloneNs = NEVER;
         if (!alone) {
             alone = true;
             calls.accept(RingMember::alone);
@@ -415,14 +443,18 @@ final class Keeper {
         proposal = null;
         lacking = 0;
         alone = false;
+        aloneNs = NEVER;
         views++;
         watch.enter(nowNs, ring.ballot());
         boolean master = master();
-        callNs = master ? nowNs + plan.idleMaxNs() : NEVER;
+        callNs = master ? nowNs + plan.lookNs() : NEVER;
         calls.accept(member -> member.view(ring.epoch(), master, ring.units().size(), ring.round()));
     }
 
-    private void noView(long nextNs) {
+    private void noView(long nowNs, long nextNs) {
+        if (aloneNs == NEVER && !alone && !ended) {
+            aloneNs = nowNs + LOOKS_WITHOUT_VIEW * plan.lookNs();
+        }
         view = null;
         proposal = null;
         asking = null;
@@ -432,14 +464,15 @@ final class Keeper {
 
     /** Leaves a view that others have left: the sender keeps what it has until the next one takes this unit in. */
     private void fallBehind(long nowNs) {
-        noView(nowNs);
+        noView(nowNs, nowNs);
         ask(nowNs, false);
     }
 
     private void leave() {
         if (!ended) {
             ended = true;
-            noView(NEVER);
+            noView(NEVER, NEVER);
+            aloneNs = NEVER;
             noticeNs = NEVER;
             calls.accept(RingMember::alone);
         }

@@ -21,6 +21,7 @@ public record RingPlan(List<Integer> units, boolean distributor, long idleMaxNs,
     public static final int MAX_UNITS = 64;
 
     private static final int MAX_UNIT = 254;
+    private static final long LOOK_NS = 200_000_000;
 
     public RingPlan {
         units = units.stream().sorted().distinct().toList();
@@ -42,6 +43,11 @@ public record RingPlan(List<Integer> units, boolean distributor, long idleMaxNs,
     /** Returns a plan with the times of the specification: idleMax 200 ms, T1 20 ms. */
     public static RingPlan of(Collection<Integer> units, boolean distributor) {
         return new RingPlan(List.copyOf(units), distributor, 200_000_000, 20_000_000);
+    }
+
+    /** Returns how often one looks whether something stands still that may also be slow. */
+    long lookNs() {
+        return Math.max(Math.max(idleMaxNs, t1Ns), LOOK_NS);
     }
 
     List<Integer> voters() {

@@ -12,9 +12,11 @@ import org.tamanoir.cluster.element.Token;
 final class TokenWatch {
     private static final int REISSUES = 2;
     private static final int T1_ROUND_TRIPS = 10;
+    /** A turn that nobody has seen is supposed to take this long at most. */
+    private static final long MAX_SUPPOSED_NS = 20_000_000;
     /** So that one turn in which a process stood still does not make the master deaf to losses. */
     private static final long MAX_T1_NS = 1_000_000_000;
-    /** Looks, idleMax apart, at a sender that has a token and passes none before it counts as stuck; one rest is none. */
+    /** Looks at a sender that has a token and passes none before it counts as stuck; one rest is none. */
     private static final int STUCK_LOOKS = 6;
 
     private final RingPlan plan;
@@ -33,6 +35,8 @@ final class TokenWatch {
     private long outNs;
     private long firstNs;
     private int reissues;
+    /** Tokens that were given up since the last turn. */
+    private int lost;
 
     /** The sender has a token of this view. */
     private boolean held;
@@ -99,24 +103,28 @@ final class TokenWatch {
         }
         if (lookNs <= nowNs) {
             vainLooks += held ? 1 : 0;
-            lookNs = held ? nowNs + plan.idleMaxNs() : Keeper.NEVER;
+            lookNs = held ? nowNs + plan.lookNs() : Keeper.NEVER;
         }
-        return out != null && ring != null && outNs + t1Ns() <= nowNs && !reissued(nowNs, ring, out);
+        return out != null && ring != null && outNs + t1Ns() <= nowNs && !reissue(nowNs, ring, out);
     }
 
-    private boolean reissued(long nowNs, RingView ring, Token lost) {
+    private boolean reissue(long nowNs, RingView ring, Token last) {
         outNs = nowNs;
         if (reissues == REISSUES) {
+            if (lost++ > 0) {
+                // Twice without a turn: it may be slow, not lost.
+                smoothedNs = Math.max(smoothedNs, Math.min((nowNs - firstNs) / T1_ROUND_TRIPS, MAX_SUPPOSED_NS));
+            }
             return false;
         }
         reissues++;
         reissued++;
         out = new Token(
-                lost.serial() + 1, // by which slaves tell it from the lost one; the sender goes on from there
-                lost.round(),
-                lost.minHead(),
-                lost.roundTripUs(),
-                lost.holdBudget(),
+                last.serial() + 1, // by which slaves tell it from the lost one; the sender goes on from there
+                last.round(),
+                last.minHead(),
+                last.roundTripUs(),
+                last.holdBudget(),
                 me);
         wire.send(ring.after(me), out);
         return true;
@@ -129,10 +137,11 @@ final class TokenWatch {
             return false;
         }
         turns++;
+        lost = 0;
         lastTokenNs = nowNs;
         held = true;
         if (lookNs == Keeper.NEVER) {
-            lookNs = nowNs + plan.idleMaxNs();
+            lookNs = nowNs + plan.lookNs();
         }
         calls.accept(member -> member.token(token));
         return true;
@@ -173,6 +182,7 @@ final class TokenWatch {
         forgetLooks();
         if (ring == null
                 || Epoch.of(token.serial()) != ring.epoch()
+                || token.origin() != ring.master() // of one epoch may be two views
                 || ring.units().size() == 1) {
             return;
         }

@@ -34,7 +34,7 @@ class GroupMembershipTest {
             opened.add(ring);
             groups.put(unit, group);
             rings.put(unit, ring);
-            ring.start(new Runner(ring));
+            ring.start(new Runner(unit, ring));
         }
         eventually().until(() -> units(0).equals(List.of(0, 1, 2)));
     }

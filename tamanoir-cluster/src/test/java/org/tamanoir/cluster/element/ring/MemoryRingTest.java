@@ -19,7 +19,7 @@ class MemoryRingTest {
     void start() {
         watch = ring.watch(() -> 77);
         for (int unit = 0; unit < 3; unit++) {
-            runners.add(new Runner(ring.port(unit)));
+            runners.add(new Runner(unit, ring.port(unit)));
             ring.start(unit, runners.get(unit));
         }
         eventually().until(() -> all(0, 1, 2) && watch.units().equals(List.of(0, 1, 2)));

@@ -344,6 +344,40 @@ class RingFailuresTest {
     }
 
     @Test
+    void unitsThatCannotAgreeOnAViewSendWithoutATokenAfterASecond() {
+        RingWorld world = new RingWorld(1, 3, true);
+        // Unit 0, which is to begin, hears unit 1 alone, which has a majority as unit 2 has.
+        world.cut = (from, to) -> (from == 0 || to == 0) && from != 1 && to != 1;
+        world.started().forMs(2_000);
+        for (int unit : world.units.keySet()) {
+            assertThat(world.unit(unit).keeper.status().alone())
+                    .as("unit " + unit)
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void aRingIsFoundThoughAnswersTakeLongerThanT1() {
+        RingWorld world = new RingWorld(1, 3, true);
+        world.hopNs = T1_MS * MS * 9 / 10;
+        world.started().forMs(5_000);
+        assertThat(view(world, 0, 1, 2).units()).containsExactly(0, 1, 2);
+    }
+
+    @Test
+    void aRingWhoseTurnsTakeLongerThanRepairsLearnsIt() {
+        RingWorld world = ring(3);
+        world.hopNs = T1_MS * MS * 3 / 2;
+        world.distributor.send(PACE_NS);
+        world.forMs(5_000);
+        long views = world.unit(0).keeper.status().views();
+        long turns = world.unit(2).keeper.status().turns();
+        world.forMs(5_000);
+        assertThat(world.unit(0).keeper.status().views()).isEqualTo(views);
+        assertThat(world.unit(2).keeper.status().turns()).isGreaterThan(turns + 20);
+    }
+
+    @Test
     void aUnitComesAndNothingIsLost() {
         RingWorld world = busyRing(3);
         world.unit(1).kill();

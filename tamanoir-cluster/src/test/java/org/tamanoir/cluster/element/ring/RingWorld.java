@@ -47,6 +47,8 @@ final class RingWorld {
     double doubleShare;
     /** Whether a message (from, message) is lost besides. */
     BiPredicate<Integer, Object> lose = (from, message) -> false;
+    /** Whether nothing gets (from, to). */
+    BiPredicate<Integer, Integer> cut = (from, to) -> false;
     /** Hears of every message that is sent: from, to, and the message. */
     Sniffer sniffer = (from, to, message) -> {};
     /** Hears of every token that is passed: the unit, then the token. */
@@ -137,7 +139,7 @@ final class RingWorld {
 
     private void post(int from, int to, Object message) {
         sniffer.hear(from, to, message);
-        if (lose.test(from, message) || random.nextDouble() < lossShare) {
+        if (cut.test(from, to) || lose.test(from, message) || random.nextDouble() < lossShare) {
             return;
         }
         int copies = random.nextDouble() < doubleShare ? 2 : 1;

@@ -10,6 +10,7 @@ import org.tamanoir.cluster.element.Token;
 
 /** A sender without packets that passes each token at once. Thread contract: the ring's thread; what is counted: any. */
 class Runner implements RingMember {
+    private final int unit;
     final RingPort port;
     final AtomicLong tokens = new AtomicLong();
     final List<String> mistakes = new CopyOnWriteArrayList<>();
@@ -18,7 +19,8 @@ class Runner implements RingMember {
     private volatile long round;
     private volatile boolean master;
 
-    Runner(RingPort port) {
+    Runner(int unit, RingPort port) {
+        this.unit = unit;
         this.port = port;
     }
 
@@ -47,7 +49,7 @@ class Runner implements RingMember {
         round = Math.max(round, from);
         if (isMaster && units > 1) {
             serial++;
-            port.pass(new Token(serial, round, 0, 0, 0, 0));
+            port.pass(new Token(serial, round, 0, 0, 0, unit));
         }
     }
 

@@ -75,7 +75,7 @@ class TokenRingTest {
 
     private void start(int unit) throws IOException {
         TokenRing ring = new TokenRing(settings, unit);
-        Runner runner = new Runner(ring);
+        Runner runner = new Runner(unit, ring);
         rings.put(unit, ring);
         runners.put(unit, runner);
         ring.start(runner);

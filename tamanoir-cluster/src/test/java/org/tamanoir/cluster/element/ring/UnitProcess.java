@@ -37,7 +37,7 @@ final class UnitProcess {
     public static void main(String[] ports) throws IOException {
         int[] numbers = Stream.of(ports).mapToInt(Integer::parseInt).toArray();
         try (TokenRing ring = new TokenRing(TokenRingTest.settings(numbers), 2)) {
-            ring.start(new Runner(ring));
+            ring.start(new Runner(2, ring));
             System.in.transferTo(OutputStream.nullOutputStream());
         }
     }

@@ -1,0 +1,134 @@
+package org.tamanoir.routing;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * IPv4 by one access to memory, or two where a prefix is longer than 24 bits (Gupta, Lin, McKeown, "Routing lookups in
+ * hardware at memory access speeds", 1998): 32 MiB, and 512 bytes for each /24 with longer prefixes.
+ *
+ * <pre>
+ *   cell of the first 24 bits: | 0 | hop index, 15 bits |  or  | 1 | group, 15 bits |, which has 256 hop indexes
+ * </pre>
+ *
+ * <p>A /24 keeps its group when the longer prefixes are withdrawn, and no other gets it: who has read a cell reads
+ * from a group of the same addresses. A change stores each cell once; a new group is whole before its cell names it.
+ */
+final class Dir24 extends HopSearch {
+    static final int MAX_INDEX = 0x7FFF;
+    private static final int GROUP = 0x8000;
+    private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(char[].class);
+
+    private final char[] cells = new char[1 << 24];
+    private final char[][] groups = new char[MAX_INDEX + 1][];
+    private final RangeList ranges = new RangeList();
+    /** The /24 that several ranges share, while they come. */
+    private final char[] shared = new char[256];
+
+    private int groupCount;
+
+    private Dir24() {}
+
+    /** Returns look-ups of these prefixes, or null when more than 32,768 /24s hold longer ones. */
+    static @Nullable Dir24 of(Rib rib) {
+        Dir24 made = new Dir24();
+        for (long first = 0; first < 256; first++) {
+            if (!made.update(rib, first << 56, 0, 8)) {
+                return null;
+            }
+        }
+        return made;
+    }
+
+    @Override
+    int hop(long high, long low) {
+        return hop((int) (high >>> 32));
+    }
+
+    private int hop(int address) {
+        char cell = (char) CELL.getAcquire(cells, address >>> 8);
+        return cell < GROUP ? cell : (char) CELL.getOpaque(groups[cell & MAX_INDEX], address & 0xFF);
+    }
+
+    @Override
+    void hops(int[] addresses, char[] into, int count) {
+        for (int i = 0; i < count; i++) {
+            into[i] = (char) hop(addresses[i]);
+        }
+    }
+
+    @Override
+    void hops(long[] highs, long[] lows, char[] into, int count) {
+        throw new UnsupportedOperationException("a table of IPv4");
+    }
+
+    @Override
+    boolean update(Rib rib, long high, long low, int length) {
+        int chunkLength = Math.min(length, 24);
+        long first = high & Prefix.highMask(chunkLength);
+        long last = first | ~Prefix.highMask(chunkLength);
+        rib.ranges(first, 0, chunkLength, ranges);
+        for (int i = 0; i < ranges.count; i++) {
+            long end = i + 1 < ranges.count ? ranges.highs[i + 1] - 1 : last;
+            if (!fill(ranges.highs[i] >>> 32, end >>> 32, ranges.hops[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Has the addresses from {@code first} to {@code last} lead to this hop; those of one /24 come in order. */
+    private boolean fill(long first, long last, char hop) {
+        for (long address = first; address <= last; ) {
+            int cell = (int) (address >>> 8);
+            long end = Math.min(last, address | 0xFF);
+            if ((address & 0xFF) == 0 && (end & 0xFF) == 0xFF) {
+                set(cell, hop);
+            } else {
+                Arrays.fill(shared, (int) address & 0xFF, ((int) end & 0xFF) + 1, hop);
+                if ((end & 0xFF) == 0xFF && !share(cell)) {
+                    return false;
+                }
+            }
+            address = end + 1;
+        }
+        return true;
+    }
+
+    private void set(int cell, char hop) {
+        char now = cells[cell];
+        if (now >= GROUP) {
+            char[] group = groups[now & MAX_INDEX];
+            for (int i = 0; i < group.length; i++) {
+                CELL.setRelease(group, i, hop);
+            }
+        } else if (now != hop) {
+            CELL.setRelease(cells, cell, hop);
+        }
+    }
+
+    /** Has a /24 lead where {@link #shared} does; false when there are no more groups. */
+    private boolean share(int cell) {
+        char now = cells[cell];
+        if (now >= GROUP) {
+            char[] group = groups[now & MAX_INDEX];
+            for (int i = 0; i < group.length; i++) {
+                CELL.setRelease(group, i, shared[i]);
+            }
+            return true;
+        }
+        if (groupCount > MAX_INDEX) {
+            return false;
+        }
+        groups[groupCount] = shared.clone();
+        CELL.setRelease(cells, cell, (char) (GROUP | groupCount++));
+        return true;
+    }
+
+    @Override
+    long bytes() {
+        return 2L * cells.length + 4L * groups.length + 528L * groupCount;
+    }
+}

@@ -1,0 +1,220 @@
+package org.tamanoir.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tables that are changed in place. {@code -Dtamanoir.fib.updates=1000000} takes longer, {@code -Dtamanoir.seed} repeats. */
+class FibTest {
+    private static final int UPDATES = Integer.getInteger("tamanoir.fib.updates", 10_000);
+    private static final long SEED = Long.getLong("tamanoir.seed", System.nanoTime());
+
+    /** Returns a table that is large in both families, which the model has too. */
+    private static RoutingTable largeTable(RandomRoutes routes, boolean isCompact) {
+        while (routes.model.size() < 6000) {
+            routes.put(routes.prefix(), routes.hop());
+        }
+        List<Route> list = new ArrayList<>();
+        routes.model.forEach((prefix, hop) -> list.add(new Route(prefix, hop)));
+        RoutingTable table = new RoutingTable(list, isCompact);
+        assertThat(table.fib().ipv4).isInstanceOf(isCompact ? Poptrie.class : Dir24.class);
+        assertThat(table.fib().ipv6).isInstanceOf(Poptrie.class);
+        return table;
+    }
+
+    private static void check(RandomRoutes routes, RoutingTable table, long high, long low) {
+        NextHop expected = routes.lookup(high, low);
+        if (table.lookup(high, low) != expected) {
+            assertThat(table.lookup(high, low))
+                    .as("seed %d, address %s", SEED, new Prefix(high, low, 128))
+                    .isSameAs(expected);
+        }
+    }
+
+    /** Compares the first and the last address of a prefix, and those beside it. */
+    private static void checkBoundaries(RandomRoutes routes, RoutingTable table, Prefix prefix) {
+        long lastHigh = prefix.high() | ~Prefix.highMask(prefix.length());
+        long lastLow = prefix.low() | ~Prefix.lowMask(prefix.length());
+        check(routes, table, prefix.high(), prefix.low());
+        check(routes, table, lastHigh, lastLow);
+        check(routes, table, prefix.low() == 0 ? prefix.high() - 1 : prefix.high(), prefix.low() - 1);
+        check(routes, table, lastLow == -1 ? lastHigh + 1 : lastHigh, lastLow + 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void agreesWithThePlainModelAfterEachChange(boolean isCompact) {
+        System.out.println("seed " + SEED);
+        RandomRoutes routes = new RandomRoutes(SEED);
+        Random random = new Random(SEED);
+        RoutingTable table = largeTable(routes, isCompact);
+        List<Prefix> known = new ArrayList<>(routes.model.keySet());
+        for (int i = 0; i < UPDATES; i++) {
+            int at = random.nextInt(known.size());
+            Prefix prefix = known.get(at);
+            if (random.nextBoolean()) {
+                assertThat(table.remove(prefix)).isEqualTo(routes.remove(prefix));
+                Prefix next = routes.prefix();
+                known.set(at, next);
+                checkBoundaries(routes, table, prefix);
+                prefix = next;
+            }
+            // Often short prefixes would cost minutes: they are tried below.
+            if (prefix.length() % 96 > 16 || random.nextInt(300) == 0) {
+                NextHop hop = routes.hop();
+                routes.put(prefix, hop);
+                table.add(new Route(prefix, hop));
+                checkBoundaries(routes, table, prefix);
+            }
+        }
+        assertThat(table.size()).isEqualTo(routes.model.size());
+        for (Prefix prefix : routes.model.keySet()) {
+            checkBoundaries(routes, table, prefix);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void batchesFindWhatSingleLookUpsFind(boolean isCompact) {
+        RandomRoutes routes = new RandomRoutes(SEED);
+        Fib fib = largeTable(routes, isCompact).fib();
+        int n = 1000;
+        int[] addresses = new int[n];
+        long[] highs = new long[n];
+        long[] lows = new long[n];
+        for (int i = 0; i < n; i++) {
+            addresses[i] = (int) routes.prefix().low();
+            Prefix ipv6 = routes.prefix();
+            highs[i] = ipv6.high() | 1L << 62;
+            lows[i] = ipv6.low();
+        }
+        char[] hops4 = new char[n];
+        char[] hops6 = new char[n];
+        fib.lookup4(addresses, hops4, n);
+        fib.lookup6(highs, lows, hops6, n);
+        for (int i = 0; i < n; i++) {
+            assertThat((int) hops4[i]).isEqualTo(fib.lookup(0, 0xFFFFL << 32 | addresses[i] & 0xFFFF_FFFFL));
+            assertThat((int) hops6[i]).isEqualTo(fib.lookup6(highs[i], lows[i]));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "0.0.0.0/0",
+                "10.0.0.0/31",
+                "10.0.0.7/32",
+                "10.0.0.0/24",
+                "10.0.0.0/8",
+                "::/0",
+                "2001:db8::/127",
+                "2001:db8::1/128",
+                "2001:db8::/64",
+                "2001::/20",
+                "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128",
+                "255.255.255.255/32",
+                "::/128",
+                "::fffe:0:0/96",
+                "::/1"
+            })
+    void aPrefixOfEachKindComesAndGoes(String text) {
+        RandomRoutes routes = new RandomRoutes(SEED);
+        RoutingTable table = largeTable(routes, false);
+        Prefix prefix = Prefix.parse(text);
+        for (int round = 0; round < 3; round++) {
+            NextHop hop = routes.hop();
+            routes.put(prefix, hop);
+            table.add(new Route(prefix, hop));
+            checkBoundaries(routes, table, prefix);
+            table.remove(prefix);
+            routes.remove(prefix);
+            checkBoundaries(routes, table, prefix);
+        }
+        for (Prefix other : routes.model.keySet()) {
+            checkBoundaries(routes, table, other);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void readersSeeTheOldAnswerOrTheNewOne(boolean isCompact) throws Exception {
+        int changes = UPDATES / 5;
+        RandomRoutes routes = new RandomRoutes(SEED);
+        Random random = new Random(SEED);
+        RoutingTable table = largeTable(routes, isCompact);
+        List<Prefix> moving = new ArrayList<>();
+        while (moving.size() < 40) {
+            Prefix prefix = routes.prefix();
+            if (prefix.length() % 96 > 12) {
+                moving.add(prefix);
+            }
+        }
+        // What each address leads to after each change.
+        Route[] steps = new Route[changes];
+        boolean[] withdrawn = new boolean[changes];
+        Object[][] answers = new Object[changes + 1][moving.size()];
+        for (int step = 0; step <= changes; step++) {
+            for (int i = 0; i < moving.size(); i++) {
+                answers[step][i] =
+                        routes.lookup(moving.get(i).high(), moving.get(i).low());
+            }
+            if (step < changes) {
+                Prefix prefix = moving.get(random.nextInt(moving.size()));
+                steps[step] = new Route(prefix, routes.hop());
+                withdrawn[step] = routes.remove(prefix);
+                if (!withdrawn[step]) {
+                    routes.put(prefix, steps[step].nextHop());
+                }
+            }
+        }
+        AtomicInteger begun = new AtomicInteger();
+        AtomicInteger done = new AtomicInteger();
+        ExecutorService readers = Executors.newFixedThreadPool(2);
+        try {
+            List<Future<?>> results = new ArrayList<>();
+            for (int reader = 0; reader < 2; reader++) {
+                results.add(readers.submit(() -> {
+                    for (int i = 0; done.get() < changes; i = (i + 1) % moving.size()) {
+                        int first = done.get();
+                        NextHop found =
+                                table.lookup(moving.get(i).high(), moving.get(i).low());
+                        int last = begun.get();
+                        boolean right = false;
+                        for (int step = first; step <= last; step++) {
+                            right |= answers[step][i] == found;
+                        }
+                        if (!right) {
+                            throw new AssertionError("seed " + SEED + ", " + moving.get(i) + " led to " + found
+                                    + " from change " + first + " to " + last);
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (int step = 0; step < changes; step++) {
+                begun.incrementAndGet();
+                if (withdrawn[step]) {
+                    table.remove(steps[step].prefix());
+                } else {
+                    table.add(steps[step]);
+                }
+                done.incrementAndGet();
+            }
+            for (Future<?> result : results) {
+                result.get(40, TimeUnit.SECONDS);
+            }
+        } finally {
+            done.set(changes);
+            readers.shutdownNow();
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package org.tamanoir.node.config;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.RouteFile;
+import org.tamanoir.routing.RouteFileException;
+import org.tamanoir.routing.RouteSet;
+
+/** Reads files of routes with next hops as the command line writes them. Stateless; any thread. */
+public final class RouteFiles {
+    /** In place of a peer's number: the first entry of each prefix. */
+    public static final int FIRST_PEER = -1;
+
+    private RouteFiles() {}
+
+    /**
+     * Reads a file.
+     *
+     * @param via next hops for prefixes that have none, each {@code HOST:PORT[,WORD...]}
+     * @param peer of an MRT dump
+     * @throws RouteFileException with all problems; then nothing counts
+     */
+    public static RouteSet read(Path file, List<String> via, int peer) throws RouteFileException {
+        List<NextHop> hops = new ArrayList<>();
+        for (String text : via) {
+            try {
+                hops.add(RouteTable.parse("::/0=" + text).nextHop());
+            } catch (IllegalArgumentException e) {
+                throw new RouteFileException(List.of("--via " + text + ": " + e.getMessage()));
+            }
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            return RouteFile.read(in, file.toString(), hops, peer, RouteTable::parse);
+        } catch (IOException e) {
+            throw new RouteFileException(
+                    List.of(file + ": cannot be read: no such file, or no permission; correct the path"));
+        }
+    }
+}
