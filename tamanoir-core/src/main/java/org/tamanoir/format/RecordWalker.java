@@ -1,5 +1,6 @@
 package org.tamanoir.format;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,6 +14,42 @@ import java.util.Map;
  * <p>Thread contract: one thread.
  */
 public final class RecordWalker {
+    /** Is told and does nothing. */
+    private static final RecordVisitor NOBODY = new RecordVisitor() {
+        @Override
+        public void beginStructure(Structure structure, int id) {}
+
+        @Override
+        public void field(Field field) {}
+
+        @Override
+        public void endStructure() {}
+
+        @Override
+        public void beginArray(int count) {}
+
+        @Override
+        public void endArray() {}
+
+        @Override
+        public void nullValue() {}
+
+        @Override
+        public void reference(int id) {}
+
+        @Override
+        public void whole(Kind kind, long value) {}
+
+        @Override
+        public void floating(double value, int bytes) {}
+
+        @Override
+        public void opaque(ByteBuffer memory, int at, int bytes) {}
+
+        @Override
+        public void text(ByteBuffer memory, int at, int bytes) {}
+    };
+
     private final List<Frame> frames = new ArrayList<>();
     private Map<Long, Integer> ids = new HashMap<>();
     /** The most that {@link #ids} held: its table is as large. */
@@ -64,6 +101,15 @@ public final class RecordWalker {
                 field(record, visitor, frame);
             }
         }
+    }
+
+    /**
+     * Looks at all that the record holds.
+     *
+     * @throws FormatException as {@link #walk}
+     */
+    public void check(RecordView record) {
+        walk(record, NOBODY);
     }
 
     /** Drops the table of a large record once a small one came behind it, for clearing takes as long as it is large. */

@@ -6,15 +6,23 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.format.FfsWriter;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.Layout;
@@ -138,5 +146,126 @@ class FfsCommandTest {
                 .isEqualTo(2);
         assertThat(run("ffs")).isEqualTo(2);
         assertThat(run("ffs", "dump", folder.resolve("none.ffs"))).isEqualTo(1);
+    }
+
+    /** Writes three records of which the second one's text lies outside. */
+    private Path damagedInTheMiddle() throws IOException {
+        Path damaged = folder.resolve("damaged.ffs");
+        byte[] record = new RecordEncoder(FLIGHT).encode(Map.of("delay", -5, "hub", "ATL", "gates", List.of(7, 8)));
+        byte[] bad = record.clone();
+        bad[FLIGHT.headerBytes() + 8 + 5] = 1;
+        try (OutputStream to = Files.newOutputStream(damaged);
+                FfsWriter writer = FfsWriter.ofFile(to)) {
+            for (byte[] one : List.of(record, bad, record)) {
+                writer.record(FLIGHT, ByteBuffer.wrap(one), 0, one.length);
+            }
+        }
+        return damaged;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ffs", "json", "cbor", "xml"})
+    void aDamagedRecordIsLeftOutAndThoseBehindItAreWritten(String form) throws IOException {
+        Path other = folder.resolve("other." + form);
+        assertThat(run("ffs", "convert", damagedInTheMiddle(), other)).isEqualTo(1);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).contains("record 1: ");
+        Object[] reading = form.equals("ffs")
+                ? new Object[] {"ffs", "dump", other}
+                : new Object[] {"ffs", "convert", other, folder.resolve("back.ffs"), "--formats", file};
+        assertThat(run(reading)).isZero();
+        if (!form.equals("ffs")) {
+            assertThat(run("ffs", "dump", folder.resolve("back.ffs"))).isZero();
+        }
+        assertThat(out.toString().lines()).hasSize(2);
+    }
+
+    @Test
+    void aFileThatCannotBeMadeIsLeftAsItWas() throws IOException {
+        byte[] before = Files.readAllBytes(file);
+        assertThat(run("ffs", "convert", file, file)).isEqualTo(2);
+        Path keep = Files.writeString(folder.resolve("keep.json"), "kept");
+        assertThat(run("ffs", "convert", folder.resolve("none.ffs"), keep)).isEqualTo(1);
+        assertThat(run("ffs", "convert", keep, file)).isEqualTo(2);
+        Path cut = folder.resolve("cut.ffs");
+        Files.write(cut, Arrays.copyOf(before, before.length - 3));
+        assertThat(run("ffs", "convert", cut, keep)).isEqualTo(1);
+        assertThat(keep).hasContent("kept");
+        assertThat(Files.readAllBytes(file)).isEqualTo(before);
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files).containsExactlyInAnyOrder(file, keep, cut);
+        }
+    }
+
+    @Test
+    void whatIsNoObjectIsRefused() throws IOException {
+        for (String text : List.of("[{}]", "5 {}")) {
+            Path input = Files.writeString(folder.resolve("list.json"), text);
+            assertThat(run("ffs", "convert", input, folder.resolve("x.ffs"), "--formats", file))
+                    .isEqualTo(1);
+            assertThat(err.toString()).contains("where an object for each record is due");
+        }
+    }
+
+    @Test
+    void aForeignNameStaysOnItsLine() throws IOException {
+        Format evil = Format.builder(Layout.X86_64)
+                .structure("a\r\nFAKE\u001B[31m")
+                .field("x\n\u001B", "string")
+                .build();
+        byte[] record = new RecordEncoder(evil).encode(Map.of());
+        try (OutputStream to = Files.newOutputStream(file);
+                FfsWriter writer = FfsWriter.ofFile(to)) {
+            record[evil.headerBytes() + 5] = 1;
+            writer.record(evil, ByteBuffer.wrap(record), 0, record.length);
+            byte[] cut = Arrays.copyOf(record, evil.headerBytes());
+            writer.record(evil, ByteBuffer.wrap(cut), 0, cut.length);
+        }
+        assertThat(run("ffs", "dump", file)).isEqualTo(1);
+        assertThat(err.toString().lines()).hasSize(2);
+        assertThat(err.toString()).doesNotContain("\u001B");
+    }
+
+    /** A pipe does not know how much is in it, and cannot be read twice. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aPipeIsReadLikeAFile() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        byte[] bytes = Files.readAllBytes(file);
+        Thread writer = new Thread(() -> {
+            try {
+                Files.write(pipe, bytes, StandardOpenOption.WRITE);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        writer.setDaemon(true);
+        writer.start();
+        assertThat(run("ffs", "dump", pipe)).as(err.toString()).isZero();
+        assertThat(out.toString().lines()).hasSize(1);
+    }
+
+    @Test
+    void outputThatCannotBeWrittenIsAFailure() {
+        Writer full = new Writer() {
+            @Override
+            public void write(char[] buffer, int from, int length) throws IOException {
+                throw new IOException("full");
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        for (String command : List.of("dump", "describe")) {
+            err.getBuffer().setLength(0);
+            assertThat(Main.run(new PrintWriter(full), new PrintWriter(err, true), "ffs", command, file.toString()))
+                    .isEqualTo(1);
+            assertThat(err.toString()).contains("standard output cannot be written");
+        }
     }
 }

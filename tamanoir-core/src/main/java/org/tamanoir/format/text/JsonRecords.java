@@ -32,7 +32,10 @@ public final class JsonRecords {
 
     private final Format format;
     private final RecordEncoder encoder;
-    private final Map<Integer, Map<String, @Nullable Object>> byId = new HashMap<>();
+    private final Map<Integer, Known> byId = new HashMap<>();
+
+    /** A structure that others may refer to. */
+    private record Known(Structure structure, Map<String, @Nullable Object> fields) {}
 
     /** Makes an encoder of records of this format. */
     public JsonRecords(Format format) {
@@ -72,17 +75,23 @@ public final class JsonRecords {
             String name = in.currentName();
             JsonToken token = in.nextToken();
             Field field = structure.field(name);
-            if (field != null) {
+            if (field != null && fields.containsKey(name)) {
+                throw fault("structure '" + structure.name() + "' has '" + name + "' twice");
+            } else if (field != null) {
                 fields.put(name, value(in, field.type(), depth + 1));
             } else if (name.equals("@id") && token == JsonToken.VALUE_NUMBER_INT) {
-                byId.put(in.getIntValue(), fields);
-            } else if (name.equals("@ref") && token == JsonToken.VALUE_NUMBER_INT) {
-                Map<String, @Nullable Object> known = byId.get(in.getIntValue());
-                in.nextToken();
-                if (known == null) {
-                    throw fault("@ref to a structure that no @id before it names");
+                if (byId.put(in.getIntValue(), new Known(structure, fields)) != null) {
+                    throw fault("@id " + in.getIntValue() + " is given twice");
                 }
-                return known;
+            } else if (name.equals("@ref") && token == JsonToken.VALUE_NUMBER_INT) {
+                Known known = byId.get(in.getIntValue());
+                if (known == null || known.structure != structure || known.fields == fields) {
+                    throw fault("@ref to a structure '" + structure.name() + "' that no @id before it names");
+                }
+                if (!fields.isEmpty() || in.nextToken() != JsonToken.END_OBJECT) {
+                    throw fault("@ref stands beside other fields: it is alone");
+                }
+                return known.fields;
             } else {
                 throw fault("structure '" + structure.name() + "' has no field '" + name + "'");
             }

@@ -3,6 +3,7 @@ package org.tamanoir.format.text;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import org.tamanoir.format.Field;
+import org.tamanoir.format.FormatLimits;
 import org.tamanoir.format.Kind;
 import org.tamanoir.format.RecordView;
 import org.tamanoir.format.RecordVisitor;
@@ -24,8 +25,8 @@ import tools.jackson.core.json.JsonFactory;
  * <p>Thread contract: one thread.
  */
 public final class RecordJson {
-    /** Deeper than any record nests, which {@code FormatLimits} bounds; as JSON each level may be three. */
-    private static final int MAX_DEPTH = 4_000;
+    /** As deep as any record nests, an object around it and one for bytes in it. */
+    private static final int MAX_DEPTH = FormatLimits.NESTING + 8;
 
     private final RecordWalker walker = new RecordWalker();
 

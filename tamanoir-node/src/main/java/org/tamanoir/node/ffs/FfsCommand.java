@@ -1,12 +1,12 @@
 package org.tamanoir.node.ffs;
 
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -25,6 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.core.JacksonException;
 
 /** {@code tamanoir ffs}: {@code dump}, {@code describe} and {@code convert}. */
 @Command(name = "ffs", mixinStandardHelpOptions = true, sortOptions = false)
@@ -45,9 +46,8 @@ public final class FfsCommand implements Callable<Integer> {
     int dump(
             @Parameters(paramLabel = "FILE", description = "With FFS records.") Path file,
             @Option(names = "--stream") boolean stream) {
-        PrintWriter out = spec.commandLine().getOut();
         JsonLines lines = new JsonLines();
-        return records(file, stream, reader -> out.println(lines.line(reader.record())));
+        return records(file, stream, reader -> print(lines.line(reader.record())));
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -58,7 +58,7 @@ public final class FfsCommand implements Callable<Integer> {
         try (FfsReader reader = open(file, stream)) {
             for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
                 if (kind == ItemKind.FORMAT && seen.add(reader.format().id())) {
-                    spec.commandLine().getOut().println(Json.of(Description.of(reader.format())));
+                    print(Json.of(Description.of(reader.format())));
                 }
             }
             return ExitCode.OK;
@@ -75,20 +75,64 @@ public final class FfsCommand implements Callable<Integer> {
             @Option(names = "--formats", paramLabel = "FILE") @Nullable Path formats,
             @Option(names = "--order", paramLabel = "ORDER") @Nullable String order,
             @Option(names = "--pointer-bytes", paramLabel = "N") @Nullable Integer pointerBytes) {
-        try (RecordOutput out = RecordOutput.open(output, order, pointerBytes)) {
-            if (!TextInput.isText(file)) {
-                return records(file, stream, reader -> out.write(reader.record()));
+        boolean text = TextInput.isText(file);
+        if (text && formats == null) {
+            throw usage(file + " does not describe its records: say --formats FILE, an FFS file");
+        }
+        try {
+            requireOther(output, file);
+            if (formats != null) {
+                requireOther(output, formats);
             }
-            if (formats == null) {
-                throw new CommandException(
-                        ExitCode.USAGE, file + " does not describe its records: say --formats FILE, an FFS file", null);
+            boolean replaces = !Files.exists(output) || Files.isRegularFile(output);
+            Path whole = replaces && Files.exists(output) ? output.toRealPath() : output;
+            Path part = replaces
+                    ? whole.resolveSibling(
+                            whole.getFileName() + "." + ProcessHandle.current().pid() + ".part")
+                    : whole;
+            try {
+                int code;
+                try (RecordOutput out = RecordOutput.open(output, part, order, pointerBytes)) {
+                    code = formats != null && text
+                            ? texts(file, formats, out)
+                            : records(file, stream, reader -> out.write(reader.record()));
+                }
+                if (replaces) {
+                    Files.move(part, whole, StandardCopyOption.REPLACE_EXISTING);
+                }
+                return code;
+            } finally {
+                if (replaces) {
+                    Files.deleteIfExists(part);
+                }
             }
-            try (FfsReader known = open(formats, false)) {
-                TextInput.read(file, TextInput.formats(known), out);
-                return ExitCode.OK;
-            }
-        } catch (FormatException | IOException e) {
+        } catch (FormatException | IOException | UncheckedIOException | JacksonException e) {
             throw failed(file, e);
+        }
+    }
+
+    private static int texts(Path file, Path formats, RecordOutput out) throws IOException {
+        try (FfsReader known = open(formats, false)) {
+            TextInput.read(file, TextInput.formats(known), out);
+            return ExitCode.OK;
+        }
+    }
+
+    private static void requireOther(Path output, Path input) throws IOException {
+        if (Files.exists(output) && Files.exists(input) && Files.isSameFile(output, input)) {
+            throw usage("OUTPUT " + output + " is the file that is read: name another");
+        }
+    }
+
+    private static CommandException usage(String line) {
+        return new CommandException(ExitCode.USAGE, line, null);
+    }
+
+    private void print(String line) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(line);
+        if (out.checkError()) {
+            throw new CommandException(ExitCode.FAILED, "standard output cannot be written: it is full or closed", null);
         }
     }
 
@@ -110,25 +154,31 @@ public final class FfsCommand implements Callable<Integer> {
                         code = ExitCode.FAILED;
                         spec.commandLine()
                                 .getErr()
-                                .println(file + ": record " + number + ": " + e.fault() + ": " + e.getMessage());
+                                .println(file + ": record " + number + ": " + line(e));
                     }
                     number++;
                 }
             }
-        } catch (FormatException | IOException | UncheckedIOException e) {
+        } catch (FormatException | IOException | UncheckedIOException | JacksonException e) {
             throw failed(file, e);
         }
         return code;
     }
 
     private static FfsReader open(Path file, boolean stream) throws IOException {
-        InputStream in = new BufferedInputStream(Files.newInputStream(file));
+        // Not buffered, which would ask how much is there: a pipe does not know. The reader takes 64 KiB at once.
+        InputStream in = Files.newInputStream(file);
         return stream ? FfsReader.ofStream(in) : FfsReader.ofFile(in);
+    }
+
+    /** Returns the refusal without what would make it several lines, or move the terminal: names are foreign. */
+    private static String line(FormatException e) {
+        return e.fault() + ": " + String.valueOf(e.getMessage()).replaceAll("\\p{Cntrl}", "?");
     }
 
     private static CommandException failed(Path file, Exception e) {
         String line = e instanceof FormatException refused
-                ? file + ": " + refused.fault() + ": " + refused.getMessage()
+                ? file + ": " + line(refused)
                 : file + ": " + e;
         return new CommandException(ExitCode.FAILED, line, e);
     }

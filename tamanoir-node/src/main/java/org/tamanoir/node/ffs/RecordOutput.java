@@ -1,6 +1,7 @@
 package org.tamanoir.node.ffs;
 
 import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.Writer;
@@ -20,6 +21,7 @@ import org.tamanoir.format.FormatId;
 import org.tamanoir.format.Kind;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.RecordView;
+import org.tamanoir.format.RecordWalker;
 import org.tamanoir.format.Structure;
 import org.tamanoir.format.Target;
 import org.tamanoir.format.text.RecordCsv;
@@ -40,9 +42,14 @@ abstract class RecordOutput implements AutoCloseable {
     @Override
     public abstract void close() throws IOException;
 
-    /** Makes the file. */
-    static RecordOutput open(Path file, @Nullable String order, @Nullable Integer pointerBytes) throws IOException {
-        String ending = TextInput.ending(file);
+    /**
+     * Makes a file.
+     *
+     * @param named says by its ending how records are written
+     */
+    static RecordOutput open(Path named, Path file, @Nullable String order, @Nullable Integer pointerBytes)
+            throws IOException {
+        String ending = TextInput.ending(named);
         if (order != null && !order.equals("big") && !order.equals("little")) {
             throw usage("--order " + order + ": big or little");
         }
@@ -58,7 +65,7 @@ abstract class RecordOutput implements AutoCloseable {
             case "cbor" -> new Cbor(new BufferedOutputStream(Files.newOutputStream(file)));
             case "xml" -> new Xml(Files.newBufferedWriter(file));
             case "csv" -> new Csv(Files.newBufferedWriter(file, StandardCharsets.UTF_8));
-            default -> throw usage(file + ": the ending has to be .ffs, .json, .cbor, .xml or .csv");
+            default -> throw usage(named + ": the ending has to be .ffs, .json, .cbor, .xml or .csv");
         };
     }
 
@@ -87,25 +94,29 @@ abstract class RecordOutput implements AutoCloseable {
 
     /** A sequence of CBOR objects (RFC 8742). */
     private static final class Cbor extends RecordOutput {
-        private final JsonGenerator out;
+        private final CBORFactory factory = CBORFactory.builder()
+                .streamWriteConstraints(
+                        StreamWriteConstraints.builder().maxNestingDepth(10_000).build())
+                .build();
+        private final OutputStream out;
         private final RecordJson json = new RecordJson();
 
         Cbor(OutputStream out) {
-            this.out = CBORFactory.builder()
-                    .streamWriteConstraints(StreamWriteConstraints.builder()
-                            .maxNestingDepth(10_000)
-                            .build())
-                    .build()
-                    .createGenerator(ObjectWriteContext.empty(), out);
+            this.out = out;
         }
 
         @Override
-        void write(RecordView record) {
-            JsonLines.write(json, record, out);
+        void write(RecordView record) throws IOException {
+            // As a whole: half an object of a damaged record would take those behind it in.
+            ByteArrayOutputStream object = new ByteArrayOutputStream();
+            try (JsonGenerator generator = factory.createGenerator(ObjectWriteContext.empty(), object)) {
+                JsonLines.write(json, record, generator);
+            }
+            object.writeTo(out);
         }
 
         @Override
-        public void close() {
+        public void close() throws IOException {
             out.close();
         }
     }
@@ -165,6 +176,7 @@ abstract class RecordOutput implements AutoCloseable {
         private final FfsWriter out;
         private final @Nullable String order;
         private final @Nullable Integer pointerBytes;
+        private final RecordWalker walker = new RecordWalker();
         private final Map<FormatId, Conversion> conversions = new HashMap<>();
 
         Ffs(OutputStream out, @Nullable String order, @Nullable Integer pointerBytes) throws IOException {
@@ -176,6 +188,7 @@ abstract class RecordOutput implements AutoCloseable {
         @Override
         void write(RecordView record) throws IOException {
             if (order == null && pointerBytes == null) {
+                walker.check(record);
                 out.record(record);
                 return;
             }

@@ -63,7 +63,10 @@ final class TextInput {
         RecordView view = new RecordView();
         try (InputStream in = Files.newInputStream(file);
                 JsonParser parser = parser(file, in)) {
-            while (parser.nextToken() == JsonToken.START_OBJECT) {
+            for (JsonToken next = parser.nextToken(); next != null; next = parser.nextToken()) {
+                if (next != JsonToken.START_OBJECT) {
+                    throw new FormatException(FormatFault.VALUE, next + " where an object for each record is due");
+                }
                 Format format = null;
                 byte[] record = null;
                 while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
@@ -71,10 +74,13 @@ final class TextInput {
                     parser.nextToken();
                     if (name.equals("format")) {
                         format = format(formats, parser.getString());
-                    } else if (name.equals("value") && format != null) {
+                    } else if (name.equals("value") && format != null && record == null) {
                         Format known = format;
                         record = encoders.computeIfAbsent(format.id(), id -> new JsonRecords(known))
                                 .encode(parser);
+                    } else if (name.equals("value")) {
+                        throw new FormatException(
+                                FormatFault.VALUE, "\"value\" without \"format\" before it, or a second one");
                     } else {
                         parser.skipChildren();
                     }
