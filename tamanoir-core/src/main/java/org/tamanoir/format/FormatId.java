@@ -62,7 +62,8 @@ public final class FormatId {
         try {
             bytes = HexFormat.of().parseHex(hex);
         } catch (IllegalArgumentException e) {
-            throw new FormatException(FormatFault.IDENTIFIER, "identifier '" + Texts.shown(hex) + "' is not hexadecimal");
+            throw new FormatException(
+                    FormatFault.IDENTIFIER, "identifier '" + Texts.shown(hex) + "' is not hexadecimal");
         }
         FormatId id = read(ByteBuffer.wrap(bytes), 0, bytes.length);
         if (id.length != bytes.length) {

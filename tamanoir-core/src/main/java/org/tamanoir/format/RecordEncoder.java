@@ -250,7 +250,8 @@ public final class RecordEncoder {
     private int[] counts(Type array, int structureAt) {
         int[] counts = new int[array.dimensions().size()];
         for (int i = 0; i < counts.length; i++) {
-            counts[i] = (int) Math.min(Integer.MAX_VALUE, writer.count(array.dimensions().get(i), structureAt));
+            counts[i] = (int)
+                    Math.min(Integer.MAX_VALUE, writer.count(array.dimensions().get(i), structureAt));
         }
         return counts;
     }

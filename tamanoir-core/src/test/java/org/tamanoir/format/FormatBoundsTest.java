@@ -190,7 +190,8 @@ class FormatBoundsTest {
                 .field("b", "***char")
                 .build();
         assertSame(
-                format.top().fields().get(0).type(), format.top().fields().get(1).type());
+                format.top().fields().get(0).type(),
+                format.top().fields().get(1).type());
     }
 
     @Test
@@ -220,12 +221,14 @@ class FormatBoundsTest {
                 .build();
         assertEquals(16, format.top().recordLength());
         assertEquals(16, format.structures().get(1).fields().get(0).size());
-        assertThrows(FormatException.class, () -> Format.builder(Layout.X86_64)
-                .structure("list")
-                .field("head", "node")
-                .structure("node")
-                .field("owner", "list")
-                .build());
+        assertThrows(
+                FormatException.class,
+                () -> Format.builder(Layout.X86_64)
+                        .structure("list")
+                        .field("head", "node")
+                        .structure("node")
+                        .field("owner", "list")
+                        .build());
     }
 
     @Test

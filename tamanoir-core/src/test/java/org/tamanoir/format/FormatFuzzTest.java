@@ -2,16 +2,26 @@ package org.tamanoir.format;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.format.text.JsonRecords;
+import org.tamanoir.format.text.RecordJson;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
 
 /**
  * Damages the C library's files at random: whatever comes, it is read or refused, in bounded time and memory. {@code
@@ -86,8 +96,30 @@ class FormatFuzzTest {
                     sample.conversion.convert(view);
                 }
             });
+            if (i % 4 == 0) {
+                attempt(i, () -> writtenAgain(view.wrap(sample.format, memory, 0, damaged.length)));
+            }
         }
         assertTrue(!refused.isEmpty());
+    }
+
+    /** What is read can be written, as memory and as JSON, and read again; neither grows without bound. */
+    private static void writtenAgain(RecordView view) {
+        Format format = view.format();
+        StringWriter text = new StringWriter();
+        try (JsonGenerator out = RecordJson.factory().createGenerator(ObjectWriteContext.empty(), text)) {
+            new RecordJson().write(view, out);
+        }
+        // Values, texts and names each are bounded by the record; the descriptions of the samples have short names.
+        assertTrue(text.getBuffer().length() <= 1_000L * (view.bodyLength() + 1_024));
+        byte[] parsed;
+        try (JsonParser in = RecordJson.factory().createParser(ObjectReadContext.empty(), text.toString())) {
+            parsed = Objects.requireNonNull(new JsonRecords(format).next(in));
+        }
+        RecordView back = new RecordView().wrap(format, ByteBuffer.wrap(parsed), 0, parsed.length);
+        new RecordWalker().check(back);
+        byte[] encoded = new RecordEncoder(format).encode(RecordTree.read(view));
+        new RecordWalker().check(back.wrap(format, ByteBuffer.wrap(encoded), 0, encoded.length));
     }
 
     private static void read(Accessor accessor, RecordView view) {
@@ -151,6 +183,31 @@ class FormatFuzzTest {
                     }
                 }
                 decoder.end();
+            });
+        }
+        assertTrue(!refused.isEmpty());
+    }
+
+    @Test
+    void aDamagedFileIsReadOrRefused() {
+        List<byte[]> files = new ArrayList<>();
+        Vectors.files().stream()
+                .map(file -> file.get("file").asString())
+                .filter(name -> name.endsWith(".ffs"))
+                .forEach(name -> files.add(Vectors.bytes(name)));
+        for (int i = 0; i < MUTATIONS / 10; i++) {
+            byte[] damaged = damage(files.get(random.nextInt(files.size())), 0);
+            int mutation = i;
+            attempt(i, () -> {
+                try (FfsReader reader = FfsReader.ofFile(new ByteArrayInputStream(damaged))) {
+                    for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+                        if (kind == ItemKind.DATA) {
+                            attempt(mutation, () -> new RecordWalker().check(reader.record()));
+                        }
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
             });
         }
         assertTrue(!refused.isEmpty());

@@ -11,6 +11,7 @@ import org.tamanoir.format.Field;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatFault;
+import org.tamanoir.format.FormatLimits;
 import org.tamanoir.format.Kind;
 import org.tamanoir.format.Opaque;
 import org.tamanoir.format.RecordEncoder;
@@ -27,15 +28,38 @@ import tools.jackson.core.JsonToken;
  * <p>Thread contract: one thread.
  */
 public final class JsonRecords {
-    /** Levels of values within one another: what is deeper is refused before the stack ends. */
-    private static final int MAX_DEPTH = 1_500;
-
     private final Format format;
     private final RecordEncoder encoder;
     private final Map<Integer, Known> byId = new HashMap<>();
+    /** The objects and lists that are read, the innermost last: a stack of its own, for input may nest deep. */
+    private final List<Frame> open = new ArrayList<>();
 
     /** A structure that others may refer to. */
     private record Known(Structure structure, Map<String, @Nullable Object> fields) {}
+
+    /** An object, or a list of one dimension of an array. */
+    private static final class Frame {
+        final @Nullable Structure structure;
+        final @Nullable Type array;
+        final int dimensions;
+        final Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        final List<@Nullable Object> list = new ArrayList<>();
+        String name = "";
+
+        Frame(@Nullable Structure structure, @Nullable Type array, int dimensions) {
+            this.structure = structure;
+            this.array = array;
+            this.dimensions = dimensions;
+        }
+
+        void add(@Nullable Object value) {
+            if (structure != null) {
+                fields.put(name, value);
+            } else {
+                list.add(value);
+            }
+        }
+    }
 
     /** Makes an encoder of records of this format. */
     public JsonRecords(Format format) {
@@ -60,69 +84,101 @@ public final class JsonRecords {
     /** Encodes the object that begins at the parser's current token. */
     public byte[] encode(JsonParser in) {
         byId.clear();
-        return encoder.encode(structure(in, format.top(), 1));
+        open.clear();
+        return encoder.encode(read(in));
     }
 
-    private Map<String, @Nullable Object> structure(JsonParser in, Structure structure, int depth) {
+    private Map<String, @Nullable Object> read(JsonParser in) {
+        Frame top = begin(in, format.top());
+        while (!open.isEmpty()) {
+            Frame frame = open.get(open.size() - 1);
+            JsonToken token = in.nextToken();
+            if (token == JsonToken.END_OBJECT || token == JsonToken.END_ARRAY) {
+                end(frame.structure == null ? frame.list : frame.fields);
+            } else if (frame.structure != null) {
+                property(in, frame, frame.structure);
+            } else if (frame.array != null && frame.dimensions > 1) {
+                begin(in, frame.array, frame.dimensions - 1);
+            } else if (frame.array != null) {
+                value(in, frame, frame.array.target());
+            }
+        }
+        return top.fields;
+    }
+
+    private Frame begin(JsonParser in, Structure structure) {
         if (in.currentToken() != JsonToken.START_OBJECT) {
             throw fault("structure '" + structure.name() + "' is no object but " + in.currentToken());
         }
-        if (depth > MAX_DEPTH) {
-            throw fault("values within one another more than " + MAX_DEPTH + " deep");
-        }
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        while (in.nextToken() == JsonToken.PROPERTY_NAME) {
-            String name = in.currentName();
-            JsonToken token = in.nextToken();
-            Field field = structure.field(name);
-            if (field != null && fields.containsKey(name)) {
-                throw fault("structure '" + structure.name() + "' has '" + name + "' twice");
-            } else if (field != null) {
-                fields.put(name, value(in, field.type(), depth + 1));
-            } else if (name.equals("@id") && token == JsonToken.VALUE_NUMBER_INT) {
-                if (byId.put(in.getIntValue(), new Known(structure, fields)) != null) {
-                    throw fault("@id " + in.getIntValue() + " is given twice");
-                }
-            } else if (name.equals("@ref") && token == JsonToken.VALUE_NUMBER_INT) {
-                Known known = byId.get(in.getIntValue());
-                if (known == null || known.structure != structure || known.fields == fields) {
-                    throw fault("@ref to a structure '" + structure.name() + "' that no @id before it names");
-                }
-                if (!fields.isEmpty() || in.nextToken() != JsonToken.END_OBJECT) {
-                    throw fault("@ref stands beside other fields: it is alone");
-                }
-                return known.fields;
-            } else {
-                throw fault("structure '" + structure.name() + "' has no field '" + name + "'");
-            }
-        }
-        return fields;
+        return push(new Frame(structure, null, 0));
     }
 
-    private @Nullable Object value(JsonParser in, Type of, int depth) {
+    private void begin(JsonParser in, Type array, int dimensions) {
+        if (in.currentToken() != JsonToken.START_ARRAY) {
+            throw fault("array of " + array.kind() + " is no list but " + in.currentToken());
+        }
+        push(new Frame(null, array, dimensions));
+    }
+
+    private Frame push(Frame frame) {
+        if (open.size() >= FormatLimits.NESTING) {
+            throw fault("values within one another more than " + FormatLimits.NESTING + " deep");
+        }
+        open.add(frame);
+        return frame;
+    }
+
+    /** Ends the innermost object or list, and gives the one around it what it stands for. */
+    private void end(Object value) {
+        open.remove(open.size() - 1);
+        if (!open.isEmpty()) {
+            open.get(open.size() - 1).add(value);
+        }
+    }
+
+    private void property(JsonParser in, Frame frame, Structure structure) {
+        String name = in.currentName();
+        JsonToken token = in.nextToken();
+        Field field = structure.field(name);
+        if (field != null) {
+            if (frame.fields.containsKey(name)) {
+                throw fault("structure '" + structure.name() + "' has '" + name + "' twice");
+            }
+            frame.name = name;
+            value(in, frame, field.type());
+        } else if (name.equals("@id") && token == JsonToken.VALUE_NUMBER_INT) {
+            if (byId.put(in.getIntValue(), new Known(structure, frame.fields)) != null) {
+                throw fault("@id " + in.getIntValue() + " is given twice");
+            }
+        } else if (name.equals("@ref") && token == JsonToken.VALUE_NUMBER_INT) {
+            Known known = byId.get(in.getIntValue());
+            if (known == null || known.structure != structure || known.fields == frame.fields) {
+                throw fault("@ref to a structure '" + structure.name() + "' that no @id before it names");
+            }
+            if (!frame.fields.isEmpty() || in.nextToken() != JsonToken.END_OBJECT) {
+                throw fault("@ref stands beside other fields: it is alone");
+            }
+            end(known.fields);
+        } else {
+            throw fault("structure '" + structure.name() + "' has no field '" + name + "'");
+        }
+    }
+
+    private void value(JsonParser in, Frame frame, Type of) {
         Type type = of;
         while (type.isPointer()) {
             type = type.target();
         }
-        if (in.currentToken() == JsonToken.VALUE_NULL) {
-            return null;
-        }
-        if (type.isArray()) {
-            return list(in, type, type.dimensions().size(), depth);
-        }
         Structure structure = type.structure();
-        return structure != null ? structure(in, structure, depth) : leaf(in, type);
-    }
-
-    private @Nullable Object list(JsonParser in, Type array, int dimensions, int depth) {
-        if (in.currentToken() != JsonToken.START_ARRAY) {
-            throw fault("array of " + array.kind() + " is no list but " + in.currentToken());
+        if (in.currentToken() == JsonToken.VALUE_NULL) {
+            frame.add(null);
+        } else if (type.isArray()) {
+            begin(in, type, type.dimensions().size());
+        } else if (structure != null) {
+            begin(in, structure);
+        } else {
+            frame.add(leaf(in, type));
         }
-        List<@Nullable Object> list = new ArrayList<>();
-        while (in.nextToken() != JsonToken.END_ARRAY) {
-            list.add(dimensions > 1 ? list(in, array, dimensions - 1, depth) : value(in, array.target(), depth + 1));
-        }
-        return list;
     }
 
     private static @Nullable Object leaf(JsonParser in, Type type) {

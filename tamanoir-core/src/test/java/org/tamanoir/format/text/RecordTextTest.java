@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.format.FfsReader;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
+import org.tamanoir.format.FormatLimits;
 import org.tamanoir.format.ItemKind;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.RecordEncoder;
@@ -117,6 +118,27 @@ class RecordTextTest {
     void whatNestsTooDeepIsRefused() {
         String text = "{\"next\":".repeat(3_000) + "null" + "}".repeat(3_000);
         assertThrows(FormatException.class, () -> parse(FLIGHT, text));
+    }
+
+    @Test
+    void whatNestsAsDeepAsARecordMayComesBack() {
+        String text = "{\"next\":".repeat(FormatLimits.POINTER_DEPTH + 1) + "null"
+                + "}".repeat(FormatLimits.POINTER_DEPTH + 1);
+        byte[] encoded = parse(FLIGHT, text);
+        RecordView record = new RecordView().wrap(FLIGHT, ByteBuffer.wrap(encoded), 0, encoded.length);
+        assertArrayEquals(encoded, parse(FLIGHT, json(record)));
+    }
+
+    @Test
+    void aReferenceNamesOneStructureOfItsTypeAndStandsAlone() {
+        for (String text : List.of(
+                "{\"@id\":1,\"@ref\":1,\"delay\":7}",
+                "{\"@id\":1,\"next\":{\"@id\":2},\"at\":{\"@ref\":2}}",
+                "{\"@id\":1,\"next\":{\"@id\":1}}",
+                "{\"next\":{\"@id\":1,\"next\":{\"@ref\":1,\"delay\":7}}}",
+                "{\"delay\":7,\"delay\":8}")) {
+            assertThrows(FormatException.class, () -> parse(FLIGHT, text), text);
+        }
     }
 
     @Test

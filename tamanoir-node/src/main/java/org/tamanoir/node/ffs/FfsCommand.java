@@ -131,8 +131,10 @@ public final class FfsCommand implements Callable<Integer> {
     private void print(String line) {
         PrintWriter out = spec.commandLine().getOut();
         out.println(line);
-        if (out.checkError()) {
-            throw new CommandException(ExitCode.FAILED, "standard output cannot be written: it is full or closed", null);
+        // The writer does not learn of what the stream under it lost.
+        if (out.checkError() || System.out.checkError()) {
+            throw new CommandException(
+                    ExitCode.FAILED, "standard output cannot be written: it is full or closed", null);
         }
     }
 
@@ -152,9 +154,7 @@ public final class FfsCommand implements Callable<Integer> {
                         action.on(reader);
                     } catch (FormatException e) {
                         code = ExitCode.FAILED;
-                        spec.commandLine()
-                                .getErr()
-                                .println(file + ": record " + number + ": " + line(e));
+                        spec.commandLine().getErr().println(file + ": record " + number + ": " + line(e));
                     }
                     number++;
                 }
@@ -177,9 +177,7 @@ public final class FfsCommand implements Callable<Integer> {
     }
 
     private static CommandException failed(Path file, Exception e) {
-        String line = e instanceof FormatException refused
-                ? file + ": " + line(refused)
-                : file + ": " + e;
+        String line = e instanceof FormatException refused ? file + ": " + line(refused) : file + ": " + e;
         return new CommandException(ExitCode.FAILED, line, e);
     }
 }
