@@ -10,7 +10,7 @@ import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 
 /**
- * Sends every packet to each of a list of receivers but its own source: a reflector whose members the operator lists, on
+ * Sends every packet to each of a list of receivers but those with the address that it names as its source: a reflector whose members the operator lists, on
  * a path on which other services run before and after it. Packets go by the routes of their receivers and are else as
  * they came. The program {@code reflect} has members that come and go, and sends many copies by one system call.
  *
