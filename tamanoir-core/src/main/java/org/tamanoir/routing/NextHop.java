@@ -1,10 +1,13 @@
 package org.tamanoir.routing;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where packets of a route go next.
+ * Where packets of a route go next. Those over TLS differ also by the name that their address was made with, which is what
+ * the certificate has to name.
  *
  * @param address null = the packet's own destination (direct delivery)
  * @param port 1–65,535, or 0 = the packet's destination-port option
@@ -40,5 +43,25 @@ public record NextHop(@Nullable InetAddress address, int port, Transport transpo
             throw new IllegalArgumentException(
                     "next hop port " + port + ": must be 0 to 65535; 0 takes the port that the packet names");
         }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof NextHop hop
+                && port == hop.port
+                && transport == hop.transport
+                && kind == hop.kind
+                && Objects.equals(address, hop.address)
+                && (transport != Transport.TLS || name().equals(hop.name()));
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(address, port, transport, kind);
+    }
+
+    /** Returns the name or the literal, without a question to DNS. */
+    private String name() {
+        return address == null ? "" : new InetSocketAddress(address, port).getHostString();
     }
 }

@@ -105,6 +105,9 @@ final class Poptrie extends HopSearch {
         made.vectors = Arrays.copyOf(made.vectors, 2 * (4 * made.nodeCount + SPARE));
         made.bases = Arrays.copyOf(made.bases, 2 * (4 * made.nodeCount + SPARE));
         made.leaves = Arrays.copyOf(made.leaves, 4 * made.leafCount + SPARE);
+        while (made.tails.length < 8 * made.tailCount) {
+            made.growTails(); // also withdrawn /64s keep their place
+        }
         made.published = true;
         return made;
     }
@@ -251,19 +254,23 @@ final class Poptrie extends HopSearch {
                 if (published) {
                     return false;
                 }
-                @Nullable Tail[] old = tails;
-                tails = new Tail[2 * old.length];
-                for (Tail moved : old) {
-                    if (moved != null) {
-                        tails[place(moved.high)] = moved;
-                    }
-                }
+                growTails();
                 at = place(tail.high);
             }
             tailCount++;
         }
         TAIL.setRelease(tails, at, tail);
         return true;
+    }
+
+    private void growTails() {
+        @Nullable Tail[] old = tails;
+        tails = new Tail[2 * old.length];
+        for (Tail moved : old) {
+            if (moved != null) {
+                tails[place(moved.high)] = moved;
+            }
+        }
     }
 
     /** Returns the range that holds this address, which is not before range {@code from}. */

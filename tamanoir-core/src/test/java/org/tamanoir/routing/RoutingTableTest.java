@@ -358,4 +358,21 @@ class RoutingTableTest {
         table.walk(null, removed.prefix(), route -> behind.add(route) && behind.size() < 10);
         assertThat(behind).isEqualTo(all.subList(251, 261));
     }
+
+    @Test
+    void nextHopsOverTlsDifferByTheNameThatTheCertificateIsToHave() throws Exception {
+        byte[] address = {10, 0, 0, 1};
+        NextHop a = new NextHop(
+                InetAddress.getByAddress("a.example", address), 1, NextHop.Transport.TLS, NextHop.Kind.ACTIVE_NODE);
+        NextHop b = new NextHop(
+                InetAddress.getByAddress("b.example", address), 1, NextHop.Transport.TLS, NextHop.Kind.ACTIVE_NODE);
+        RoutingTable table = new RoutingTable();
+        table.add(new Route(Prefix.parse("10.1.0.0/16"), a));
+        table.add(new Route(Prefix.parse("10.2.0.0/16"), a));
+        table.add(new Route(Prefix.parse("10.2.0.0/16"), b));
+
+        InetAddress inside = InetAddress.getByName("10.2.0.1");
+        NextHop found = table.lookup(Addresses.high(inside), Addresses.low(inside));
+        assertThat(found).isSameAs(b);
+    }
 }

@@ -175,6 +175,11 @@ public final class Commands {
             RouteSet routes = RouteFiles.read(file, via, peer);
             manager.replaceRoutes(routes);
             return new Views.RouteCount(manager.routeCount());
+        } catch (OutOfMemoryError e) {
+            throw new ApiException(
+                    ApiException.INVALID,
+                    "the routes do not fit the node's memory and nothing is changed: start it with a larger -Xmx than "
+                            + (Runtime.getRuntime().maxMemory() >> 20) + "m");
         } catch (RouteFileException e) {
             List<String> problems = e.withoutContent();
             throw new ApiException(
@@ -198,7 +203,7 @@ public final class Commands {
             Path file = Path.of(text);
             if (!file.isAbsolute()) {
                 fields.problem("file '" + text + "': an absolute path on the node's host is wanted");
-            } else if (!Files.isRegularFile(file)) {
+            } else if (!Files.isRegularFile(file) || file.toFile().length() == 0) { // in /proc some never end
                 fields.problem("file '" + text + "': no such file on the node's host, or no permission");
             }
             return file;
