@@ -12,8 +12,11 @@ import org.tamanoir.cluster.element.Token;
  */
 final class RingSchedule {
     private static final long CHAOS_MS = 1_500;
-    /** A master's death that comes with the calm is noticed after 2 idleMax and a few T1; a silent unit after a second. */
-    private static final long CALM_MS = 2_500;
+    /**
+     * A master's death that comes with the calm is noticed after 2 idleMax and a few T1, which is some 350 ms where turns
+     * were slow; a silent unit after a second.
+     */
+    private static final long CALM_MS = 4_000;
 
     private static final long TAIL_MS = 400;
     private static final long MS = RingWorld.MS;
