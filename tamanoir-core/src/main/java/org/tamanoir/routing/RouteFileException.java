@@ -6,8 +6,8 @@ import java.util.List;
 public final class RouteFileException extends Exception {
     private static final long serialVersionUID = 1;
 
-    private final List<String> problems;
-    private final List<String> withoutContent;
+    private final transient List<String> problems;
+    private final transient List<String> withoutContent;
 
     /** Makes one of problems that tell nothing of what the file holds. */
     public RouteFileException(List<String> problems) {
