@@ -1,11 +1,13 @@
 package org.tamanoir.services.morph.expression;
 
 import com.google.common.primitives.UnsignedLong;
+import dev.cel.common.ast.CelExpr;
 import dev.cel.common.types.CelKind;
 import dev.cel.common.values.CelByteString;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
@@ -113,6 +115,24 @@ public final class Expression {
                             + wanted.name().toLowerCase(java.util.Locale.ROOT));
         }
         return this;
+    }
+
+    /**
+     * Returns the top fields that an expression may read, whatever the format; null where that may be any.
+     *
+     * @param formats in which the names of fields are looked for
+     * @throws ExpressionException if the text is no expression over any format
+     */
+    public static @Nullable Set<String> reads(String text, Collection<Format> formats) {
+        return Checked.reads(text, formats);
+    }
+
+    /** Returns the name of the top field that is all of the expression; null for all others. */
+    public @Nullable String wholeField() {
+        CelExpr expr = checked.tree().getExpr();
+        return expr.getKind() == CelExpr.ExprKind.Kind.IDENT && fields().size() == 1
+                ? fields().iterator().next()
+                : null;
     }
 
     /** Returns the top fields that it reads. */
