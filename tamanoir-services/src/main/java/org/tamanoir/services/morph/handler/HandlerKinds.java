@@ -18,6 +18,9 @@ public final class HandlerKinds {
             new Row("select", "fields", Select::new),
             new Row("merge", "", Merge::new),
             new Row("reduce", "", Reduce::new),
+            new Row("split", "to", Split::new),
+            new Row("enrich", "", Enrich::new),
+            new Row("versions", "steps", Versions::new),
             new Row("nothing", "", Nothing::new)));
 
     private record Row(String name, String main, Function<HandlerSettings, MessageHandler> maker)

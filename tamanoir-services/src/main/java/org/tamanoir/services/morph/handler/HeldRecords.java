@@ -81,8 +81,7 @@ final class HeldRecords {
         if (count == limitRecords) {
             return NONE;
         }
-        Packet packet = message.header();
-        int headerBytes = withHeader ? packet.headerLength() : 0;
+        int headerBytes = withHeader ? message.header().headerLength() : 0;
         int recordBytes = record.length();
         long bytes = recordAt(0, cells) + round(recordBytes) + headerBytes;
         int at = bytes > Integer.MAX_VALUE - Long.BYTES ? NONE : place((int) bytes);
@@ -104,7 +103,7 @@ final class HeldRecords {
         int recordAt = recordAt(at, cells);
         memory.put(recordAt, record.memory(), record.start(), recordBytes);
         if (withHeader) {
-            putHeader(packet, recordAt + round(recordBytes));
+            putHeader(message.header(), recordAt + round(recordBytes));
         }
         if (count == buckets.length) {
             buckets = new int[2 * count];

@@ -333,7 +333,8 @@ class ExpressionTest {
     @Test
     void damagedRecordFailsAsOne() {
         ByteBuffer memory = record.memory();
-        int slot = record.base() + java.util.Objects.requireNonNull(format.top().field("hub")).offset();
+        int slot = record.base()
+                + java.util.Objects.requireNonNull(format.top().field("hub")).offset();
         memory.order(ByteOrder.LITTLE_ENDIAN).putLong(slot, 1L << 40);
         for (String text : List.of("hub == ''", "{hub: 1} == {}")) {
             assertThatThrownBy(() -> Expression.compile(text, format).test(record))
