@@ -98,6 +98,13 @@ public final class HandlerSettings {
         return new IllegalArgumentException(at(key) + ": " + what);
     }
 
+    /** Returns the settings that were asked for, those of items inside too. */
+    Set<String> known() {
+        Set<String> known = new TreeSet<>(asked);
+        inner.forEach(item -> known.addAll(item.known()));
+        return known;
+    }
+
     /** Refuses settings that nobody asked for, those of maps and lists inside too. */
     public void requireNoOthers() {
         for (String key : tree.keySet()) {
