@@ -94,7 +94,7 @@ public final class HandlerSettings {
     }
 
     /** Returns a refusal for what is wrong with a setting. */
-    public IllegalArgumentException problem(String key, String what) {
+    public IllegalArgumentException problem(String key, @Nullable String what) {
         return new IllegalArgumentException(at(key) + ": " + what);
     }
 
