@@ -56,6 +56,11 @@ record Balance(long in, long made, long out, long dropped, long merged, long hel
                 queued + other.queued);
     }
 
+    /** Returns it with all that has not come to an end as dropped: of an instance that is gone. */
+    Balance settled() {
+        return new Balance(in, made, out, dropped + held + queued, merged, 0, 0);
+    }
+
     /** Returns what cannot be accounted for: 0. */
     long unaccounted() {
         return in + made - out - dropped - merged - held - queued;

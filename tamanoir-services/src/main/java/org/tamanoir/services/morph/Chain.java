@@ -340,6 +340,20 @@ final class Chain {
         }
     }
 
+    /** Waits a time for the threads of contexts that were told to end. */
+    void join(long patienceMs) {
+        try {
+            for (Context context : contexts) {
+                Thread thread = context.thread();
+                if (thread != null && !context.hasEnded()) {
+                    thread.join(patienceMs);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Returns the messages that lie in rings. Any thread: exact where nobody is at work. */
     long queued() {
         long queued = 0;

@@ -33,6 +33,8 @@ final class Engine {
     /** For contexts to come to an end when the plan changes; who takes longer is left behind. */
     static final long STOP_PATIENCE_NS = 5_000_000_000L;
 
+    private static final long CLOSE_PATIENCE_MS = 1000;
+
     private final String name;
     private final Transport transport;
     private final HandlerMaker maker;
@@ -207,6 +209,7 @@ final class Engine {
         }
         broken = true;
         chain.close();
+        chain.join(CLOSE_PATIENCE_MS);
         for (Stage stage : chain.stages()) {
             if (stage.context.hasEnded()) {
                 closeQuietly(stage.handler);

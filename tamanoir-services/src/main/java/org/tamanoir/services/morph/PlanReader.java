@@ -31,7 +31,7 @@ import org.tamanoir.services.morph.handler.PlanNames;
 final class PlanReader {
     private static final List<String> KEYS =
             List.of("formats", "declare", "contexts", "handlers", "paths", "default", "reorder", "emits", "rate");
-    private static final Set<String> HANDLER_KEYS = Set.of("then", "context", "failure", "revision");
+    static final Set<String> HANDLER_KEYS = Set.of("then", "context", "failure", "revision");
     private static final int MAX_PATHS = 1000;
     private static final int MAX_SHOWN = 100;
 
