@@ -28,7 +28,7 @@ import org.tamanoir.service.StreamInfo.Transport;
  *
  * <p>Thread contract: the service's thread, but for {@link #prepare}, {@link #propose}, {@link #wake} and what is read.
  */
-final class Engine {
+public final class Engine {
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
     /** For contexts to come to an end when the plan changes; who takes longer is left behind. */
     static final long STOP_PATIENCE_NS = 5_000_000_000L;
@@ -121,7 +121,7 @@ final class Engine {
     // ---- messages -------------------------------------------------------------------------------------------
 
     /** Handles a message that came, and says what becomes of it. */
-    Outcome handle(Message message, Outlet outlet) {
+    public Outcome handle(Message message, Outlet outlet) {
         service = outlet;
         adoptPending();
         entry.in.add(1);
@@ -153,10 +153,12 @@ final class Engine {
     }
 
     /** Does what is due: plans, messages that come back, windows of {@code receive}. Returns when to be called again. */
-    long expire(long nowNs, Outlet outlet) {
+    public long expire(long nowNs, Outlet outlet) {
         service = outlet;
         adoptPending();
-        wakePending.set(false);
+        if (wakePending.get()) {
+            wakePending.set(false);
+        }
         if (!chain.takeReturns()) {
             wake();
         }
@@ -171,7 +173,7 @@ final class Engine {
     }
 
     /** Gives out, or drops, all that is held: the stream has ended. Waits for contexts, a bounded time. */
-    void finish(Outlet outlet) {
+    public void finish(Outlet outlet) {
         service = outlet;
         adoptPending();
         if (!chain.isInline()) {
@@ -188,7 +190,7 @@ final class Engine {
     }
 
     /** Returns the bytes that handlers hold, and those in rings. Any thread. */
-    long heldBytes() {
+    public long heldBytes() {
         long bytes = 0;
         for (Stage stage : chain.stages()) {
             bytes += stage.counts.heldBytes.get();

@@ -1,6 +1,7 @@
 package org.tamanoir.services.morph;
 
 import org.tamanoir.format.FormatException;
+import org.tamanoir.services.morph.expression.EvaluationException;
 
 /** Names for what handlers throw. */
 final class Failures {
@@ -12,6 +13,9 @@ final class Failures {
     static String reason(Throwable e) {
         if (e instanceof EmitLimitException) {
             return EmitLimitException.REASON;
+        }
+        if (e instanceof EvaluationException failed) {
+            return failed.reason();
         }
         if (e instanceof FormatException damaged) {
             return "RECORD_" + damaged.fault();

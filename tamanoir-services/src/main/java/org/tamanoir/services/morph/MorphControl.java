@@ -130,7 +130,7 @@ public final class MorphControl implements ServiceControl {
      *
      * @param waker see {@link Engine}
      */
-    Engine open(Transport transport, LongSupplier clock, BooleanSupplier waker) {
+    public Engine open(Transport transport, LongSupplier clock, BooleanSupplier waker) {
         synchronized (lock) {
             String name = "morph " + service + " " + ++engineNumber;
             Engine engine = new Engine(name, plan(), generation, maker(), transport, clock, waker, true);
@@ -140,7 +140,7 @@ public final class MorphControl implements ServiceControl {
     }
 
     /** Ends an instance's engine; what it has counted stays. */
-    void close(Engine engine) {
+    public void close(Engine engine) {
         engine.close();
         synchronized (lock) {
             if (engines.remove(engine)) {
