@@ -36,7 +36,7 @@ public final class Morph extends MessageService {
     public void init(ServiceConfig config) throws Exception {
         config.allow(settingNames("plan"));
         super.init(config);
-        engine = control(MorphControl.class).open(stream().transport(), this::nanoTime, () -> execute(this::look));
+        engine = control(MorphControl.class).open(stream().transport(), () -> execute(this::look));
     }
 
     private Engine engine() {

@@ -201,7 +201,11 @@ final class Chain {
     /** Gives out what contexts have finished; a bound at a time. Returns whether all is out. */
     boolean takeReturns() {
         boolean all = true;
-        for (Ring ring : contexts.get(Plan.RECEIVE).inputs) {
+        for (Context context : contexts) {
+            Ring ring = context.output(Plan.RECEIVE);
+            if (ring == null || context.isAbandoned()) {
+                continue;
+            }
             int taken = 0;
             while (taken < RETURNS_AT_ONCE && ring.next()) {
                 taken++;
@@ -224,6 +228,10 @@ final class Chain {
 
     long nowNs() {
         return engine.nowNs();
+    }
+
+    long serviceNowNs() {
+        return engine.serviceNowNs();
     }
 
     boolean isInline() {
@@ -297,14 +305,12 @@ final class Chain {
         for (int number : contextOrder) {
             Context context = contexts.get(number);
             if (number != Plan.RECEIVE && !stop(context, System.nanoTime() + patienceNs)) {
+                context.abandon();
                 stalled.add(context);
             }
         }
         while (!takeReturns()) {
-            // Bounded by the rings: nobody fills them any more, but who is stalled.
-            if (!stalled.isEmpty()) {
-                break;
-            }
+            // Bounded by the rings, which nobody fills any more.
         }
         inline = true;
         return stalled;

@@ -44,6 +44,8 @@ final class Context implements Runnable {
     private volatile boolean parked;
     private volatile boolean stopping;
     private volatile boolean ended;
+    /** It did not come to an end in time: whatever its thread still does is for nothing. */
+    private volatile boolean abandoned;
     /** Since when it has been at work, 0 while it waits; and on which stage. For readers. */
     private volatile long busySinceNs;
 
@@ -79,13 +81,16 @@ final class Context implements Runnable {
         own.start();
     }
 
-    /** Returns whether the service's thread runs it now. */
+    /** Returns whether what it sends goes straight to the service, on whose thread it runs. */
     private boolean isDirect() {
+        if (abandoned) {
+            throw new ChainClosedException();
+        }
         return number == Plan.RECEIVE || chain.isInline();
     }
 
     long nowNs() {
-        return chain.nowNs();
+        return isDirect() ? chain.serviceNowNs() : chain.nowNs();
     }
 
     /** Notes which stage is at work, and that time is to be looked at. */
@@ -215,6 +220,22 @@ final class Context implements Runnable {
         return ended || thread == null;
     }
 
+    /** Lets nothing of what its thread still does count. Any thread. */
+    void abandon() {
+        abandoned = true;
+    }
+
+    boolean isAbandoned() {
+        return abandoned;
+    }
+
+    /** Interrupts what its thread is at. Any thread. */
+    void interrupt() {
+        if (thread != null) {
+            thread.interrupt();
+        }
+    }
+
     @Nullable
     Thread thread() {
         return thread;
@@ -283,7 +304,7 @@ final class Context implements Runnable {
     /** Copies a message into a ring; waits for room. Returns why it could not, null if it could. */
     private @Nullable String cross(int to, int stage, Message message, boolean root) {
         Ring ring = ring(to);
-        if (chain.isClosed()) {
+        if (abandoned || chain.isClosed()) {
             throw new ChainClosedException();
         }
         if (!ring.offer(message, stage, root)) {

@@ -294,8 +294,14 @@ public final class Engine {
         LOG.warn("{}: context {} ended", name, context.spec.name(), e);
     }
 
+    /** Returns the time of contexts. Any thread. */
     long nowNs() {
         return clock.getAsLong();
+    }
+
+    /** Returns the time as the service has it. */
+    long serviceNowNs() {
+        return outlet().nowNs();
     }
 
     /** Has the service's thread look at what contexts have finished. Any thread. */
@@ -428,7 +434,7 @@ public final class Engine {
                 stage.abandoned = true;
                 StageCounts snapshot = new StageCounts();
                 snapshot.add(stage.counts);
-                long lost = snapshot.held.get() + Math.max(0, snapshot.unaccounted());
+                long lost = snapshot.held.get();
                 snapshot.held.set(0);
                 snapshot.drop("CONTEXT_STALLED", lost);
                 retired.add(snapshot);
@@ -436,12 +442,9 @@ public final class Engine {
         }
         for (Context context : stalled) {
             for (Ring ring : context.inputs) {
-                retired.drop("CONTEXT_STALLED", ring.queued());
+                retired.drop("CONTEXT_STALLED", ring.queued()); // With the message in hand.
             }
-            Thread thread = context.thread();
-            if (thread != null) {
-                thread.interrupt();
-            }
+            retired.drop("CONTEXT_STALLED", of.returns(context.number).queued());
             LOG.warn(
                     "{}: context {} is left behind: {} has not returned",
                     name,
@@ -449,6 +452,7 @@ public final class Engine {
                     context.currentStage());
         }
         of.close();
+        stalled.forEach(Context::interrupt);
         rootsEnded(Math.max(0, rootsAway - held), "CONTEXT_STALLED");
     }
 

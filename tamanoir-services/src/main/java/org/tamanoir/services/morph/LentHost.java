@@ -98,7 +98,7 @@ final class LentHost implements ServiceHost {
 
     @Override
     public Offload offload(Flow flow, Policy policy) throws LevelException {
-        throw new LevelException(refused("packets").getMessage());
+        throw new LevelException(name + " is a handler of a chain and has no packets of its own");
     }
 
     @Override
@@ -119,8 +119,8 @@ final class LentHost implements ServiceHost {
     @Override
     public void schedule(Duration delay, Runnable task) {
         if (timers.size() >= MAX_WAITING) {
-            throw new IllegalStateException("timer " + (MAX_WAITING + 1) + ": a service may have " + MAX_WAITING
-                    + " waiting; use every()");
+            throw new IllegalStateException(
+                    "timer " + (MAX_WAITING + 1) + ": a service may have " + MAX_WAITING + " waiting; use every()");
         }
         timers.add(new Timer(nanoTime() + Math.max(0, delay.toNanos()), task));
     }

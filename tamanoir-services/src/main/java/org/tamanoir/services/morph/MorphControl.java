@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
@@ -128,12 +127,12 @@ public final class MorphControl implements ServiceControl {
     /**
      * Begins an engine for an instance.
      *
-     * @param waker see {@link Engine}
+     * @param waker has {@link Engine#expire} called on the service's thread soon; false if that cannot be. Any thread
      */
-    public Engine open(Transport transport, LongSupplier clock, BooleanSupplier waker) {
+    public Engine open(Transport transport, BooleanSupplier waker) {
         synchronized (lock) {
             String name = "morph " + service + " " + ++engineNumber;
-            Engine engine = new Engine(name, plan(), generation, maker(), transport, clock, waker, true);
+            Engine engine = new Engine(name, plan(), generation, maker(), transport, host()::nanoTime, waker, true);
             engines.add(engine);
             return engine;
         }

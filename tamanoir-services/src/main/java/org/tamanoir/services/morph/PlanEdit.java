@@ -36,8 +36,9 @@ final class PlanEdit {
             case "remove" -> edit.remove(text(arguments, "handler"));
             case "reload" -> edit.reload(text(arguments, "handler"));
             case "place" -> edit.place(arguments);
-            default -> throw new IllegalArgumentException(
-                    "operation '" + operation + "' is unknown; known: " + String.join(", ", MorphControl.OPERATIONS));
+            default ->
+                throw new IllegalArgumentException("operation '" + operation + "' is unknown; known: "
+                        + String.join(", ", MorphControl.OPERATIONS));
         }
         return edit.tree;
     }
@@ -90,7 +91,8 @@ final class PlanEdit {
             if (!target.equals(Plan.OUT_NAME)) {
                 handler(target);
             }
-            redirect(names -> names.stream().map(one -> one.equals(target) ? name : one).toList());
+            redirect(names ->
+                    names.stream().map(one -> one.equals(target) ? name : one).toList());
             definition.putIfAbsent(THEN, target);
         } else {
             Map<String, Object> first = handler(String.valueOf(after));
@@ -212,8 +214,8 @@ final class PlanEdit {
         if (handler instanceof Map<?, ?>) {
             return (Map<String, Object>) handler;
         }
-        throw new IllegalArgumentException(
-                "handler: there is none named " + name + "; known: " + String.join(", ", handlers().keySet()));
+        throw new IllegalArgumentException("handler: there is none named " + name + "; known: "
+                + String.join(", ", handlers().keySet()));
     }
 
     static String text(Map<String, Object> arguments, String key) {

@@ -282,7 +282,8 @@ final class PlanReader {
             return next;
         }
         Map<String, Object> byPort = PlanTree.keyed(map);
-        for (int port = 0; port < ports && (port < byPort.size() || ports < Plan.MAX_PORTS); port++) {
+        int wanted = ports < Plan.MAX_PORTS ? ports : Math.min(ports, byPort.size());
+        for (int port = 0; port < wanted; port++) {
             Object value = byPort.remove(Integer.toString(port));
             if (value == null) {
                 problems.add(path + ": port " + port + " leads nowhere: a handler's name or out");

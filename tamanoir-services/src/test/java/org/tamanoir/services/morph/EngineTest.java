@@ -13,14 +13,13 @@ class EngineTest {
     private final TestKinds kinds = new TestKinds();
     private final Receiver receiver = new Receiver();
     private final Flights flights = new Flights();
-    private long nowNs;
 
     private Engine engine(String... lines) {
         return engine(Plans.read(kinds, lines));
     }
 
     private Engine engine(Plan plan) {
-        return new Engine("test", plan, 1, kinds, Transport.TCP, () -> nowNs, () -> true, false);
+        return new Engine("test", plan, 1, kinds, Transport.TCP, () -> receiver.nowNs, () -> true, false);
     }
 
     private void give(Engine engine, long... ids) {
@@ -37,7 +36,7 @@ class EngineTest {
             for (Context context : engine.chain().contexts()) {
                 worked |= context.number != Plan.RECEIVE && context.turn();
             }
-            engine.expire(nowNs, receiver);
+            engine.expire(receiver.nowNs, receiver);
         }
         assertConserved(engine);
     }
@@ -207,13 +206,13 @@ class EngineTest {
                 "paths: [{enter: [w, v]}]");
         give(engine, 1);
         settle(engine);
-        nowNs = 1_999_999_999;
+        receiver.nowNs = 1_999_999_999;
         settle(engine);
         assertThat(receiver.left).isEmpty();
-        nowNs = 2_000_000_000;
+        receiver.nowNs = 2_000_000_000;
         settle(engine);
         assertThat(receiver.left).containsExactly("1");
-        nowNs = 5_000_000_000L;
+        receiver.nowNs = 5_000_000_000L;
         settle(engine);
         assertThat(receiver.left).containsExactly("1", "1");
     }
@@ -270,7 +269,7 @@ class EngineTest {
         for (int i = 0; i < 200; i++) {
             give(engine, random.nextInt(1000));
             if (random.nextInt(20) == 0) {
-                nowNs += random.nextInt(3) * 1_000_000_000L;
+                receiver.nowNs += random.nextInt(3) * 1_000_000_000L;
                 settle(engine);
             }
             if (random.nextInt(60) == 0) {

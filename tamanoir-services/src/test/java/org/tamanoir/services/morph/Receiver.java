@@ -15,6 +15,7 @@ final class Receiver implements Outlet {
     final List<String> left = new ArrayList<>();
 
     final Map<String, Long> dropped = new TreeMap<>();
+    long nowNs;
     long in;
     long made;
     long out;
@@ -60,7 +61,7 @@ final class Receiver implements Outlet {
 
     @Override
     public long nowNs() {
-        return 0;
+        return nowNs;
     }
 
     @Override

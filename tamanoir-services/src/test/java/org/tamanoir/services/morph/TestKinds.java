@@ -72,21 +72,8 @@ final class TestKinds implements HandlerMaker {
                     return Outcome.FORWARD;
                 });
             case "window" -> new Window(read.durationNs("n", "5s", 1, Long.MAX_VALUE));
-            case "route" ->
-                new Simple(Effect.UNKNOWN) {
-                    @Override
-                    public int ports() {
-                        return (int) read.number("n", 2, 1, 64);
-                    }
-
-                    @Override
-                    Outcome handle(Message m, Outlet outlet) {
-                        long port = Flights.id(m) % ports();
-                        outlet.to(1L << port);
-                        return Outcome.FORWARD;
-                    }
-                };
-            case "needs" ->
+            case "route" -> route((int) read.number("n", 2, 1, 64));
+                    case "needs" ->
                 new Simple(Effect.UNKNOWN) {
                     @Override
                     public Needs needs() {
@@ -165,6 +152,22 @@ final class TestKinds implements HandlerMaker {
             @Override
             Outcome handle(Message message, Outlet outlet) {
                 return Flights.id(message) % of == 0 ? Outcome.FORWARD : outlet.drop("not a multiple of " + of);
+            }
+        };
+    }
+
+    /** Sends messages to ports by their numbers. */
+    private Simple route(int ports) {
+        return new Simple(Effect.UNKNOWN) {
+            @Override
+            public int ports() {
+                return ports;
+            }
+
+            @Override
+            Outcome handle(Message m, Outlet outlet) {
+                outlet.to(1L << Flights.id(m) % ports);
+                return Outcome.FORWARD;
             }
         };
     }
