@@ -16,8 +16,7 @@ import dev.cel.compiler.CelCompilerFactory;
 import dev.cel.parser.CelMacro;
 import dev.cel.parser.CelMacroExprFactory;
 import dev.cel.parser.CelStandardMacro;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -34,9 +33,6 @@ import org.tamanoir.format.Format;
  * @param fields top fields that it reads, by the names that the format has for them
  */
 record Checked(String text, CelAbstractSyntaxTree tree, RecordTypes types, Set<String> fields) {
-    /** Nodes from the root of a tree to a leaf, all of which are on the stack of whoever walks it. */
-    private static final int DEPTH = 200;
-
     static final CelOptions OPTIONS = CelOptions.current()
             .maxExpressionCodePointSize(Expression.CHARACTERS)
             .maxParseRecursionDepth(50)
@@ -47,43 +43,46 @@ record Checked(String text, CelAbstractSyntaxTree tree, RecordTypes types, Set<S
             .build();
 
     static Checked of(String text, Format format) {
-        if (text.length() > Expression.CHARACTERS) {
-            throw new ExpressionException(
-                    text,
-                    0,
-                    text.length() + " characters, at most " + Expression.CHARACTERS + ": use several handlers");
-        }
         RecordTypes types;
         try {
             types = new RecordTypes(format);
         } catch (IllegalArgumentException e) {
             throw new ExpressionException(text, 0, String.valueOf(e.getMessage()));
         }
-        CelCompilerBuilder builder = CelCompilerFactory.standardCelCompilerBuilder()
-                .setOptions(OPTIONS)
-                .setStandardMacros(CelStandardMacro.STANDARD_MACROS)
-                .addMacros(CelMacro.newGlobalMacro("isnull", 1, Checked::isNull))
-                .setTypeProvider(types)
-                .addVar(RecordTypes.RECORD, types.of(format.top()));
+        CelCompilerBuilder builder =
+                compiler().setTypeProvider(types).addVar(RecordTypes.RECORD, types.of(format.top()));
         types.fields(format.top()).forEach((name, field) -> builder.addVar(name, types.of(field.type())));
         String record = types.recordName();
         if (record != null) {
             builder.addVar(record, types.of(format.top()));
         }
         CelCompiler compiler = builder.build();
-        try {
-            CelAbstractSyntaxTree parsed = tree(text, compiler.parse(text), types);
-            limit(text, parsed);
-            CelAbstractSyntaxTree tree = tree(text, compiler.check(parsed), types);
-            Set<String> fields = new LinkedHashSet<>();
-            collect(tree.getExpr(), types, new HashSet<>(), fields);
-            return new Checked(text, tree, types, Set.copyOf(fields));
-        } catch (StackOverflowError e) {
-            throw new ExpressionException(text, 0, "nested too deep: use several handlers");
-        }
+        CelAbstractSyntaxTree tree = tree(text, compiler.check(parse(text, compiler, types)), types);
+        Set<String> fields = new LinkedHashSet<>();
+        collect(tree.getExpr(), types, new HashSet<>(), fields);
+        return new Checked(text, tree, types, Set.copyOf(fields));
     }
 
-    private static CelAbstractSyntaxTree tree(String text, CelValidationResult result, RecordTypes types) {
+    private static CelCompilerBuilder compiler() {
+        return CelCompilerFactory.standardCelCompilerBuilder()
+                .setOptions(OPTIONS)
+                .setStandardMacros(CelStandardMacro.STANDARD_MACROS)
+                .addMacros(CelMacro.newGlobalMacro("isnull", 1, Checked::isNull));
+    }
+
+    private static CelAbstractSyntaxTree parse(String text, CelCompiler compiler, @Nullable RecordTypes types) {
+        if (text.length() > Expression.CHARACTERS) {
+            throw new ExpressionException(
+                    text,
+                    0,
+                    text.length() + " characters, at most " + Expression.CHARACTERS + ": use several handlers");
+        }
+        CelAbstractSyntaxTree parsed = tree(text, compiler.parse(text), types);
+        refuse(text, parsed, parsed.getExpr());
+        return parsed;
+    }
+
+    private static CelAbstractSyntaxTree tree(String text, CelValidationResult result, @Nullable RecordTypes types) {
         if (result.hasError()) {
             throw Problems.of(text, result.getErrors().get(0), types);
         }
@@ -113,31 +112,18 @@ record Checked(String text, CelAbstractSyntaxTree tree, RecordTypes types, Set<S
                 factory.newGlobalCall(Operator.LOGICAL_NOT.getFunction(), factory.newSelect(owner, name, true)));
     }
 
-    private record Level(CelExpr expr, int depth) {}
-
-    private static void limit(String text, CelAbstractSyntaxTree tree) {
-        Deque<Level> open = new ArrayDeque<>();
-        open.push(new Level(tree.getExpr(), 1));
-        while (!open.isEmpty()) {
-            Level level = open.pop();
-            if (level.depth > DEPTH) {
-                throw new ExpressionException(
-                        text,
-                        Problems.column(tree, level.expr),
-                        "more than " + DEPTH + " operations within one another: use several handlers");
-            }
-            if (level.expr.getKind() == ExprKind.Kind.STRUCT) {
-                throw new ExpressionException(
-                        text,
-                        Problems.column(tree, level.expr),
-                        "structures are not made in expressions: give their fields to the handler project");
-            }
-            if (level.expr.getKind() == ExprKind.Kind.CALL
-                    && level.expr.call().function().equals("matches")) {
-                pattern(text, tree, level.expr.call().args());
-            }
-            children(level.expr).forEach(child -> open.push(new Level(child, level.depth + 1)));
+    /** Refuses what would be costly, or fail for each record. */
+    private static void refuse(String text, CelAbstractSyntaxTree tree, CelExpr expr) {
+        if (expr.getKind() == ExprKind.Kind.STRUCT) {
+            throw new ExpressionException(
+                    text,
+                    Problems.column(tree, expr),
+                    "structures are not made in expressions: give their fields to the handler project");
         }
+        if (expr.getKind() == ExprKind.Kind.CALL && expr.call().function().equals("matches")) {
+            pattern(text, tree, expr.call().args());
+        }
+        children(expr).forEach(child -> refuse(text, tree, child));
     }
 
     private static void pattern(String text, CelAbstractSyntaxTree tree, List<CelExpr> arguments) {
@@ -199,6 +185,71 @@ record Checked(String text, CelAbstractSyntaxTree tree, RecordTypes types, Set<S
             collect(loop.result(), types, inside, into);
         } else {
             children(expr).forEach(child -> collect(child, types, hidden, into));
+        }
+    }
+
+    /**
+     * Returns the top fields that an expression may read of a record of some format; null where that may be any.
+     *
+     * @param formats those whose fields are looked for; what none of them has is a field of the same name elsewhere
+     */
+    static @Nullable Set<String> reads(String text, Collection<Format> formats) {
+        Set<String> words = new HashSet<>();
+        Set<String> alone = new HashSet<>();
+        words(parse(text, compiler().build(), null).getExpr(), new HashSet<>(), words, alone);
+        Set<String> known = new HashSet<>();
+        Set<String> fields = new HashSet<>();
+        for (Format format : formats) {
+            String record = RecordTypes.identifier(format.name());
+            if (alone.contains(record)) {
+                return null;
+            }
+            known.add(record);
+            for (Field field : format.top().fields()) {
+                String name = RecordTypes.identifier(field.name());
+                if (words.contains(name)) {
+                    fields.add(field.name());
+                    known.add(name);
+                }
+            }
+        }
+        words.removeAll(known);
+        // Elsewhere it may stand for a field with another character in its name.
+        if (words.contains(RecordTypes.RECORD) || words.stream().anyMatch(word -> word.contains("_"))) {
+            return null;
+        }
+        fields.addAll(words);
+        return fields;
+    }
+
+    /** Collects the names of variables, and of what is selected of them; {@code alone} are those of which nothing is. */
+    private static void words(CelExpr expr, Set<String> hidden, Set<String> words, Set<String> alone) {
+        if (expr.getKind() == ExprKind.Kind.IDENT) {
+            if (!hidden.contains(expr.ident().name())) {
+                words.add(expr.ident().name());
+                alone.add(expr.ident().name());
+            }
+        } else if (expr.getKind() == ExprKind.Kind.SELECT
+                && expr.select().operand().getKind() == ExprKind.Kind.IDENT) {
+            String owner = expr.select().operand().ident().name();
+            if (!hidden.contains(owner)) {
+                words.add(expr.select().field());
+                if (!owner.equals(RecordTypes.RECORD)) {
+                    words.add(owner);
+                }
+            }
+        } else {
+            Set<String> inside = hidden;
+            if (expr.getKind() == ExprKind.Kind.COMPREHENSION) {
+                CelComprehension loop = expr.comprehension();
+                inside = new HashSet<>(hidden);
+                inside.addAll(List.of(loop.iterVar(), loop.iterVar2(), loop.accuVar()));
+                // The range is outside the loop, where its variable may be a field's name.
+                words(loop.iterRange(), hidden, words, alone);
+            }
+            for (CelExpr child : children(expr)) {
+                words(child, inside, words, alone);
+            }
         }
     }
 

@@ -227,7 +227,7 @@ final class ClosureCompiler {
             return Comparisons.order(operator, record -> {
                 long whole = x.get(record);
                 double other = y.get(record);
-                if (other != other) {
+                if (Double.isNaN(other)) {
                     return Comparisons.UNORDERED;
                 }
                 return signed ? Numbers.compareIntDouble(whole, other) : Numbers.compareUintDouble(whole, other);

@@ -1,11 +1,13 @@
 package org.tamanoir.services.morph.expression;
 
 import com.google.common.primitives.UnsignedLong;
+import dev.cel.common.ast.CelExpr;
 import dev.cel.common.types.CelKind;
 import dev.cel.common.values.CelByteString;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
@@ -41,11 +43,19 @@ public final class Expression {
     private @Nullable Text text;
     private @Nullable RuntimeProgram program;
 
-    private Expression(Checked checked, boolean closures) {
+    /** How an expression is run. */
+    enum Means {
+        /** Code generated for the format, as far as it gains; else closures; else the runtime. */
+        BEST,
+        CLOSURES,
+        RUNTIME
+    }
+
+    private Expression(Checked checked, Means means) {
         this.checked = checked;
         CelKind kind = checked.tree().getResultType().kind();
         type = type(kind);
-        if (!closures || !compile()) {
+        if (means == Means.RUNTIME || !compile(means)) {
             program = new RuntimeProgram(checked);
         }
     }
@@ -56,19 +66,28 @@ public final class Expression {
      * @throws ExpressionException if it is none over this format
      */
     public static Expression compile(String text, Format format) {
-        return new Expression(Checked.of(text, format), true);
+        return new Expression(Checked.of(text, format), Means.BEST);
     }
 
-    /** Compiles an expression for dev.cel's runtime alone, which the closures are compared with. */
+    /** Compiles an expression for closures alone, which generated code is compared with. */
+    public static Expression compileForClosures(String text, Format format) {
+        return new Expression(Checked.of(text, format), Means.CLOSURES);
+    }
+
+    /** Compiles an expression for dev.cel's runtime alone, which the rest is compared with. */
     public static Expression compileForRuntime(String text, Format format) {
-        return new Expression(Checked.of(text, format), false);
+        return new Expression(Checked.of(text, format), Means.RUNTIME);
     }
 
-    private boolean compile() {
+    private boolean compile(Means means) {
         ClosureCompiler compiler = new ClosureCompiler(checked.tree(), checked.types(), loops);
         try {
             switch (type) {
-                case BOOL -> bool = compiler.bool(checked.tree().getExpr());
+                case BOOL -> {
+                    bool = compiler.bool(checked.tree().getExpr());
+                    Bool generated = means == Means.BEST ? PredicateGenerator.generate(checked, compiler) : null;
+                    bool = generated == null ? bool : generated;
+                }
                 case INT, UINT -> whole = compiler.whole(checked.tree().getExpr());
                 case DOUBLE -> floating = compiler.floating(checked.tree().getExpr());
                 case STRING, BYTES -> text = compiler.text(checked.tree().getExpr());
@@ -115,6 +134,24 @@ public final class Expression {
         return this;
     }
 
+    /**
+     * Returns the top fields that an expression may read, whatever the format; null where that may be any.
+     *
+     * @param formats in which the names of fields are looked for
+     * @throws ExpressionException if the text is no expression over any format
+     */
+    public static @Nullable Set<String> reads(String text, Collection<Format> formats) {
+        return Checked.reads(text, formats);
+    }
+
+    /** Returns the name of the top field that is all of the expression; null for all others. */
+    public @Nullable String wholeField() {
+        CelExpr expr = checked.tree().getExpr();
+        return expr.getKind() == CelExpr.ExprKind.Kind.IDENT && fields().size() == 1
+                ? fields().iterator().next()
+                : null;
+    }
+
     /** Returns the top fields that it reads. */
     public Set<String> fields() {
         return checked.fields();
@@ -123,6 +160,11 @@ public final class Expression {
     /** Returns whether it runs as closures over the record's bytes and not on dev.cel's runtime. */
     public boolean isClosures() {
         return program == null;
+    }
+
+    /** Returns whether code was generated for it. */
+    boolean isGenerated() {
+        return bool != null && bool.getClass().getSimpleName().startsWith("Predicate");
     }
 
     /** Returns the truth of an expression of {@link ResultType#BOOL}. */

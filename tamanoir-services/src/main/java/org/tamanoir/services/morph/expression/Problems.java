@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Structure;
 
 /** Says in a line what is wrong with an expression, and what helps. */
@@ -27,11 +28,11 @@ final class Problems {
         return at == null ? 0 : at + 1;
     }
 
-    static ExpressionException of(String text, CelIssue issue, RecordTypes types) {
+    static ExpressionException of(String text, CelIssue issue, @Nullable RecordTypes types) {
         String what = issue.getMessage();
         Matcher name = NAME.matcher(what);
         Matcher overload = OVERLOAD.matcher(what);
-        if (name.matches()) {
+        if (types != null && name.matches()) {
             what = "there is no '" + ExpressionException.shown(name.group(1)) + "'; " + near(name.group(1), types);
         } else if (overload.matches()) {
             what = operation(overload.group(1), overload.group(2));

@@ -27,6 +27,7 @@ import org.tamanoir.format.Type;
  *
  * <p>Thread contract: immutable.
  */
+@SuppressWarnings("Immutable") // Nothing changes its maps once it is made, nor formats.
 final class RecordTypes implements CelTypeProvider {
     /** What no field can be called, as the structure of the record always is. */
     static final String RECORD = "@record";

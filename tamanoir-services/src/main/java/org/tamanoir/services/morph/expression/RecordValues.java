@@ -46,6 +46,7 @@ final class RecordValues {
     }
 
     /** A structure in a record. */
+    @SuppressWarnings("Immutable") // It does not outlive the evaluation, during which the record stays as it is.
     final class StructureValue extends StructValue<String, StructureValue> {
         private final RecordView record;
         private final Structure structure;

@@ -11,6 +11,9 @@ import org.tamanoir.message.MessageHandler;
 public final class HandlerKinds {
     private static final Map<String, HandlerKind> ALL = table(List.of(
             // One line each, in the order of the documentation.
+            new Row("filter", "when", Filter::new),
+            new Row("route", "port", Route::new),
+            new Row("project", "", Project::new),
             new Row("nothing", "", Nothing::new)));
 
     private record Row(String name, String main, Function<HandlerSettings, MessageHandler> maker)
