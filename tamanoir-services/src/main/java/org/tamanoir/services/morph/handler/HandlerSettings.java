@@ -225,6 +225,23 @@ public final class HandlerSettings {
         return items;
     }
 
+    /** Returns the settings behind a key, or the main one alone; empty if the setting is absent. */
+    public HandlerSettings section(String key, String main) {
+        HandlerSettings settings = of(at(key), main, find(key), names);
+        inner.add(settings);
+        return settings;
+    }
+
+    /** Returns the keys that are there. */
+    public Set<String> keys() {
+        return tree.keySet();
+    }
+
+    /** Returns a value as it stands in the plan; null if the setting is absent. */
+    public @Nullable Object value(String key) {
+        return find(key);
+    }
+
     /** Returns a map of texts in its order; empty if the setting is absent. */
     public Map<String, String> textMap(String key) {
         Map<String, String> texts = new LinkedHashMap<>();
