@@ -254,7 +254,9 @@ final class MessagePath implements Reassembly.Sink {
             idBytes = 0;
         }
         arrive();
-        if (format == null || !areAlike(look, idAt, at, Math.min(idBytes, bytes))) {
+        boolean named = format != null
+                && (bytes >= idBytes ? format.isAt(look, at, bytes) : areAlike(look, idAt, at, bytes));
+        if (format == null || !named) {
             return refuse(packet, MessageReason.FORMAT_ID, now);
         }
         long total;
