@@ -67,8 +67,8 @@ public class MessageBenchmark {
     private static final int SEGMENT = 32_768;
 
     private final Path forward = new Path(new Each((input, delay) -> Outcome.FORWARD));
-    private final Path filter = new Path(new Each(
-            (message, delay) -> delay.getLong(message.record()) > 15 ? Outcome.FORWARD : Outcome.MERGE));
+    private final Path filter = new Path(
+            new Each((message, delay) -> delay.getLong(message.record()) > 15 ? Outcome.FORWARD : Outcome.MERGE));
     private final Path replace = new Path(new Replacing());
     private final Path run = new Path(new Each((input, delay) -> Outcome.FORWARD));
     private final Path copying = new Path(new Service() {

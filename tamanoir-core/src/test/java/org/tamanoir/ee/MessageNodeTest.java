@@ -63,8 +63,7 @@ class MessageNodeTest extends TcpNodeTesting {
     }
 
     /** Returns the packets of a record, of so many bytes of payload at most. */
-    private static List<Packet> packets(
-            Consumer<PacketBuilder> addressed, byte[] record, int payload, long sequence) {
+    private static List<Packet> packets(Consumer<PacketBuilder> addressed, byte[] record, int payload, long sequence) {
         List<Packet> packets = new ArrayList<>();
         for (int from = 0; from < record.length; from += payload) {
             PacketBuilder builder = new PacketBuilder();
