@@ -254,7 +254,9 @@ final class MessagePath implements Reassembly.Sink {
             idBytes = 0;
         }
         arrive();
-        if (format == null || !areAlike(look, idAt, at, Math.min(idBytes, bytes))) {
+        boolean named =
+                format != null && (bytes >= idBytes ? format.isAt(look, at, bytes) : areAlike(look, idAt, at, bytes));
+        if (format == null || !named) {
             return refuse(packet, MessageReason.FORMAT_ID, now);
         }
         long total;
@@ -543,7 +545,7 @@ final class MessagePath implements Reassembly.Sink {
             if (kind == Items.FORMAT) {
                 FormatId learnt = introductions.learn(packet, look, at, length);
                 if (learnt != null && !hold.isEmpty()) {
-                    answers.add(new Answer(learnt, true));
+                    answer(learnt, true);
                 }
             } else if (kind == Items.DATA) {
                 int room = length - Items.HEAD;
@@ -620,11 +622,15 @@ final class MessagePath implements Reassembly.Sink {
 
     private void ask(FormatId id, Packet packet, long now) {
         if (hold.ask(id, now)) {
-            formats.request(id, previousNode(packet), format -> {
-                answers.add(new Answer(id, format != null));
-                node.execute(this::takeAnswers);
-            });
+            formats.request(id, previousNode(packet), format -> answer(id, format != null));
         }
+    }
+
+    /** Hands an answer to the service's thread. Any thread. */
+    private void answer(FormatId id, boolean known) {
+        answers.add(new Answer(id, known));
+        boolean ignored =
+                node.execute(this::takeAnswers); // Else it is taken with the next packet, or when its time is over.
     }
 
     /** Returns the code server of the node before; an unspecified address stands for that node's own. */
@@ -715,8 +721,8 @@ final class MessagePath implements Reassembly.Sink {
             return; // An earlier one has taken its place.
         }
         timerNs = NEVER;
-        long now = node.nanoTime();
-        exit.nowNs = now;
+        takeAnswers();
+        long now = exit.nowNs;
         try {
             expireHold();
             handlerDueNs = NEVER;

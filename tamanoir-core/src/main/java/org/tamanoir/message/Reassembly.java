@@ -229,7 +229,7 @@ final class Reassembly {
                 i++;
                 continue;
             }
-            remove(i);
+            early.remove(i);
             MessageReason refused =
                     append(message, packet.memory, packet.packet.headerLength(), packet.packet.payloadLength());
             blocks.give(packet.memory);
@@ -257,21 +257,46 @@ final class Reassembly {
         }
     }
 
-    private void remove(int i) {
-        early.remove(i);
-    }
-
     private void end(Assembly message, MessageReason reason) {
         open.remove(message);
         message.free();
-        remember(message.flow, message.first, message.next, reason, false, message.sinceNs);
+        remember(
+                message.flow,
+                message.first,
+                followers(message.flow, message.next, false),
+                reason,
+                false,
+                message.sinceNs);
         sink.broken(reason);
     }
 
     /** Has packets that continue a message go its way: dropped for the reason, or passed on where there is none. */
     void refuse(Packet beginning, @Nullable MessageReason reason, long nowNs) {
-        long sequence = beginning.sequence();
-        remember(probe.set(beginning), sequence, sequence + 1, reason, reason == null, nowNs);
+        probe.set(beginning);
+        long first = beginning.sequence();
+        boolean passes = reason == null;
+        remember(probe, first, followers(probe, first + 1, passes), reason, passes, nowNs);
+    }
+
+    /** Ends packets that came early, from this one on as far as they follow one another; returns the next. */
+    private long followers(FlowKey flow, long from, boolean pass) {
+        long next = from;
+        for (int i = 0; i < early.size(); ) {
+            Early packet = early.get(i);
+            if (packet.sequence != next || !packet.flow.equals(flow)) {
+                i++;
+                continue;
+            }
+            if (pass) {
+                stray(packet);
+            } else {
+                early.remove(i);
+                blocks.give(packet.memory);
+            }
+            next++;
+            i = 0;
+        }
+        return next;
     }
 
     private void remember(

@@ -240,6 +240,18 @@ class SeveralPacketsTest extends MessageTesting {
     }
 
     @Test
+    void packetsThatCameBeforeARefusedBeginningEndWithIt() {
+        byte[] record = Flights.flight(1, 1, "x".repeat(2_000));
+        List<Packet> packets = Flights.packets(record, 500, 1_500);
+        ServiceHarness harness = start(handler, Transport.UDP, "message-bytes=1000")
+                .send(List.of(packets.get(1), packets.get(2), packets.get(0)))
+                .advance(LONG);
+
+        assertThat(dropped(harness, MessageReason.TOO_LONG)).isEqualTo(1);
+        assertThat(harness.packets()).isEmpty();
+    }
+
+    @Test
     void packetsThatWaitForTheirBeginningAreBounded() {
         ServiceHarness harness = start(handler, Transport.UDP, "reassembly-messages=1");
         for (int i = 1; i <= 10; i++) {

@@ -220,10 +220,9 @@ class UnknownFormatTest extends MessageTesting {
                 .get(0);
         ServiceHarness harness = start(handler, Transport.UDP, asked)
                 .send(waiting)
-                .send(Flights.run(Flights.formatItem(Flights.FLIGHT)))
-                .send(Flights.packet(Flights.SHORT, Flights.small(1, 1)));
+                .send(Flights.run(Flights.formatItem(Flights.FLIGHT)));
 
-        assertThat(handler.seen).hasSize(2);
+        assertThat(handler.seen).hasSize(1);
     }
 
     @Test
