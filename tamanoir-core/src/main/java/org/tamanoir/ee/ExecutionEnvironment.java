@@ -176,7 +176,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /**
      * Asks the control of a service. Waits, bounded.
      *
-     * @throws IllegalArgumentException what the control refuses, in its lines; that there is none; that it did not answer
+     * @throws IllegalArgumentException what the control refuses, in its lines
+     * @throws IllegalStateException in one line, that there is none, or that it failed or did not answer
      */
     public <T> T control(ServiceDefinition definition, Function<ServiceControl, T> call) {
         return controls.call(definition, call);
@@ -352,12 +353,28 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     private void defineAll() throws IOException {
-        try {
-            context.services().all().forEach(controls::open);
-        } catch (IllegalArgumentException e) {
+        List<String> refused = refused();
+        if (!refused.isEmpty()) {
             close();
-            throw new IOException(e.getMessage(), e);
+            throw new IOException(String.join("\n", refused));
         }
+    }
+
+    /**
+     * Makes the controls of all services in the catalog, as {@link #start} does, and returns why services cannot be
+     * defined. Waits, bounded. {@link #close} closes the controls.
+     */
+    public List<String> refused() {
+        List<String> refused = new ArrayList<>();
+        for (ServiceDefinition definition : context.services().all()) {
+            try {
+                controls.open(definition);
+            } catch (IllegalArgumentException e) {
+                refused.add(String.valueOf(e.getMessage()));
+            }
+        }
+        refused.sort(null);
+        return refused;
     }
 
     private void attachLevels(Acceptor started) {
