@@ -43,11 +43,19 @@ public final class Expression {
     private @Nullable Text text;
     private @Nullable RuntimeProgram program;
 
-    private Expression(Checked checked, boolean closures) {
+    /** How an expression is run. */
+    enum Means {
+        /** Code generated for the format, as far as it gains; else closures; else the runtime. */
+        BEST,
+        CLOSURES,
+        RUNTIME
+    }
+
+    private Expression(Checked checked, Means means) {
         this.checked = checked;
         CelKind kind = checked.tree().getResultType().kind();
         type = type(kind);
-        if (!closures || !compile()) {
+        if (means == Means.RUNTIME || !compile(means)) {
             program = new RuntimeProgram(checked);
         }
     }
@@ -58,19 +66,28 @@ public final class Expression {
      * @throws ExpressionException if it is none over this format
      */
     public static Expression compile(String text, Format format) {
-        return new Expression(Checked.of(text, format), true);
+        return new Expression(Checked.of(text, format), Means.BEST);
     }
 
-    /** Compiles an expression for dev.cel's runtime alone, which the closures are compared with. */
+    /** Compiles an expression for closures alone, which generated code is compared with. */
+    public static Expression compileForClosures(String text, Format format) {
+        return new Expression(Checked.of(text, format), Means.CLOSURES);
+    }
+
+    /** Compiles an expression for dev.cel's runtime alone, which the rest is compared with. */
     public static Expression compileForRuntime(String text, Format format) {
-        return new Expression(Checked.of(text, format), false);
+        return new Expression(Checked.of(text, format), Means.RUNTIME);
     }
 
-    private boolean compile() {
+    private boolean compile(Means means) {
         ClosureCompiler compiler = new ClosureCompiler(checked.tree(), checked.types(), loops);
         try {
             switch (type) {
-                case BOOL -> bool = compiler.bool(checked.tree().getExpr());
+                case BOOL -> {
+                    bool = compiler.bool(checked.tree().getExpr());
+                    Bool generated = means == Means.BEST ? PredicateGenerator.generate(checked, compiler) : null;
+                    bool = generated == null ? bool : generated;
+                }
                 case INT, UINT -> whole = compiler.whole(checked.tree().getExpr());
                 case DOUBLE -> floating = compiler.floating(checked.tree().getExpr());
                 case STRING, BYTES -> text = compiler.text(checked.tree().getExpr());
@@ -143,6 +160,11 @@ public final class Expression {
     /** Returns whether it runs as closures over the record's bytes and not on dev.cel's runtime. */
     public boolean isClosures() {
         return program == null;
+    }
+
+    /** Returns whether code was generated for it. */
+    boolean isGenerated() {
+        return bool != null && bool.getClass().getSimpleName().startsWith("Predicate");
     }
 
     /** Returns the truth of an expression of {@link ResultType#BOOL}. */

@@ -317,6 +317,37 @@ class ExpressionTest {
     }
 
     @Test
+    void comparisonsOfFixedPlacesAreGenerated() {
+        for (String text :
+                List.of("delay > 15", "origin.runways == 5 && late", "!(fuel_lb <= 3.0 || flight.id < delay)")) {
+            Expression expression = Expression.compile(text, format);
+            assertThat(expression.isGenerated()).as(text).isTrue();
+            assertThat(expression.test(record)).as(text).isTrue();
+        }
+        for (String text : List.of("hub == 'ATL'", "alternate.runways == 0", "delay > 1 && delay / 2 > 1")) {
+            assertThat(Expression.compile(text, format).isGenerated()).as(text).isFalse();
+        }
+    }
+
+    @Test
+    void whatIsTooLongForTheCompilerIsNotGenerated() {
+        String text = String.join(" && ", java.util.Collections.nCopies(250, "delay > 1"));
+        Expression expression = Expression.compile(text, format);
+        assertThat(expression.isGenerated()).isFalse();
+        assertThat(expression.test(record)).isTrue();
+    }
+
+    @Test
+    void recordOfAnotherFormatIsRefused() {
+        Format same = Records.flight();
+        for (String text : List.of("delay > 15", "delay + 1 > 15")) {
+            assertThatThrownBy(() -> Expression.compile(text, same).test(record))
+                    .as(text)
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
     void textsCanBeReadWhereTheyLie() {
         TextView view = new TextView();
         Expression.compile("hub", format).getText(record, view);
