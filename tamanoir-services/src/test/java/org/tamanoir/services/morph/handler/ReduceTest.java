@@ -169,9 +169,9 @@ class ReduceTest {
         Format output = run(ALL, "count", 1).bound(FLIGHT).output(0);
 
         assertThat(output.name()).isEqualTo("flight_summary");
-        assertThat(output.top().field("most").size()).isEqualTo(4);
-        assertThat(output.top().field("sum").size()).isEqualTo(8);
-        assertThat(output.top().field("mean").type().kind()).isEqualTo(Kind.FLOAT);
+        assertThat(output.accessor("most").type().bytes()).isEqualTo(4);
+        assertThat(output.accessor("sum").type().bytes()).isEqualTo(8);
+        assertThat(output.accessor("mean").kind()).isEqualTo(Kind.FLOAT);
     }
 
     @Test
