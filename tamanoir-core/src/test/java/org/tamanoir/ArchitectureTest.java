@@ -154,7 +154,26 @@ class ArchitectureTest {
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
-                    "org.tamanoir.service..", "org.tamanoir.anep..", "org.tamanoir.nodeos..", JDK, ANNOTATIONS);
+                    "org.tamanoir.service..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.nodeos..",
+                    "org.tamanoir.format",
+                    JDK,
+                    ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule messagesAreMadeForActiveCode = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.message..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.message..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.format",
+                    JDK,
+                    ANNOTATIONS);
 
     @ArchTest
     static final ArchRule levelsArePortsAlone = classes()
@@ -293,6 +312,7 @@ class ArchitectureTest {
                     "org.tamanoir.service..",
                     "org.tamanoir.anep..",
                     "org.tamanoir.nodeos..",
+                    "org.tamanoir.format",
                     JDK,
                     ANNOTATIONS);
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +19,7 @@ import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.platform.Platform;
@@ -28,6 +30,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.sched.QualityOfService;
+import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.CoreThreads;
 import org.tamanoir.supervision.FailureLog;
@@ -62,6 +65,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     final Instances instances;
     final UdpServices udp;
     private final ServiceFetches missing;
+    private final Controls controls;
     private final InstanceFactory maker;
     final TcpStreams streams;
     private final Traffic receptionTraffic;
@@ -110,10 +114,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new Incidents(failures),
                 new Levels(),
                 new UdpEgressSockets(transport),
-                new TlsClient());
+                new TlsClient(),
+                new NodeFormats());
         this.receptionTraffic = new Traffic(context.tap(), "reception");
         this.instances = new Instances(services, platform);
         this.missing = new ServiceFetches(config.deployTimeout(), platform);
+        this.controls = new Controls(context, missing);
         this.maker = new InstanceFactory(config.makeTimeout(), threads);
         int inMemory = Places.inMemory(pool, Runtime.getRuntime().maxMemory());
         Places places = new Places(config.maxStreams(), inMemory, config.streamLimits());
@@ -140,6 +146,40 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Asks this source for services that the catalog lacks. Before {@link #start}. */
     public void fetchFrom(ServiceSource source) {
         missing.from(source);
+    }
+
+    /** Has services get formats from this source. Before {@link #start} and {@link #define}. */
+    public void formats(FormatSource source) {
+        context.formats().use(source);
+    }
+
+    /** Returns where services get formats from. */
+    public FormatSource formats() {
+        return context.formats().source();
+    }
+
+    /**
+     * Makes the control of a service, before it stands in the catalog; those that stand there are made by {@link #start}.
+     * Waits, bounded.
+     *
+     * @throws IllegalArgumentException why it cannot be defined, in one line; or in several, as the control wrote them
+     */
+    public void define(ServiceDefinition definition) {
+        controls.open(definition);
+    }
+
+    /** Closes the control of a service that was {@link #define}d, when it has been {@link #retire}d. Waits, bounded. */
+    public void undefine(ServiceDefinition definition) {
+        controls.close(definition);
+    }
+
+    /**
+     * Asks the control of a service. Waits, bounded.
+     *
+     * @throws IllegalArgumentException what the control refuses, in its lines; that there is none; that it did not answer
+     */
+    public <T> T control(ServiceDefinition definition, Function<ServiceControl, T> call) {
+        return controls.call(definition, call);
     }
 
     /**
@@ -278,6 +318,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                     maxStreams(),
                     config.maxStreams());
         }
+        defineAll();
         Acceptor started = new Acceptor(context, streams, udp, receptionTraffic);
         started.start();
         Watchdog<Instance> guard = new Watchdog<>(instances, context.incidents(), context.threads(), stuckTimeout);
@@ -307,6 +348,15 @@ public final class ExecutionEnvironment implements AutoCloseable {
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
+        }
+    }
+
+    private void defineAll() throws IOException {
+        try {
+            context.services().all().forEach(controls::open);
+        } catch (IllegalArgumentException e) {
+            close();
+            throw new IOException(e.getMessage(), e);
         }
     }
 
@@ -353,6 +403,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.egress().stop();
         streams.close();
         if (stopped == null) {
+            controls.closeAll();
             context.qualityOfService().close();
             return 0;
         }
@@ -385,6 +436,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.levels().closePath();
         context.qualityOfService().close();
         maker.close();
+        controls.closeAll();
         context.pool().close();
         return (int) left.stream()
                 .filter(each -> each.isStream() && each.trunk() == each)
