@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +50,8 @@ public final class FormatStore implements FormatSource, AutoCloseable {
      *
      * @param servers base addresses of format servers that speak FFS's protocol, in the order in which they are asked
      * @param repositories base addresses of repositories, asked behind these
-     * @param neighbours code servers of nodes that may be asked as previous nodes
-     * @param tlsNeighbours whether these are asked by https
+     * @param previousNodes which code servers may be asked as previous nodes
+     * @param tlsPreviousNodes whether these are asked by https
      * @param onDemand whether anybody is asked
      * @param signed whether only what a trusted publisher has signed is taken from others, so from repositories alone
      * @param maxFormats kept
@@ -65,8 +66,8 @@ public final class FormatStore implements FormatSource, AutoCloseable {
     public record Settings(
             List<URI> servers,
             List<URI> repositories,
-            List<InetSocketAddress> neighbours,
-            boolean tlsNeighbours,
+            Predicate<InetSocketAddress> previousNodes,
+            boolean tlsPreviousNodes,
             boolean onDemand,
             boolean signed,
             int maxFormats,
@@ -91,6 +92,8 @@ public final class FormatStore implements FormatSource, AutoCloseable {
     static final int SEARCHES_PER_SECOND = 100;
     private static final int THREADS = 16;
     private static final int IDLE_SECONDS = 5;
+    /** Previous nodes that are left alone. */
+    private static final int MAX_FAILURES = 1_024;
     /** Previous nodes asked for one format. */
     private static final int MAX_PREVIOUS_NODES = 4;
 
@@ -162,7 +165,7 @@ public final class FormatStore implements FormatSource, AutoCloseable {
         failures = new BackOff<>(
                 settings.backOffMin().toNanos(),
                 settings.backOffMax().toNanos(),
-                configured.size() + settings.neighbours().size() + 1,
+                configured.size() + MAX_FAILURES,
                 clockNs);
         AtomicInteger number = new AtomicInteger();
         threads = new ThreadPoolExecutor(
@@ -270,9 +273,9 @@ public final class FormatStore implements FormatSource, AutoCloseable {
         }
     }
 
-    /** Returns the previous node if it is a neighbour: what packets say is not believed, so nobody else is asked. */
+    /** Returns the previous node if it may be asked. */
     private List<CodeSource> sources(@Nullable InetSocketAddress named) {
-        return named == null || settings.signed() || !settings.neighbours().contains(named)
+        return named == null || settings.signed() || !settings.previousNodes().test(named)
                 ? List.of()
                 : List.of(CodeSource.of(CodeSource.PREVIOUS_NODE, address(named)));
     }
@@ -281,7 +284,7 @@ public final class FormatStore implements FormatSource, AutoCloseable {
         String host = server.getAddress().getHostAddress();
         int zone = host.indexOf('%');
         String plain = zone < 0 ? host : host.substring(0, zone);
-        return URI.create((settings.tlsNeighbours() ? "https://" : "http://")
+        return URI.create((settings.tlsPreviousNodes() ? "https://" : "http://")
                 + (plain.indexOf(':') < 0 ? plain : "[" + plain + "]") + ":" + server.getPort());
     }
 

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -76,7 +77,7 @@ class FormatStoreTest {
         return new FormatStore.Settings(
                 servers,
                 repositories,
-                List.of(),
+                any -> false,
                 false,
                 true,
                 false,
@@ -94,7 +95,7 @@ class FormatStoreTest {
         return new FormatStore.Settings(
                 from.servers(),
                 from.repositories(),
-                from.neighbours(),
+                from.previousNodes(),
                 false,
                 true,
                 from.signed(),
@@ -150,6 +151,23 @@ class FormatStoreTest {
         assertThat(get(store, FLIGHT.id())).isSameAs(got).isSameAs(store.known().find(FLIGHT.id()));
         assertThat(server.paths()).containsExactly("v1/formats/" + FLIGHT.id());
         assertThat(outcome(store, "format-server")).isEqualTo(1);
+    }
+
+    @Test
+    void anAnswerInChunksWithOtherKeysIsTaken() throws Exception {
+        String body = " {\"server\":{\"name\":\"C\"},\n\"format_rep\" : \""
+                + HexFormat.of().withUpperCase().formatHex(FLIGHT.description()) + "\"}\r\n";
+        server.behaviour = (request, out) -> {
+            CodeFetcherServer.head(out, "200 OK", "Transfer-Encoding: chunked");
+            for (String piece : List.of(body.substring(0, 7), body.substring(7))) {
+                out.write((Integer.toHexString(piece.length()) + "\r\n" + piece + "\r\n")
+                        .getBytes(StandardCharsets.US_ASCII));
+                out.flush();
+            }
+            out.write("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            return true;
+        };
+        assertThat(had(ofServer(), FLIGHT.id()).description()).isEqualTo(FLIGHT.description());
     }
 
     @Test
@@ -325,7 +343,7 @@ class FormatStoreTest {
         FormatStore.Settings settings = new FormatStore.Settings(
                 from.servers(),
                 List.of(),
-                List.of(address(previous)),
+                address(previous)::equals,
                 false,
                 true,
                 false,
@@ -409,7 +427,7 @@ class FormatStoreTest {
     @Test
     void givenFormatsComeBackWhenOthersPushedThemOut() throws Exception {
         FormatStore.Settings small = new FormatStore.Settings(
-                List.of(), List.of(), List.of(), false, true, false, 8, 1 << 20, LONG, LONG, LONG, LONG, LONG, null);
+                List.of(), List.of(), any -> false, false, true, false, 8, 1 << 20, LONG, LONG, LONG, LONG, LONG, null);
         FormatStore store = new FormatStore(small, List.of(FLIGHT), () -> TrustPolicy.NOBODY);
         opened.add(0, store);
         for (int i = 0; i < 100; i++) {
@@ -443,7 +461,7 @@ class FormatStoreTest {
         FormatStore.Settings signed = new FormatStore.Settings(
                 from.servers(),
                 from.repositories(),
-                List.of(),
+                any -> false,
                 false,
                 true,
                 true,
