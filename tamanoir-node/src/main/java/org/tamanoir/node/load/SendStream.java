@@ -111,6 +111,17 @@ public final class SendStream implements Runnable {
         return packets;
     }
 
+    /** Sends a packet in its turn, on the stream's thread; none when the stream is stopped. */
+    void send(PacketBuilder builder, ByteBuffer payload) throws IOException {
+        awaitPermit();
+        if (!stopped) {
+            sender.send(builder, payload);
+            if (pacer.isLimited()) {
+                sender.flush();
+            }
+        }
+    }
+
     /** Sleeps until one packet may leave, or the stream is stopped. */
     void awaitPermit() {
         while (!stopped && permits(1) == 0) {}
