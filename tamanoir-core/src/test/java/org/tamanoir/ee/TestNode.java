@@ -16,6 +16,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.routing.NextHop;
@@ -75,6 +76,9 @@ final class TestNode {
         ServiceSource source;
 
         @Nullable
+        FormatSource formats;
+
+        @Nullable
         TlsFiles tls;
 
         /** To listen for QUIC, too, where there is TLS. */
@@ -109,6 +113,9 @@ final class TestNode {
         TestNode node = new TestNode(settings.config(), settings.memoryBytes);
         List.of(definitions).forEach(node.services::add);
         node.environment.stuckAfter(settings.stuckTimeout);
+        if (settings.formats != null) {
+            node.environment.formats(settings.formats);
+        }
         if (settings.source != null) {
             node.environment.fetchFrom(settings.source);
         }

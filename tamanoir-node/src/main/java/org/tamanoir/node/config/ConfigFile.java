@@ -38,10 +38,6 @@ public final class ConfigFile {
         String name = file.toString();
         try {
             parse(name, text(file), problems, reader);
-        } catch (NoSuchFileException e) {
-            problems.add(name, "cannot be read: there is no such file");
-        } catch (CharacterCodingException e) {
-            problems.add(name, "cannot be read: it is not UTF-8 text; convert it");
         } catch (SmallFile.TooLargeException e) {
             problems.add(
                     name,
@@ -65,7 +61,7 @@ public final class ConfigFile {
         }
     }
 
-    private static String text(Path file) throws IOException {
+    static String text(Path file) throws IOException {
         byte[] bytes = SmallFile.read(file, MAX_BYTES);
         String text = StandardCharsets.UTF_8
                 .newDecoder()
@@ -74,10 +70,14 @@ public final class ConfigFile {
         return text.startsWith("\uFEFF") ? text.substring(1) : text;
     }
 
-    private static String reason(IOException e) {
+    static String reason(IOException e) {
         return e instanceof java.nio.file.AccessDeniedException
                 ? "permission denied"
-                : e.getMessage() == null ? e.toString() : e.getMessage();
+                : e instanceof NoSuchFileException
+                        ? "there is no such file"
+                        : e instanceof CharacterCodingException
+                                ? "it is not UTF-8 text; convert it"
+                                : e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
     private void root(Section root) {

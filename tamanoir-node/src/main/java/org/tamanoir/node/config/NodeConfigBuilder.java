@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -22,7 +21,6 @@ import org.tamanoir.nodeos.Level;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
-import org.tamanoir.service.Service;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.Transport;
@@ -84,8 +82,8 @@ public final class NodeConfigBuilder {
             deployedWhere.put(name, where);
             return;
         }
-        Supplier<? extends Service> factory =
-                known != null && className == null ? known.factory() : ServiceClasses.factory(wanted);
+        ServiceClasses.Makers makers =
+                known != null && className == null ? ServiceClasses.Makers.like(known) : ServiceClasses.makers(wanted);
         given.put(name, merged);
         ServiceSettings settings = ServiceTable.settings(merged);
         ServiceHealth life = new ServiceHealth(
@@ -93,7 +91,15 @@ public final class NodeConfigBuilder {
         Placement placement = new Placement(EnumSet.allOf(Level.class), settings.level());
         services.put(
                 name,
-                new ServiceDefinition(name, "", factory, settings.config(), settings.failurePolicy(), life, placement));
+                new ServiceDefinition(
+                        name,
+                        "",
+                        makers.instances(),
+                        settings.config(),
+                        settings.failurePolicy(),
+                        life,
+                        placement,
+                        makers.control()));
     }
 
     /** Places a service that is there, or will be deployed; its other settings stay. */

@@ -118,6 +118,8 @@ public final class NodeSettings {
             .option("--admin", "HOST:PORT");
     static final Setting<Path> ADMIN_TOKEN =
             TABLE.add("admin.token-file", AdminConfig.TOKEN_FILE, null, "none").option("--admin-token-file", "FILE");
+    static final Setting<List<AdminConfig.ControlRight>> CONTROL = TABLE.add(
+            "admin.control", Kind.list("list of `FILE=NAME,...`", AdminConfig.ControlRight::of), List.of(), "empty");
     static final Setting<Boolean> READ_ONLY = TABLE.add("admin.read-only", Kind.flag(), false);
     static final Setting<List<String>> HOSTS =
             TABLE.add("admin.hosts", Kind.list("list of host names", AdminConfig::host), List.of(), "empty");

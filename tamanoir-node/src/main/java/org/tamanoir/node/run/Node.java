@@ -104,6 +104,16 @@ public final class Node {
     }
 
     /**
+     * Makes the services' controls, as a start does, closes them, and returns why services cannot be defined. Nothing is
+     * fetched: a control that needs another service finds those of the class path alone.
+     */
+    static List<String> refused(NodeConfig config) {
+        try (ExecutionEnvironment defined = new Node(config).environment) {
+            return defined.refused();
+        }
+    }
+
+    /**
      * Opens the sockets and begins to accept; packets cross from then on, while the servers start.
      *
      * @throws IOException in one line, if something that was asked for cannot be had; nothing is left open then
@@ -258,7 +268,12 @@ public final class Node {
         AdminServer server = new AdminServer(
                 manager,
                 new AdminSettings(
-                        address, token, admin.readOnly(), Set.copyOf(admin.hosts()), admin.tls() ? files() : null),
+                        address,
+                        token,
+                        admin.readOnly(),
+                        rights(admin),
+                        Set.copyOf(admin.hosts()),
+                        admin.tls() ? files() : null),
                 () -> ConfigText.of(config, manager.routes(), manager.qos()));
         Membership joined = membership;
         server.cluster(this::cluster, from -> joined != null && joined.isDirector(from));
@@ -273,6 +288,14 @@ public final class Node {
             server.close();
             throw e;
         }
+    }
+
+    private static List<AdminSettings.ControlRight> rights(AdminConfig admin) throws IOException {
+        List<AdminSettings.ControlRight> rights = new ArrayList<>();
+        for (AdminConfig.ControlRight right : admin.control()) {
+            rights.add(new AdminSettings.ControlRight(Token.read(right.tokenFile()), Set.copyOf(right.services())));
+        }
+        return rights;
     }
 
     private @Nullable TlsFiles files() {
