@@ -142,6 +142,7 @@ public final class Node {
             NodeOs levels = KernelBridge.open(config.levels());
             opened.push(levels);
             environment.levels(levels);
+            environment.quic(config.get(NodeSettings.QUIC_ADDRESSES), config.get(NodeSettings.QUIC_CONNECTIONS));
             environment.start();
             if (unit != null) {
                 unit.start();
