@@ -1,6 +1,7 @@
 package org.tamanoir.message;
 
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class Exit implements Outlet {
     private final MessageCounts counts;
     private final Segmenter segmenter;
-    long nowNs;
+    private final LongSupplier clock;
     /** What the handler said of the message in hand. */
     long ports;
 
@@ -20,7 +21,8 @@ final class Exit implements Outlet {
 
     String reason = "";
 
-    Exit(MessageCounts counts, Segmenter segmenter) {
+    Exit(MessageCounts counts, Segmenter segmenter, LongSupplier clock) {
+        this.clock = clock;
         this.counts = counts;
         this.segmenter = segmenter;
     }
@@ -34,7 +36,7 @@ final class Exit implements Outlet {
 
     @Override
     public long nowNs() {
-        return nowNs;
+        return clock.getAsLong();
     }
 
     @Override

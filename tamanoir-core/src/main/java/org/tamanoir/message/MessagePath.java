@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
@@ -80,6 +81,10 @@ final class MessagePath implements Reassembly.Sink {
     /** What the node has thrown, which is none of the handler's failures. */
     private @Nullable RuntimeException fault;
 
+    private final LongSupplier clock = this::now;
+    private final boolean handlerKnowsTime;
+    private long nowNs;
+    private boolean timeRead;
     private boolean failureReported;
     private boolean ending;
     private long handlerDueNs = NEVER;
@@ -87,6 +92,7 @@ final class MessagePath implements Reassembly.Sink {
 
     MessagePath(MessageHandler handler, MessageSettings settings, Node node) {
         this.handler = handler;
+        handlerKnowsTime = knowsTime(handler);
         this.settings = settings;
         this.node = node;
         isUdp = node.stream().transport() == Transport.UDP;
@@ -98,7 +104,7 @@ final class MessagePath implements Reassembly.Sink {
         segmenter = new Segmenter(settings.packetBytes(node.stream().transport()), this::emit);
         reassembly = new Reassembly(settings, this);
         hold = new FormatHold(settings, !isUdp);
-        exit = new Exit(counts, segmenter);
+        exit = new Exit(counts, segmenter, clock);
         run = new RunWriter(segmenter);
     }
 
@@ -116,7 +122,7 @@ final class MessagePath implements Reassembly.Sink {
 
     /** Returns the way out for tasks between packets. */
     Outlet outlet() {
-        exit.nowNs = node.nanoTime();
+        timeRead = false;
         return exit;
     }
 
@@ -133,29 +139,52 @@ final class MessagePath implements Reassembly.Sink {
     // ---- packets ------------------------------------------------------------------------------------------------
 
     Verdict process(Packet packet) {
-        long now = node.nanoTime();
-        exit.nowNs = now;
+        timeRead = false;
         if (!answers.isEmpty()) {
             takeAnswers();
         }
-        if (handlerDueNs != NEVER && now - handlerDueNs >= 0) {
-            handlerDueNs = handler.expire(now, exit);
+        if (handlerDueNs != NEVER && now() - handlerDueNs >= 0) {
+            handlerDueNs = handler.expire(now(), exit);
         }
-        Verdict verdict = handleOrHold(packet, now);
-        handlerDueNs = handler.expire(now, exit);
-        schedule(now);
+        Verdict verdict = handleOrHold(packet);
+        if (handlerKnowsTime) {
+            handlerDueNs = handler.expire(now(), exit);
+        }
+        if (handlerDueNs != NEVER || !reassembly.isEmpty() || !hold.isEmpty()) {
+            schedule();
+        }
         return verdict;
     }
 
-    private Verdict handleOrHold(Packet packet, long now) {
+    /** Returns the time of the packet or task in hand; a clock that nobody asks costs nothing. */
+    private long now() {
+        if (!timeRead) {
+            nowNs = node.nanoTime();
+            timeRead = true;
+        }
+        return nowNs;
+    }
+
+    private static boolean knowsTime(MessageHandler handler) {
+        try {
+            return handler.getClass()
+                            .getMethod("expire", long.class, Outlet.class)
+                            .getDeclaringClass()
+                    != MessageHandler.class;
+        } catch (NoSuchMethodException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Verdict handleOrHold(Packet packet) {
         FormatHold.Flow flow = hold.flow(packet);
         if (flow == null) {
-            Verdict verdict = handle(packet, now);
+            Verdict verdict = handle(packet);
             if (verdict != null) {
                 return verdict;
             }
-            flow = hold.block(packet, missing(), now);
-            ask(missing(), packet, now);
+            flow = hold.block(packet, missing(), now());
+            ask(missing(), packet);
         }
         int messages = messages(packet);
         counts.in(messages);
@@ -164,7 +193,7 @@ final class MessagePath implements Reassembly.Sink {
             return Verdict.CONSUME;
         }
         counts.dropped(MessageReason.HOLD_FULL.name(), messages);
-        return endStream(packet, MessageReason.HOLD_FULL, now);
+        return endStream(packet, MessageReason.HOLD_FULL);
     }
 
     private FormatId missing() {
@@ -182,14 +211,14 @@ final class MessagePath implements Reassembly.Sink {
     }
 
     /** Returns what becomes of a packet; null if it has to wait for the {@link #missing} format. */
-    private @Nullable Verdict handle(Packet packet, long now) {
+    private @Nullable Verdict handle(Packet packet) {
         if (!packet.isTamanoir()) {
             return other();
         }
         if (packet.has(Option.FORMAT)) {
-            return beginning(packet, now);
+            return beginning(packet);
         }
-        return packet.has(Option.STREAM) ? continuation(packet, now) : run(packet, now);
+        return packet.has(Option.STREAM) ? continuation(packet) : run(packet);
     }
 
     private Verdict other() {
@@ -215,21 +244,21 @@ final class MessagePath implements Reassembly.Sink {
         }
     }
 
-    private Verdict refuse(Packet packet, MessageReason reason, long now) {
+    private Verdict refuse(Packet packet, MessageReason reason) {
         counts.dropped(reason.name(), 1);
-        return endStream(packet, reason, now);
+        return endStream(packet, reason);
     }
 
-    private Verdict endStream(Packet packet, MessageReason reason, long now) {
+    private Verdict endStream(Packet packet, MessageReason reason) {
         if (packet.has(Option.FORMAT) && packet.has(Option.STREAM)) {
-            reassembly.refuse(packet, reason, now);
+            reassembly.refuse(packet, reason, now());
         }
         return dropping(reason.name());
     }
 
     // ---- packets that begin a message ---------------------------------------------------------------------------
 
-    private @Nullable Verdict beginning(Packet packet, long now) {
+    private @Nullable Verdict beginning(Packet packet) {
         ByteBuffer look = packet.look();
         int at = look.position() + packet.headerLength();
         int bytes = packet.payloadLength();
@@ -243,12 +272,12 @@ final class MessagePath implements Reassembly.Sink {
             FormatId id = format != null ? format.id() : FormatId.read(look, idAt, idRoom);
             idBytes = id.length();
             if (format == null && areAlike(look, idAt, at, Math.min(idBytes, bytes))) {
-                if (mayWait(id, now)) {
+                if (mayWait(id)) {
                     missing = id;
                     return null;
                 }
                 arrive();
-                return unknown(packet, now);
+                return unknown(packet);
             }
         } catch (FormatException e) {
             idBytes = 0;
@@ -257,7 +286,7 @@ final class MessagePath implements Reassembly.Sink {
         boolean named =
                 format != null && (bytes >= idBytes ? format.isAt(look, at, bytes) : areAlike(look, idAt, at, bytes));
         if (format == null || !named) {
-            return refuse(packet, MessageReason.FORMAT_ID, now);
+            return refuse(packet, MessageReason.FORMAT_ID);
         }
         long total;
         try {
@@ -266,9 +295,9 @@ final class MessagePath implements Reassembly.Sink {
             total = 0;
         }
         if (total == bytes && total <= settings.messageBytes()) {
-            return whole(packet, format, look, at, blank, now);
+            return whole(packet, format, look, at, blank);
         }
-        return begin(packet, look, format, total, now);
+        return begin(packet, look, format, total);
     }
 
     private static boolean areAlike(ByteBuffer memory, int one, int other, int bytes) {
@@ -280,7 +309,7 @@ final class MessagePath implements Reassembly.Sink {
         return true;
     }
 
-    private Verdict begin(Packet packet, ByteBuffer look, Format format, long total, long now) {
+    private Verdict begin(Packet packet, ByteBuffer look, Format format, long total) {
         MessageReason reason = null;
         if (total >= 0 && total < packet.payloadLength()) {
             reason = MessageReason.RECORD;
@@ -290,42 +319,42 @@ final class MessagePath implements Reassembly.Sink {
             reason = MessageReason.NO_STREAM;
         } else if (packet.headerLength() > Segmenter.MAX_HEADER) {
             reason = MessageReason.NO_ROOM;
-        } else if (reassembly.isKnown(packet, now)) {
+        } else if (reassembly.isKnown(packet, now())) {
             counts.dropped(MessageReason.DUPLICATE.name(), 1);
             return dropping(MessageReason.DUPLICATE.name());
         }
         if (reason == null) {
             counts.held(1);
-            reason = reassembly.begin(packet, look, format, now);
+            reason = reassembly.begin(packet, look, format, now());
             if (reason == null) {
                 return Verdict.CONSUME;
             }
             counts.held(-1);
         }
-        return refuse(packet, reason, now);
+        return refuse(packet, reason);
     }
 
-    private boolean mayWait(FormatId id, long now) {
-        return !ending && !hold.isRefused(id, now) && hold.mayAsk(id);
+    private boolean mayWait(FormatId id) {
+        return !ending && !hold.isRefused(id, now()) && hold.mayAsk(id);
     }
 
     /** Decides about a message whose format nobody has. */
-    private Verdict unknown(Packet packet, long now) {
+    private Verdict unknown(Packet packet) {
         if (settings.failure() == Policy.DROP) {
-            return refuse(packet, MessageReason.FORMAT, now);
+            return refuse(packet, MessageReason.FORMAT);
         }
         if (packet.has(Option.STREAM)) {
-            reassembly.refuse(packet, null, now);
+            reassembly.refuse(packet, null, now());
         }
         counts.out(1);
         return Verdict.FORWARD;
     }
 
-    private Verdict whole(Packet packet, Format format, ByteBuffer look, int at, boolean blank, long now) {
+    private Verdict whole(Packet packet, Format format, ByteBuffer look, int at, boolean blank) {
         try {
-            message.wrap(format, look, at, packet.payloadLength(), packet, now);
+            message.wrap(format, look, at, packet.payloadLength(), packet, clock);
         } catch (FormatException e) {
-            return refuse(packet, MessageReason.RECORD, now);
+            return refuse(packet, MessageReason.RECORD);
         }
         if (blank) {
             packet.setFormat(look, at, format.id().length());
@@ -457,8 +486,8 @@ final class MessagePath implements Reassembly.Sink {
 
     // ---- packets that continue a message ------------------------------------------------------------------------
 
-    private Verdict continuation(Packet packet, long now) {
-        return switch (reassembly.next(packet, packet.look(), now, isUdp && !ending)) {
+    private Verdict continuation(Packet packet) {
+        return switch (reassembly.next(packet, packet.look(), now(), isUdp && !ending)) {
             case TAKEN -> Verdict.CONSUME;
             case STRAY -> other();
             case PASSES -> Verdict.FORWARD;
@@ -472,7 +501,7 @@ final class MessagePath implements Reassembly.Sink {
         counts.held(-1);
         try {
             ByteBuffer memory = Objects.requireNonNull(assembly.memory);
-            message.wrap(assembly.format, memory, 0, assembly.filled, assembly.header, exit.nowNs);
+            message.wrap(assembly.format, memory, 0, assembly.filled, assembly.header, clock);
         } catch (FormatException e) {
             counts.dropped(MessageReason.RECORD.name(), 1);
             return;
@@ -499,7 +528,7 @@ final class MessagePath implements Reassembly.Sink {
 
     // ---- runs of items ------------------------------------------------------------------------------------------
 
-    private @Nullable Verdict run(Packet packet, long now) {
+    private @Nullable Verdict run(Packet packet) {
         ByteBuffer look = packet.look();
         int from = look.position() + packet.headerLength();
         int end = look.limit();
@@ -507,7 +536,7 @@ final class MessagePath implements Reassembly.Sink {
         if (records < 0) {
             return other();
         }
-        if (!areKnown(packet, look, from, end, now)) {
+        if (!areKnown(packet, look, from, end)) {
             return null;
         }
         run.begin(packet, look, from);
@@ -517,7 +546,7 @@ final class MessagePath implements Reassembly.Sink {
             length = Items.length(look, at, end);
             int kind = Items.kind(look, at);
             boolean stays = kind == Items.DATA
-                    ? stays(packet, look, at, length, now)
+                    ? stays(packet, look, at, length)
                     : kind != Items.FORMAT || introductions.isKnown(look, at);
             if (stays) {
                 run.keep(at, length);
@@ -538,7 +567,7 @@ final class MessagePath implements Reassembly.Sink {
     }
 
     /** Learns the formats that a run introduces, and returns whether those of all its records are known or given up. */
-    private boolean areKnown(Packet packet, ByteBuffer look, int from, int end, long now) {
+    private boolean areKnown(Packet packet, ByteBuffer look, int from, int end) {
         for (int at = from, length; at < end; at += length) {
             length = Items.length(look, at, end);
             int kind = Items.kind(look, at);
@@ -551,7 +580,7 @@ final class MessagePath implements Reassembly.Sink {
                 int room = length - Items.HEAD;
                 if (formats.known().find(look, at + Items.HEAD, room) == null) {
                     FormatId id = idAt(look, at + Items.HEAD, room);
-                    if (id != null && mayWait(id, now)) {
+                    if (id != null && mayWait(id)) {
                         missing = id;
                         return false;
                     }
@@ -570,7 +599,7 @@ final class MessagePath implements Reassembly.Sink {
     }
 
     /** Returns whether the record of an item stays in its run as it is; what takes its place is there already if not. */
-    private boolean stays(Packet packet, ByteBuffer look, int item, int length, long now) {
+    private boolean stays(Packet packet, ByteBuffer look, int item, int length) {
         arrive();
         dropReason = null;
         int at = item + Items.HEAD;
@@ -580,7 +609,7 @@ final class MessagePath implements Reassembly.Sink {
             return settings.failure() == Policy.PASS ? passed() : lost(MessageReason.FORMAT);
         }
         try {
-            message.wrap(format, look, at, bytes, packet, now);
+            message.wrap(format, look, at, bytes, packet, clock);
         } catch (FormatException e) {
             return lost(MessageReason.RECORD);
         }
@@ -620,8 +649,8 @@ final class MessagePath implements Reassembly.Sink {
 
     // ---- formats that are not known -----------------------------------------------------------------------------
 
-    private void ask(FormatId id, Packet packet, long now) {
-        if (hold.ask(id, now)) {
+    private void ask(FormatId id, Packet packet) {
+        if (hold.ask(id, now())) {
             formats.request(id, previousNode(packet), format -> answer(id, format != null));
         }
     }
@@ -629,8 +658,8 @@ final class MessagePath implements Reassembly.Sink {
     /** Hands an answer to the service's thread. Any thread. */
     private void answer(FormatId id, boolean known) {
         answers.add(new Answer(id, known));
-        boolean ignored =
-                node.execute(this::takeAnswers); // Else it is taken with the next packet, or when its time is over.
+        // If it does not run, the answer is taken with the next packet, or when its time is over.
+        boolean ignored = node.execute(this::takeAnswers);
     }
 
     /** Returns the code server of the node before; an unspecified address stands for that node's own. */
@@ -644,16 +673,16 @@ final class MessagePath implements Reassembly.Sink {
     }
 
     private void takeAnswers() {
-        exit.nowNs = node.nanoTime();
+        timeRead = false;
         Answer answer;
         while ((answer = answers.poll()) != null) {
             take(answer);
         }
-        schedule(exit.nowNs);
+        schedule();
     }
 
     private void take(Answer answer) {
-        hold.answered(answer.id, answer.known, exit.nowNs);
+        hold.answered(answer.id, answer.known, now());
         for (FormatHold.Flow flow : hold.waitingFor(answer.id)) {
             goOn(flow);
         }
@@ -667,18 +696,17 @@ final class MessagePath implements Reassembly.Sink {
             missing = null;
             Verdict verdict = null;
             try {
-                verdict = handle(held.packet(), exit.nowNs);
+                verdict = handle(held.packet());
             } finally {
                 if (verdict != null || missing == null) {
                     hold.taken(flow);
-                    counts.held(-credit);
-                    counts.dropped(MessageReason.RECORD.name(), credit);
+                    loseCredit();
                 }
-                credit = 0;
             }
+            credit = 0;
             if (verdict == null) {
                 flow.waitsFor = missing();
-                ask(missing(), held.packet(), exit.nowNs);
+                ask(missing(), held.packet());
                 return;
             }
             if (verdict == Verdict.FORWARD) {
@@ -689,25 +717,34 @@ final class MessagePath implements Reassembly.Sink {
         }
     }
 
+    /** Drops what a held packet was counted for and did not have. */
+    private void loseCredit() {
+        if (credit > 0) {
+            counts.held(-credit);
+            counts.dropped(MessageReason.RECORD.name(), credit);
+            credit = 0;
+        }
+    }
+
     private void expireHold() {
         FormatId eldest;
-        while ((eldest = hold.eldest()) != null && exit.nowNs - hold.eldestEndsNs() >= 0) {
+        while ((eldest = hold.eldest()) != null && now() - hold.eldestEndsNs() >= 0) {
             take(new Answer(eldest, false));
         }
     }
 
     // ---- time ---------------------------------------------------------------------------------------------------
 
-    private void schedule(long now) {
+    private void schedule() {
         long due = handlerDueNs;
-        due = earlier(due, reassembly.expire(now));
+        due = earlier(due, reassembly.expire(now()));
         if (hold.eldest() != null) {
             due = earlier(due, hold.eldestEndsNs());
         }
         if (due != NEVER && (timerNs == NEVER || due - timerNs < 0)) {
             timerNs = due;
             long armed = due;
-            Duration wait = Duration.ofNanos(due - now);
+            Duration wait = Duration.ofNanos(due - now());
             node.after(wait.compareTo(LEAST_WAIT) < 0 ? LEAST_WAIT : wait, () -> due(armed));
         }
     }
@@ -722,13 +759,13 @@ final class MessagePath implements Reassembly.Sink {
         }
         timerNs = NEVER;
         takeAnswers();
-        long now = exit.nowNs;
+        long now = now();
         try {
             expireHold();
             handlerDueNs = NEVER;
             handlerDueNs = handler.expire(now, exit);
         } finally {
-            schedule(now);
+            schedule();
         }
     }
 
@@ -736,7 +773,7 @@ final class MessagePath implements Reassembly.Sink {
 
     /** Lets all go that is held; over TCP waits before for formats that are being asked for. */
     void end() {
-        exit.nowNs = node.nanoTime();
+        timeRead = false;
         if (!isUdp) {
             awaitAnswers();
         }
@@ -750,13 +787,13 @@ final class MessagePath implements Reassembly.Sink {
     }
 
     private void awaitAnswers() {
-        long deadline = exit.nowNs + END_WAIT_NS;
+        long deadline = now() + END_WAIT_NS;
         FormatId eldest;
-        while (!hold.isEmpty() && (eldest = hold.eldest()) != null && deadline - exit.nowNs > 0) {
+        while (!hold.isEmpty() && (eldest = hold.eldest()) != null && deadline - now() > 0) {
             try {
-                long wait = Math.min(hold.eldestEndsNs(), deadline) - exit.nowNs;
+                long wait = Math.min(hold.eldestEndsNs(), deadline) - now();
                 Answer answer = answers.poll(wait, TimeUnit.NANOSECONDS);
-                exit.nowNs = node.nanoTime();
+                timeRead = false;
                 take(answer != null ? answer : new Answer(eldest, false));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

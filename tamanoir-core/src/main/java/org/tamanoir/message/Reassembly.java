@@ -312,6 +312,10 @@ final class Reassembly {
         over.used = true;
     }
 
+    boolean isEmpty() {
+        return open.isEmpty() && early.isEmpty();
+    }
+
     /** Ends what has waited too long; returns when to look again, {@link Long#MAX_VALUE} if nothing waits. */
     long expire(long nowNs) {
         while (!open.isEmpty() && nowNs - open.get(0).sinceNs >= settings.reassemblyNs()) {
@@ -320,7 +324,7 @@ final class Reassembly {
         while (!early.isEmpty() && nowNs - early.get(0).sinceNs >= settings.reassemblyNs()) {
             stray(early.get(0));
         }
-        if (open.isEmpty() && early.isEmpty()) {
+        if (isEmpty()) {
             return Long.MAX_VALUE;
         }
         long first = open.isEmpty() ? early.get(0).sinceNs : open.get(0).sinceNs;

@@ -94,8 +94,15 @@ public final class HandlerSettings {
     }
 
     /** Returns a refusal for what is wrong with a setting. */
-    public IllegalArgumentException problem(String key, String what) {
+    public IllegalArgumentException problem(String key, @Nullable String what) {
         return new IllegalArgumentException(at(key) + ": " + what);
+    }
+
+    /** Returns the settings that were asked for, those of items inside too. */
+    Set<String> known() {
+        Set<String> known = new TreeSet<>(asked);
+        inner.forEach(item -> known.addAll(item.known()));
+        return known;
     }
 
     /** Refuses settings that nobody asked for, those of maps and lists inside too. */
