@@ -36,6 +36,20 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.format", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule messagesNeedWhatServicesSee = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.message..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.message..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.format",
+                    "org.tamanoir.anep..",
+                    JDK,
+                    ANNOTATIONS);
+
+    @ArchTest
     static final ArchRule packetsAreAccountedForWithoutTheRest = classes()
             .that()
             .resideInAPackage("org.tamanoir.accounting..")

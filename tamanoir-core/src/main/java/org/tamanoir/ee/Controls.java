@@ -18,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.ServiceKey;
@@ -76,7 +75,7 @@ final class Controls {
             synchronized (this) {
                 open.add(definition);
             }
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IllegalStateException e) {
             definition.control().close();
             throw new IllegalArgumentException("service " + definition.label() + ": " + e.getMessage());
         }
@@ -85,12 +84,13 @@ final class Controls {
     /**
      * Asks a service's control.
      *
-     * @throws IllegalArgumentException what it refuses, in its lines, or that it did not answer
+     * @throws IllegalArgumentException what it refuses, in its lines
+     * @throws IllegalStateException in one line, that there is none, or that it failed or did not answer
      */
     <T> T call(ServiceDefinition definition, Function<ServiceControl, T> call) {
         ServiceControl control = definition.control().get();
         if (control == null) {
-            throw new IllegalArgumentException(
+            throw new IllegalStateException(
                     "service " + definition.label() + " has no control: there is nothing of it to see or change");
         }
         return bounded(patience, () -> call.apply(control));
@@ -108,7 +108,7 @@ final class Controls {
                 definition.control().close();
                 return true;
             });
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IllegalStateException e) {
             LOG.warn("service {}: its control was not closed in order: {}", definition.label(), e.getMessage());
         }
     }
@@ -122,32 +122,36 @@ final class Controls {
         left.forEach(this::close);
     }
 
-    /** Runs foreign code for so long; nothing of what it throws goes on but its text. */
+    /**
+     * Runs foreign code for so long; nothing of what it throws goes on but its text.
+     *
+     * @throws IllegalArgumentException what it refuses
+     * @throws IllegalStateException in one line, what else is wrong
+     */
     private <T> T bounded(Duration time, Callable<T> code) {
         FutureTask<T> task = new FutureTask<>(code);
         try {
             threads.execute(task);
             return task.get(time.toNanos(), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException | OutOfMemoryError e) {
-            throw new IllegalArgumentException(
+            throw new IllegalStateException(
                     MAX_THREADS + " calls of controls are under way already, or the node stops: ask again");
         } catch (TimeoutException e) {
             task.cancel(true);
-            throw new IllegalArgumentException(
+            throw new IllegalStateException(
                     "it did not return within " + time + ": see what it waits for, and ask again");
         } catch (InterruptedException e) {
             task.cancel(true);
             Thread.currentThread().interrupt();
-            throw new IllegalArgumentException("interrupted while it was called: the node stops");
+            throw new IllegalStateException("interrupted while it was called: the node stops");
         } catch (ExecutionException e) {
-            throw new IllegalArgumentException(text(e.getCause()));
+            Throwable cause = e.getCause();
+            String message = cause == null ? null : cause.getMessage();
+            if (message != null && (cause instanceof IllegalArgumentException || cause instanceof IOException)) {
+                throw new IllegalArgumentException(message);
+            }
+            throw new IllegalStateException("it failed: " + cause);
         }
-    }
-
-    private static String text(@Nullable Throwable cause) {
-        String message = cause == null ? null : cause.getMessage();
-        boolean isMeant = cause instanceof IllegalArgumentException || cause instanceof IOException;
-        return isMeant && message != null ? message : "it failed: " + cause;
     }
 
     /** What a control sees of the node. */
@@ -180,7 +184,7 @@ final class Controls {
             Duration left = Duration.ofNanos(Math.max(1, deadlineNs - System.nanoTime()));
             try {
                 return bounded(left, definition.factory()::get);
-            } catch (IllegalArgumentException e) {
+            } catch (IllegalArgumentException | IllegalStateException e) {
                 throw new IllegalArgumentException("service " + other + " is not to be had: " + e.getMessage());
             }
         }

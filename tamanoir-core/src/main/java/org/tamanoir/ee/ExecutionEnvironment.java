@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.admission.Places;
 import org.tamanoir.admission.StreamCounts;
+import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.admission.StreamPlaces;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
@@ -73,6 +74,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private @Nullable Watchdog<Instance> watchdog;
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
     private final List<InetSocketAddress> tlsAddresses = new ArrayList<>();
+    private final QuicStreams quic;
     private @Nullable Acceptor reception;
 
     /** Makes an environment that is not started. */
@@ -116,6 +118,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new UdpEgressSockets(transport),
                 new TlsClient(),
                 new NodeFormats());
+        this.quic = new QuicStreams(context);
+        context.forwarder().overQuic(quic::port);
         this.receptionTraffic = new Traffic(context.tap(), "reception");
         this.instances = new Instances(services, platform);
         this.missing = new ServiceFetches(config.deployTimeout(), platform);
@@ -176,7 +180,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /**
      * Asks the control of a service. Waits, bounded.
      *
-     * @throws IllegalArgumentException what the control refuses, in its lines; that there is none; that it did not answer
+     * @throws IllegalArgumentException what the control refuses, in its lines
+     * @throws IllegalStateException in one line, that there is none, or that it failed or did not answer
      */
     public <T> T control(ServiceDefinition definition, Function<ServiceControl, T> call) {
         return controls.call(definition, call);
@@ -342,6 +347,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 context.forwarder().own(StreamInfo.Transport.TCP, bound);
             }
             startTls(started);
+            quic.start(started);
             attachLevels(started);
             // What levels send up comes from now on.
             context.egress().receiving().forEach(socket -> started.adopt(new UdpPort(socket)));
@@ -352,12 +358,28 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     private void defineAll() throws IOException {
-        try {
-            context.services().all().forEach(controls::open);
-        } catch (IllegalArgumentException e) {
+        List<String> refused = refused();
+        if (!refused.isEmpty()) {
             close();
-            throw new IOException(e.getMessage(), e);
+            throw new IOException(String.join("\n", refused));
         }
+    }
+
+    /**
+     * Makes the controls of all services in the catalog, as {@link #start} does, and returns why services cannot be
+     * defined. Waits, bounded. {@link #close} closes the controls.
+     */
+    public List<String> refused() {
+        List<String> refused = new ArrayList<>();
+        for (ServiceDefinition definition : context.services().all()) {
+            try {
+                controls.open(definition);
+            } catch (IllegalArgumentException e) {
+                refused.add(String.valueOf(e.getMessage()));
+            }
+        }
+        refused.sort(null);
+        return refused;
     }
 
     private void attachLevels(Acceptor started) {
@@ -408,6 +430,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             return 0;
         }
         context.levels().release();
+        quic.stopListening();
         stopped.closeListeners();
         udp.close();
         instances.all().forEach(Instance::nodeStops);
@@ -428,6 +451,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             }
         }
         stopped.stop();
+        quic.close();
         if (guard != null) {
             guard.stop();
         }
@@ -457,6 +481,20 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns where TCP streams are accepted inside TLS, with the real ports. */
     public synchronized List<InetSocketAddress> tlsAddresses() {
         return List.copyOf(tlsAddresses);
+    }
+
+    /**
+     * Takes streams over QUIC at these addresses, too. Before {@link #start}.
+     *
+     * @param connections at once, of which half, or what {@link StreamLimits#perPeer} says, from one address
+     */
+    public void quic(List<InetSocketAddress> addresses, int connections) {
+        quic.configure(addresses, connections);
+    }
+
+    /** Returns where streams are taken over QUIC, with the real ports. */
+    public List<InetSocketAddress> quicAddresses() {
+        return quic.addresses();
     }
 
     /** Returns where UDP packets are received, with the real ports. */

@@ -19,6 +19,7 @@ import org.tamanoir.format.FormatLimits;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.TransportKind;
 
 /** The settings of a node, but for its routes, services and quality of service. */
@@ -49,6 +50,10 @@ public final class NodeSettings {
     static final Setting<List<InetSocketAddress>> TLS_ADDRESSES = TABLE.add(
                     "listen.tls", Kind.addresses(Anep.DEFAULT_PORT), List.of(), "none")
             .option("--tls", "HOST:PORT");
+
+    public static final Setting<List<InetSocketAddress>> QUIC_ADDRESSES = TABLE.add(
+                    "listen.quic", Kind.addresses(Anep.DEFAULT_PORT), List.of(), "none")
+            .option("--quic", "HOST:PORT");
 
     static final TlsTable TLS = new TlsTable(TABLE);
 
@@ -135,6 +140,8 @@ public final class NodeSettings {
             .option("--admin", "HOST:PORT");
     static final Setting<Path> ADMIN_TOKEN =
             TABLE.add("admin.token-file", AdminConfig.TOKEN_FILE, null, "none").option("--admin-token-file", "FILE");
+    static final Setting<List<AdminConfig.ControlRight>> CONTROL = TABLE.add(
+            "admin.control", Kind.list("list of `FILE=NAME,...`", AdminConfig.ControlRight::of), List.of(), "empty");
     static final Setting<Boolean> READ_ONLY = TABLE.add("admin.read-only", Kind.flag(), false);
     static final Setting<List<String>> HOSTS =
             TABLE.add("admin.hosts", Kind.list("list of host names", AdminConfig::host), List.of(), "empty");
@@ -229,6 +236,8 @@ public final class NodeSettings {
             STREAMS.perPeer());
     static final Setting<Integer> MAX_BRANCHES = TABLE.add(
             "limits.max-branches", Kind.number("services, ", 0, StreamLimits.MAX_BRANCHES), STREAMS.branches());
+    public static final Setting<Integer> QUIC_CONNECTIONS = TABLE.add(
+            "limits.quic-connections", Kind.number("connections, ", 1, 65_536), QuicPort.Limits.DEFAULT.connections());
     static final Setting<Integer> INBOX = TABLE.add(
             "limits.inbox",
             Kind.of(

@@ -64,6 +64,9 @@ public final class ReceiveCommand implements Callable<Integer> {
     @Option(names = "--tls")
     private boolean tls;
 
+    @Option(names = "--quic")
+    private boolean quic;
+
     @Mixin
     private final TlsOptions tlsFiles = new TlsOptions();
 
@@ -110,6 +113,7 @@ public final class ReceiveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        require(!(quic && (tcp || udp || tls)), "--quic and --tcp, --udp or --tls: choose one; QUIC is inside TLS");
         require(file == null || !discard, "--discard and -o: choose one");
         require(recordFile == null || file == null && !discard, "--records and -o or --discard: choose one");
         require(
@@ -182,14 +186,18 @@ public final class ReceiveCommand implements Callable<Integer> {
     private ReceiverStatistics receive(ReceivedStreams streams, StopSignal stop, Output output)
             throws IOException, InterruptedException {
         AnepReceiver.Settings settings = AnepReceiver.on(address).typeId(typeId).maxConnections(maxConnections);
-        if (tls) {
+        if (tls || quic) {
             settings.tls(new TlsFiles(tlsFiles.certificate, tlsFiles.key, tlsFiles.trust, requireClient));
         }
-        if (tcp || !udp) {
-            settings.tcp();
-        }
-        if (udp || !tcp) {
-            settings.udp();
+        if (quic) {
+            settings.quic();
+        } else {
+            if (tcp || !udp) {
+                settings.tcp();
+            }
+            if (udp || !tcp) {
+                settings.udp();
+            }
         }
         try (AnepReceiver receiver = settings.start(streams::newHandler)) {
             output.message("listening on " + Endpoint.toString(receiver.address()));

@@ -82,6 +82,9 @@ public final class SendCommand implements Callable<Integer> {
     @Option(names = "--tls")
     private boolean tls;
 
+    @Option(names = "--quic")
+    private boolean quic;
+
     @Mixin
     private final TlsOptions tlsFiles = new TlsOptions();
 
@@ -155,6 +158,7 @@ public final class SendCommand implements Callable<Integer> {
     private void checkUsage() {
         require(!(tcp && udp), "--tcp and --udp: choose one");
         require(!(tls && udp), "--tls and --udp: choose one; TLS goes over TCP");
+        require(!(quic && (tcp || udp || tls)), "--quic and --tcp, --udp or --tls: choose one; QUIC is inside TLS");
         require(!(rate != null && bitRate != null), "--rate and --bit-rate: choose one");
         require(streams >= 1 && streams <= MAX_STREAMS, "--streams " + streams + ": 1 to " + MAX_STREAMS);
         require(!("-".equals(file) && streams > 1), "--streams " + streams + ": standard input can be sent once only");
@@ -194,13 +198,17 @@ public final class SendCommand implements Callable<Integer> {
         }
         AnepSender.Settings settings =
                 AnepSender.to(node).typeId(packets.typeId).batchBytes(batchBytes());
-        if (tls) {
+        if (tls || quic) {
             settings.tls(new TlsFiles(tlsFiles.certificate, tlsFiles.key, tlsFiles.trust, false));
         }
         for (int i = 0; i < streams; i++) {
             Pacer pacer = new Pacer(packetsPerSecond() / streams, System.nanoTime());
-            sending.add(new SendStream(settings, !udp, source(i), pacer));
+            sending.add(new SendStream(settings, way(), source(i), pacer));
         }
+    }
+
+    private SendStream.Way way() {
+        return udp ? SendStream.Way.UDP : quic ? SendStream.Way.QUIC : SendStream.Way.TCP;
     }
 
     private int batchBytes() {
@@ -279,7 +287,7 @@ public final class SendCommand implements Callable<Integer> {
             failures.add(unanswered + " packets had no answer within " + waitReply.toMillis() + " ms");
         }
         return new SendReport(
-                udp ? "UDP" : "TCP",
+                way().name(),
                 Endpoint.toString(node),
                 streams,
                 firstStreamId,

@@ -106,6 +106,16 @@ public final class Node {
     }
 
     /**
+     * Makes the services' controls, as a start does, closes them, and returns why services cannot be defined. Nothing is
+     * fetched: a control that needs another service finds those of the class path alone.
+     */
+    static List<String> refused(NodeConfig config) {
+        try (ExecutionEnvironment defined = new Node(config).environment) {
+            return defined.refused();
+        }
+    }
+
+    /**
      * Opens the sockets and begins to accept; packets cross from then on, while the servers start.
      *
      * @throws IOException in one line, if something that was asked for cannot be had; nothing is left open then
@@ -132,6 +142,7 @@ public final class Node {
             NodeOs levels = KernelBridge.open(config.levels());
             opened.push(levels);
             environment.levels(levels);
+            environment.quic(config.get(NodeSettings.QUIC_ADDRESSES), config.get(NodeSettings.QUIC_CONNECTIONS));
             environment.start();
             if (unit != null) {
                 unit.start();
@@ -266,7 +277,12 @@ public final class Node {
         AdminServer server = new AdminServer(
                 manager,
                 new AdminSettings(
-                        address, token, admin.readOnly(), Set.copyOf(admin.hosts()), admin.tls() ? files() : null),
+                        address,
+                        token,
+                        admin.readOnly(),
+                        rights(admin),
+                        Set.copyOf(admin.hosts()),
+                        admin.tls() ? files() : null),
                 () -> ConfigText.of(config, manager.routes(), manager.qos()));
         Membership joined = membership;
         server.cluster(this::cluster, from -> joined != null && joined.isDirector(from));
@@ -281,6 +297,14 @@ public final class Node {
             server.close();
             throw e;
         }
+    }
+
+    private static List<AdminSettings.ControlRight> rights(AdminConfig admin) throws IOException {
+        List<AdminSettings.ControlRight> rights = new ArrayList<>();
+        for (AdminConfig.ControlRight right : admin.control()) {
+            rights.add(new AdminSettings.ControlRight(Token.read(right.tokenFile()), Set.copyOf(right.services())));
+        }
+        return rights;
     }
 
     private @Nullable TlsFiles files() {

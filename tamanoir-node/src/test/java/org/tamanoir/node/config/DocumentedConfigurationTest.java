@@ -76,6 +76,7 @@ class DocumentedConfigurationTest {
                 .replace("/etc/tamanoir/publisher", key.toString())
                 .replace("/etc/tamanoir/ring.key", ring.toString())
                 .replace("/etc/tamanoir/admin.token", token.toString())
+                .replace("/etc/tamanoir/app.token", token.toString())
                 .replace("/etc/tamanoir/cluster.token", token.toString())
                 .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())
                 .replace("/etc/tamanoir/authority.pem", String.valueOf(tls.trust()))

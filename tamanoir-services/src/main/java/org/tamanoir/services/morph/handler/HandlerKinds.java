@@ -11,6 +11,16 @@ import org.tamanoir.message.MessageHandler;
 public final class HandlerKinds {
     private static final Map<String, HandlerKind> ALL = table(List.of(
             // One line each, in the order of the documentation.
+            new Row("filter", "when", Filter::new),
+            new Row("route", "port", Route::new),
+            new Row("project", "", Project::new),
+            new Row("translate", "output", Translate::new),
+            new Row("select", "fields", Select::new),
+            new Row("merge", "", Merge::new),
+            new Row("reduce", "", Reduce::new),
+            new Row("split", "to", Split::new),
+            new Row("enrich", "", Enrich::new),
+            new Row("versions", "steps", Versions::new),
             new Row("nothing", "", Nothing::new)));
 
     private record Row(String name, String main, Function<HandlerSettings, MessageHandler> maker)

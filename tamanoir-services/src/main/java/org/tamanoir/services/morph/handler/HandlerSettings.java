@@ -94,8 +94,15 @@ public final class HandlerSettings {
     }
 
     /** Returns a refusal for what is wrong with a setting. */
-    public IllegalArgumentException problem(String key, String what) {
+    public IllegalArgumentException problem(String key, @Nullable String what) {
         return new IllegalArgumentException(at(key) + ": " + what);
+    }
+
+    /** Returns the settings that were asked for, those of items inside too. */
+    Set<String> known() {
+        Set<String> known = new TreeSet<>(asked);
+        inner.forEach(item -> known.addAll(item.known()));
+        return known;
     }
 
     /** Refuses settings that nobody asked for, those of maps and lists inside too. */
@@ -223,6 +230,23 @@ public final class HandlerSettings {
             items.add(settings);
         }
         return items;
+    }
+
+    /** Returns the settings behind a key, or the main one alone; empty if the setting is absent. */
+    public HandlerSettings section(String key, String main) {
+        HandlerSettings settings = of(at(key), main, find(key), names);
+        inner.add(settings);
+        return settings;
+    }
+
+    /** Returns the keys that are there. */
+    public Set<String> keys() {
+        return tree.keySet();
+    }
+
+    /** Returns a value as it stands in the plan; null if the setting is absent. */
+    public @Nullable Object value(String key) {
+        return find(key);
     }
 
     /** Returns a map of texts in its order; empty if the setting is absent. */

@@ -4,10 +4,7 @@ import java.util.Set;
 import org.tamanoir.format.Format;
 import org.tamanoir.message.Bound;
 import org.tamanoir.message.Effect;
-import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageHandler;
-import org.tamanoir.message.Outcome;
-import org.tamanoir.message.Outlet;
 
 /** Lets all messages pass: the dummy handler that chains are measured with. */
 final class Nothing implements MessageHandler {
@@ -15,18 +12,6 @@ final class Nothing implements MessageHandler {
 
     /** Needs no settings. */
     Nothing(HandlerSettings settings) {}
-
-    private record Passing(Format format) implements Bound {
-        @Override
-        public Format output(int port) {
-            return format;
-        }
-
-        @Override
-        public Outcome handle(Message message, Outlet outlet) {
-            return Outcome.FORWARD;
-        }
-    }
 
     @Override
     public Bound bind(Format input) {
