@@ -163,9 +163,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.formats().onUnknown(told);
     }
 
-    /** Returns where services get formats from. */
+    /** Returns where services get formats from, as it was given. */
     public FormatSource formats() {
-        return context.formats().source();
+        return context.formats().given();
     }
 
     /**

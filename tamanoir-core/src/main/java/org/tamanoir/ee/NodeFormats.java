@@ -15,11 +15,16 @@ final class NodeFormats {
 
     private static final long MAX_BYTES = 16 << 20;
 
-    private volatile FormatSource source = new Telling(FormatSource.of(new FormatRegistry(MAX_FORMATS, MAX_BYTES)));
+    private volatile Telling source = new Telling(FormatSource.of(new FormatRegistry(MAX_FORMATS, MAX_BYTES)));
     private volatile Consumer<FormatId> unknown = id -> {};
 
     FormatSource source() {
         return source;
+    }
+
+    /** Returns the source as it was given, which tells nobody. */
+    FormatSource given() {
+        return source.asked;
     }
 
     void use(FormatSource other) {

@@ -8,8 +8,6 @@ import static org.tamanoir.support.Waiting.eventually;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -90,11 +88,10 @@ class DeployedControlTest {
     }
 
     @Test
-    void aFormatThatNobodyHasIsAnEventWithItsIdentifier() {
+    void aFormatThatNobodyHasIsAnEventWithItsIdentifier() throws Exception {
+        publish("1.0", "host.formats().request(org.tamanoir.format.FormatId.of(new byte[16]), null, format -> {});");
+        node.manager.deploy(NAME, false);
         FormatId id = FormatId.of(new byte[16]);
-        List<Boolean> answers = new ArrayList<>();
-        node.environment.formats().request(id, null, format -> answers.add(format == null));
-        assertThat(answers).containsExactly(true);
         assertThat(node.events("unknown-format")).singleElement().asString().contains(id.toString());
     }
 }
