@@ -207,6 +207,7 @@ class ArchitectureTest {
                     "org.tamanoir.deploy..",
                     "org.tamanoir.service..",
                     "org.tamanoir.anep..",
+                    "org.tamanoir.format..",
                     "org.tamanoir.nodeos..",
                     "tools.jackson..",
                     "org.slf4j..",

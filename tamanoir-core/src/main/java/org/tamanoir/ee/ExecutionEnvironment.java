@@ -13,12 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.admission.Places;
 import org.tamanoir.admission.StreamCounts;
+import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.admission.StreamPlaces;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
@@ -73,6 +75,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private @Nullable Watchdog<Instance> watchdog;
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
     private final List<InetSocketAddress> tlsAddresses = new ArrayList<>();
+    private final QuicStreams quic;
     private @Nullable Acceptor reception;
 
     /** Makes an environment that is not started. */
@@ -116,6 +119,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new UdpEgressSockets(transport),
                 new TlsClient(),
                 new NodeFormats());
+        this.quic = new QuicStreams(context);
+        context.forwarder().overQuic(quic::port);
         this.receptionTraffic = new Traffic(context.tap(), "reception");
         this.instances = new Instances(services, platform);
         this.missing = new ServiceFetches(config.deployTimeout(), platform);
@@ -153,9 +158,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.formats().use(source);
     }
 
-    /** Returns where services get formats from. */
+    /** Tells of each format that was asked for and that nobody has, on any thread; must not block. */
+    public void onUnknownFormat(Consumer<FormatId> told) {
+        context.formats().onUnknown(told);
+    }
+
+    /** Returns where services get formats from, as it was given. */
     public FormatSource formats() {
-        return context.formats().source();
+        return context.formats().given();
     }
 
     /**
@@ -343,6 +353,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 context.forwarder().own(StreamInfo.Transport.TCP, bound);
             }
             startTls(started);
+            quic.start(started);
             attachLevels(started);
             // What levels send up comes from now on.
             context.egress().receiving().forEach(socket -> started.adopt(new UdpPort(socket)));
@@ -425,6 +436,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             return 0;
         }
         context.levels().release();
+        quic.stopListening();
         stopped.closeListeners();
         udp.close();
         instances.all().forEach(Instance::nodeStops);
@@ -445,6 +457,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             }
         }
         stopped.stop();
+        quic.close();
         if (guard != null) {
             guard.stop();
         }
@@ -474,6 +487,20 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns where TCP streams are accepted inside TLS, with the real ports. */
     public synchronized List<InetSocketAddress> tlsAddresses() {
         return List.copyOf(tlsAddresses);
+    }
+
+    /**
+     * Takes streams over QUIC at these addresses, too. Before {@link #start}.
+     *
+     * @param connections at once, of which half, or what {@link StreamLimits#perPeer} says, from one address
+     */
+    public void quic(List<InetSocketAddress> addresses, int connections) {
+        quic.configure(addresses, connections);
+    }
+
+    /** Returns where streams are taken over QUIC, with the real ports. */
+    public List<InetSocketAddress> quicAddresses() {
+        return quic.addresses();
     }
 
     /** Returns where UDP packets are received, with the real ports. */

@@ -81,6 +81,11 @@ final class TestNode {
         @Nullable
         TlsFiles tls;
 
+        /** To listen for QUIC, too, where there is TLS. */
+        boolean quic;
+
+        int quicConnections = 64;
+
         EeConfig config() {
             TlsFiles files = tls;
             boolean serves = files != null && files.certificate() != null;
@@ -114,6 +119,9 @@ final class TestNode {
         if (settings.source != null) {
             node.environment.fetchFrom(settings.source);
         }
+        if (settings.quic) {
+            node.environment.quic(List.of(settings.listen), settings.quicConnections);
+        }
         node.environment.start();
         return node;
     }
@@ -126,11 +134,23 @@ final class TestNode {
         return environment.tlsAddresses().get(0);
     }
 
+    InetSocketAddress quicAddress() {
+        return environment.quicAddresses().get(0);
+    }
+
+    /** Everything that has a route goes there by QUIC. */
+    TestNode overQuic(InetSocketAddress next, NextHop.Kind kind) {
+        return over(NextHop.Transport.QUIC, next, kind);
+    }
+
     /** Everything that has a route goes there inside TLS. */
     TestNode overTls(InetSocketAddress next, NextHop.Kind kind) {
-        routes.add(new Route(
-                Prefix.parse("0.0.0.0/0"),
-                new NextHop(next.getAddress(), next.getPort(), NextHop.Transport.TLS, kind)));
+        return over(NextHop.Transport.TLS, next, kind);
+    }
+
+    private TestNode over(NextHop.Transport transport, InetSocketAddress next, NextHop.Kind kind) {
+        routes.add(
+                new Route(Prefix.parse("0.0.0.0/0"), new NextHop(next.getAddress(), next.getPort(), transport, kind)));
         return this;
     }
 

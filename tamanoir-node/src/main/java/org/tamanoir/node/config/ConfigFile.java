@@ -1,6 +1,7 @@
 package org.tamanoir.node.config;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -107,17 +108,15 @@ public final class ConfigFile {
         }
         int problemsBefore = settings.problems.lines().size();
         Values values = settings.values;
-        List.of(NodeSettings.TCP, NodeSettings.UDP_ADDRESSES, NodeSettings.TLS_ADDRESSES)
-                .forEach(list -> values.put(list, List.of(), root.where("listen")));
+        List<Setting<List<InetSocketAddress>>> lists = List.of(
+                NodeSettings.TCP, NodeSettings.UDP_ADDRESSES, NodeSettings.TLS_ADDRESSES, NodeSettings.QUIC_ADDRESSES);
+        lists.forEach(list -> values.put(list, List.of(), root.where("listen")));
         values.read(root.section("listen"), NodeSettings.of("listen"));
         boolean sound = settings.problems.lines().size() == problemsBefore;
-        if (sound
-                && values.get(NodeSettings.TCP).isEmpty()
-                && values.get(NodeSettings.UDP_ADDRESSES).isEmpty()
-                && values.get(NodeSettings.TLS_ADDRESSES).isEmpty()) {
+        if (sound && lists.stream().allMatch(list -> values.get(list).isEmpty())) {
             settings.problems.add(
                     root.where("listen"),
-                    "no address to listen on; add one under tcp, udp or tls, or remove the key for the defaults");
+                    "no address to listen on; add one under tcp, udp, tls or quic, or remove the key for the defaults");
         }
     }
 

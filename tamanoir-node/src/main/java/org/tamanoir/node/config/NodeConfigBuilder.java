@@ -22,6 +22,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.Transport;
 
 /**
@@ -124,6 +125,7 @@ public final class NodeConfigBuilder {
     public void check() {
         NodeSettings.TLS.check(values, problems);
         checkTlsAddresses();
+        checkQuic();
         String noThreads = ExecutionEnvironment.whyNot(
                 values.get(NodeSettings.THREADS), Transport.of(values.get(NodeSettings.TRANSPORT)));
         if (!noThreads.isEmpty()) {
@@ -168,6 +170,28 @@ public final class NodeConfigBuilder {
         }
     }
 
+    private void checkQuic() {
+        List<InetSocketAddress> quic = values.get(NodeSettings.QUIC_ADDRESSES);
+        String where = values.where(NodeSettings.QUIC_ADDRESSES);
+        if (!quic.isEmpty() && !QuicPort.whyNot().isEmpty()) {
+            problems.add(where, QuicPort.whyNot());
+        }
+        if (!quic.isEmpty() && !NodeSettings.TLS.hasCertificate(values)) {
+            problems.add(
+                    where,
+                    "a server must show a certificate; name files of a certificate and its key under tls, or with "
+                            + "--tls-cert and --tls-key");
+        }
+        for (InetSocketAddress address : quic) {
+            if (address.getPort() != 0 && values.get(NodeSettings.UDP_ADDRESSES).contains(address)) {
+                problems.add(
+                        where,
+                        Endpoint.toString(address)
+                                + " is in udp too, and a port takes plain datagrams or QUIC; remove one");
+            }
+        }
+    }
+
     private void checkTrust() {
         if (deploy().isConfigured()) {
             return;
@@ -176,8 +200,7 @@ public final class NodeConfigBuilder {
                 where,
                 "class " + name + " is not on the class path: add its jar to it, correct the name, or say in 'deploy' "
                         + "whose code may be fetched"));
-        if (!values.get(NodeSettings.REPOSITORIES).isEmpty()
-                || !values.get(NodeSettings.NEIGHBOURS).isEmpty()) {
+        if (!values.get(NodeSettings.REPOSITORIES).isEmpty()) { // Neighbours also give formats.
             problems.add(
                     "deploy",
                     "there are places to fetch code from, and nobody is trusted: add a publisher's key under "

@@ -22,6 +22,7 @@ import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
+import org.tamanoir.deploy.FormatStore;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.kernel.KernelBridge;
 import org.tamanoir.manager.ActiveNodeManager;
@@ -37,6 +38,7 @@ import org.tamanoir.node.config.CodeStore;
 import org.tamanoir.node.config.ConfigText;
 import org.tamanoir.node.config.DeploySettings;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.nodeos.NodeOs;
@@ -122,6 +124,8 @@ public final class Node {
         try {
             joinCluster();
             DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;
+            FormatStore formats = formats(deployment);
+            environment.formats(formats);
             ActiveNodeManager started = new ActiveNodeManager(environment, catalog, routes, deployment);
             manager = started;
             opened.push(started);
@@ -138,6 +142,7 @@ public final class Node {
             NodeOs levels = KernelBridge.open(config.levels());
             opened.push(levels);
             environment.levels(levels);
+            environment.quic(config.get(NodeSettings.QUIC_ADDRESSES), config.get(NodeSettings.QUIC_CONNECTIONS));
             environment.start();
             if (unit != null) {
                 unit.start();
@@ -145,8 +150,8 @@ public final class Node {
             started.placeAll();
             if (deployment != null) {
                 environment.background("warm-up", new WarmUp()).start();
-                serveCode(deployment.cache(), started);
             }
+            serveCode(deployment == null ? null : deployment.cache(), started, formats);
             serveAdmin(started);
             started.ready(null);
             serveCluster(started);
@@ -216,17 +221,22 @@ public final class Node {
         return joined == null ? null : joined.status();
     }
 
-    /** Other nodes get the code that this one runs, and learn where from packets that go to them. */
-    private void serveCode(CodeCache cache, ActiveNodeManager manager) throws IOException {
+    /**
+     * Other nodes get the code that this one runs and the formats that it knows, and learn where from packets that go to
+     * them. Without code only where the operator says so.
+     */
+    private void serveCode(@Nullable CodeCache cache, ActiveNodeManager manager, FormatStore formats)
+            throws IOException {
         Optional<InetSocketAddress> given = config.find(NodeSettings.CODE_SERVER);
-        if (given != null && given.isEmpty()) {
+        if (given == null ? cache == null : given.isEmpty()) {
             return;
         }
         InetSocketAddress wanted = given == null ? besideStreams() : given.orElseThrow();
         CodeServer server = CodeServer.start(
                 wanted,
                 config.get(NodeSettings.DEPLOY_TLS) ? files() : null,
-                path -> cache.file(path, manager::isServed));
+                path -> cache == null ? null : cache.file(path, manager::isServed),
+                new CodeServer.Formats(new NodeShelf(formats), config.get(NodeSettings.FORMATS_REGISTER)));
         opened.push(server);
         environment.advertise(server.address());
         servers.put("code server", Endpoint.toString(server.address()));
@@ -304,6 +314,31 @@ public final class Node {
     /** The node's HTTP servers with their addresses. */
     Map<String, String> servers() {
         return Collections.unmodifiableMap(servers);
+    }
+
+    private FormatStore formats(@Nullable DeploymentConfig deployment) throws IOException {
+        DeploySettings code = config.deploy();
+        TlsFiles files = files();
+        FormatStore store = new FormatStore(
+                new FormatStore.Settings(
+                        config.get(NodeSettings.FORMAT_SERVERS),
+                        code.repositories(),
+                        config.get(NodeSettings.NEIGHBOURS)::contains, // What packets say is not believed.
+                        config.get(NodeSettings.DEPLOY_TLS),
+                        config.get(NodeSettings.FORMATS_ON_DEMAND),
+                        config.get(NodeSettings.FORMATS_SIGNED),
+                        config.get(NodeSettings.MAX_FORMATS),
+                        config.get(NodeSettings.FORMAT_BYTES),
+                        config.get(NodeSettings.FETCH_CONNECT_TIMEOUT),
+                        config.get(NodeSettings.FETCH_IDLE_TIMEOUT),
+                        config.get(NodeSettings.FORMAT_TIMEOUT),
+                        backOff,
+                        MAX_BACK_OFF,
+                        files == null ? null : files.context()),
+                FormatFiles.read(config.get(NodeSettings.FORMAT_FILES)),
+                deployment == null ? code::policy : deployment.trust());
+        opened.push(store);
+        return store;
     }
 
     private DeploymentConfig deployment() throws IOException {

@@ -59,6 +59,7 @@ final class RecordTypes implements CelTypeProvider {
     private static final String PREFIX = "structure.";
 
     private final Format format;
+    private final @Nullable String recordName;
     private final Map<Structure, StructType> types = new IdentityHashMap<>();
     private final Map<Structure, Map<String, Field>> names = new IdentityHashMap<>();
     private final Map<String, CelType> byName = new HashMap<>();
@@ -81,6 +82,8 @@ final class RecordTypes implements CelTypeProvider {
             types.put(structure, type);
             byName.put(name, type);
         }
+        String name = identifier(format.name());
+        recordName = fields(format.top()).containsKey(name) ? null : name;
     }
 
     private static Map<String, Field> named(Structure structure) {
@@ -125,8 +128,7 @@ final class RecordTypes implements CelTypeProvider {
     /** Returns the name of the record itself; null if a field has it. */
     @Nullable
     String recordName() {
-        String name = identifier(format.name());
-        return fields(format.top()).containsKey(name) ? null : name;
+        return recordName;
     }
 
     CelType of(Structure structure) {
