@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,7 +49,7 @@ class DocumentedTest {
     @ValueSource(strings = {"translate", "select", "merge", "reduce", "split", "enrich", "versions"})
     void settingsAreDescribed(String name) throws IOException {
         Files.writeString(folder.resolve("table.csv"), "id,n\n1,2\n");
-        HandlerKind kind = HandlerKinds.all().get(name);
+        HandlerKind kind = Objects.requireNonNull(HandlerKinds.all().get(name));
         HandlerSettings settings = HandlerSettings.of(
                 name, kind.main(), SETTINGS.get(name), new PlanNames(Map.of("flight", Target.of(FLIGHT)), folder));
         kind.make(settings);
@@ -64,7 +65,7 @@ class DocumentedTest {
     void reasonsOfDropsAreListed(String name) throws Exception {
         Map<String, Class<?>> classes =
                 Map.of("merge", Merge.class, "reduce", Reduce.class, "split", Split.class, "enrich", Enrich.class);
-        for (var field : classes.get(name).getDeclaredFields()) {
+        for (var field : Objects.requireNonNull(classes.get(name)).getDeclaredFields()) {
             boolean reason =
                     field.getType() == String.class && java.lang.reflect.Modifier.isStatic(field.getModifiers());
             if (reason) {
