@@ -206,8 +206,10 @@ final class CtlMorph implements Runnable {
     private static void table(JsonNode objects, Consumer<String> lines) {
         Set<String> keys = new LinkedHashSet<>();
         objects.forEach(object -> keys.addAll(object.propertyNames()));
-        TextTable table = new TextTable(
-                keys.stream().map(OneLine::of).map(key -> key.toUpperCase(Locale.ROOT)).toArray(String[]::new));
+        TextTable table = new TextTable(keys.stream()
+                .map(OneLine::of)
+                .map(key -> key.toUpperCase(Locale.ROOT))
+                .toArray(String[]::new));
         for (JsonNode object : objects) {
             table.row(keys.stream().map(key -> cell(object.get(key))).toArray());
         }

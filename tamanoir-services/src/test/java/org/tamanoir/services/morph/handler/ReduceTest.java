@@ -12,8 +12,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.format.Field;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.Kind;
@@ -169,9 +171,9 @@ class ReduceTest {
         Format output = run(ALL, "count", 1).bound(FLIGHT).output(0);
 
         assertThat(output.name()).isEqualTo("flight_summary");
-        assertThat(output.accessor("most").type().bytes()).isEqualTo(4);
-        assertThat(output.accessor("sum").type().bytes()).isEqualTo(8);
-        assertThat(output.accessor("mean").kind()).isEqualTo(Kind.FLOAT);
+        assertThat(field(output, "most").size()).isEqualTo(4);
+        assertThat(field(output, "sum").size()).isEqualTo(8);
+        assertThat(field(output, "mean").type().kind()).isEqualTo(Kind.FLOAT);
     }
 
     @Test
@@ -299,5 +301,9 @@ class ReduceTest {
         model.forEach((hub, s) -> expected.add("0: hub=" + hub + " n=" + s.getCount() + " sum=" + s.getSum() + " least="
                 + s.getMin() + " most=" + s.getMax()));
         model.clear();
+    }
+
+    private static Field field(Format format, String name) {
+        return Objects.requireNonNull(format.top().field(name));
     }
 }
