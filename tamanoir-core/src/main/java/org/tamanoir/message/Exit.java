@@ -65,7 +65,7 @@ final class Exit implements Outlet {
     void send(Message message) {
         MessageReason lost = MessageReason.FAILED;
         try {
-            lost = segmenter.send(message) ? null : MessageReason.NO_ROOM;
+            lost = segmenter.send(message);
         } finally {
             if (lost == null) {
                 counts.out(1);

@@ -475,9 +475,9 @@ final class MessagePath implements Reassembly.Sink {
         }
     }
 
-    private void emit(Packet packet, @Nullable InetSocketAddress destination) {
+    private boolean emit(Packet packet, @Nullable InetSocketAddress destination) {
         try {
-            node.send(packet, destination);
+            return node.send(packet, destination);
         } catch (RuntimeException e) {
             fault = e;
             throw e;

@@ -158,12 +158,10 @@ public abstract class MessageService extends Service implements MessageHandler {
     /** The service's own methods, lent to its {@link MessagePath}. */
     private final class OwnNode implements MessagePath.Node {
         @Override
-        public void send(Packet packet, @Nullable InetSocketAddress destination) {
-            if (destination == null) {
-                emit(packet);
-            } else {
-                emitTo(destination.getAddress(), destination.getPort(), packet);
-            }
+        public boolean send(Packet packet, @Nullable InetSocketAddress destination) {
+            return destination == null
+                    ? emit(packet)
+                    : emitTo(destination.getAddress(), destination.getPort(), packet);
         }
 
         @Override

@@ -194,4 +194,50 @@ class MessageNodeTest extends TcpNodeTesting {
             assertThat(instance.counters()).containsEntry("messages.in", 20L).containsEntry("messages.out", 20L);
         }
     }
+
+    /** Sends ten copies of each. */
+    private static final class Tenfold extends MessageService {
+        @Override
+        public Bound bind(Format input) {
+            return new SameFormat(input, (message, outlet) -> {
+                outlet.to((1 << 10) - 1);
+                return Outcome.FORWARD;
+            });
+        }
+
+        @Override
+        public int ports() {
+            return 10;
+        }
+    }
+
+    @Test
+    void copiesBeyondWhatADatagramMayCauseAreNoMessagesOut() throws Exception {
+        try (UdpTestNode node = UdpTestNode.start(TransportKind.NIO).deliver("127.0.0.1/32", Transport.SAME);
+                UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
+            node.services.add(TestServices.define("late", Tenfold::new));
+            node.environment.formats().known().add(FLIGHT);
+            List<Packet> packets = packets(
+                    b -> b.destination(receiver.address().getAddress())
+                            .destinationPort(receiver.address().getPort())
+                            .service("late"),
+                    flight(20, 500),
+                    1_000,
+                    0);
+            sender.send(node.udp(), packets.stream().map(UdpTestNode::bytes).toList());
+            receiver.next();
+            eventually()
+                    .until(() -> node.instance("late").counters().getOrDefault("messages.made", 0L) == 9
+                            && node.instance("late").counters().getOrDefault("messages.out", 0L) > 0);
+            Map<String, Long> counters = node.instance("late").counters();
+            long out = counters.getOrDefault("messages.out", 0L);
+            for (long i = 1; i < out; i++) {
+                receiver.next();
+            }
+
+            assertThat(out).isBetween(1L, 4L);
+            assertThat(counters).containsEntry("messages.dropped.GROWTH", 10 - out);
+        }
+    }
 }

@@ -82,7 +82,7 @@ final class LentHost implements ServiceHost {
     }
 
     @Override
-    public void emit(Packet packet, @Nullable InetSocketAddress destination) {
+    public boolean emit(Packet packet, @Nullable InetSocketAddress destination) {
         throw refused("packets");
     }
 
