@@ -15,7 +15,7 @@ import org.tamanoir.services.morph.MorphControl;
 
 /**
  * Changes messages in transit by a plan: a graph of handlers over contexts, which operators write, see and change while it
- * runs. One class under several names is several engine.
+ * runs. One class under several names is several chains.
  *
  * <table><caption>Settings, besides those of {@link MessageService}</caption>
  * <tr><th>name</th><th>default</th><th>allowed</th></tr>
@@ -68,12 +68,14 @@ public final class Morph extends MessageService {
         long dueNs = engine().expire(nowNs, outlet());
         if (dueNs < timerNs) {
             timerNs = dueNs;
-            after(Duration.ofNanos(Math.max(0, dueNs - nowNs)), this::tick);
+            after(Duration.ofNanos(Math.max(0, dueNs - nowNs)), () -> tick(dueNs));
         }
     }
 
-    private void tick() {
-        timerNs = Long.MAX_VALUE;
+    private void tick(long dueNs) {
+        if (dueNs == timerNs) { // Else an earlier one has taken its place, and armed another since.
+            timerNs = Long.MAX_VALUE;
+        }
         look();
     }
 

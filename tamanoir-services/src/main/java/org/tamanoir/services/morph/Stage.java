@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
-import org.tamanoir.format.FormatException;
 import org.tamanoir.message.Bound;
 import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageHandler;
@@ -92,8 +91,8 @@ final class Stage implements Outlet {
         Row row;
         try {
             row = new Row(format, Entrance.of(handler, format));
-        } catch (IllegalArgumentException | FormatException e) {
-            counts.lastFailure = e.getMessage();
+        } catch (Throwable e) {
+            counts.lastFailure = Failures.text(e);
             row = new Row(format, "FORMAT");
         }
         rowByFormat.put(format, row);
@@ -210,8 +209,8 @@ final class Stage implements Outlet {
         while (left != 0) {
             int port = Long.numberOfTrailingZeros(left);
             left &= left - 1;
-            send(ports[port], message, root && left == 0);
             message.setDestination(destination);
+            send(ports[port], message, root && left == 0);
         }
     }
 
@@ -233,12 +232,12 @@ final class Stage implements Outlet {
             context.begin(number);
             try {
                 dueNs = handler.expire(nowNs, this);
+                counts.heldBytes.set(handler.heldBytes());
             } catch (Throwable e) {
                 context.failure(e, counts);
                 counts.failed.add(1);
                 dueNs = nowNs + RETRY_NS;
             }
-            counts.heldBytes.set(handler.heldBytes());
         }
         return dueNs;
     }
@@ -248,6 +247,7 @@ final class Stage implements Outlet {
         begin(EMITS_AT_ONCE);
         try {
             handler.finish(this);
+            counts.heldBytes.set(handler.heldBytes());
         } catch (Throwable e) {
             context.failure(e, counts);
             counts.failed.add(1);
@@ -256,7 +256,6 @@ final class Stage implements Outlet {
         if (left > 0) {
             release(left, "FINISHED");
         }
-        counts.heldBytes.set(handler.heldBytes());
     }
 
     // ---- for the handler ------------------------------------------------------------------------------------

@@ -83,6 +83,15 @@ final class StageCounts {
         }
     }
 
+    /** Counts what is held as dropped: its instance is gone. */
+    void settle() {
+        if (held.get() > 0) {
+            drop("ENDED", held.get());
+            held.set(0);
+        }
+        heldBytes.set(0);
+    }
+
     Map<String, Long> droppedBy() {
         Map<String, Long> by = new TreeMap<>();
         reasons.forEach((reason, counter) -> by.put(reason, counter.get()));

@@ -192,7 +192,7 @@ final class Merge implements MessageHandler {
         for (int at = held.first(hash); at != HeldRecords.NONE; at = held.next(at)) {
             int part = held.tag(at);
             Part other = parts.get(part);
-            if (nowNs - held.sinceNs(at) < waitNs
+            if (Math.abs(nowNs - held.sinceNs(at)) < waitNs
                     && key.equals(record, other.key, held.view(at, other.format(), held1))) {
                 places[part] = at;
                 there |= 1 << part;
@@ -290,7 +290,7 @@ final class Merge implements MessageHandler {
     /** Ends the wait of the oldest record: with those of its partners that came, or without a result. */
     private void end(int oldest, Outlet outlet) {
         Part part = parts.get(held.tag(oldest));
-        // All that wait came later, so that none of them is too old for the oldest.
+        // All that wait came later; those that came a window later are no partners, though this one is ended late.
         int there = gather(held.hash(oldest), part.key, held.view(oldest, part.format(), held2), held.sinceNs(oldest));
         boolean whole = there == (1 << parts.size()) - 1;
         if (!whole && !fillsMissing) {
