@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -344,6 +347,35 @@ class QuicPortTest {
                     assertThat(origin.peer().getPort()).isNotEqualTo(inside.getPort());
                     assertThat(server.origin(inside)).isNull();
                 }
+            }
+        }
+    }
+
+    /** Linux has all of 127.0.0.0/8 as its own: others can have a port there that is in use at another address. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aProgramWithTheSamePortAtAnotherAddressGetsNoStream() throws Exception {
+        try (QuicPort server = port(authority.files("node"));
+                QuicPort client = port(authority.trusting());
+                Socket mine = new Socket();
+                Socket stranger = new Socket()) {
+            InetSocketAddress address = listen(server, readerAddress());
+            mine.bind(new InetSocketAddress(HERE, 0));
+            stranger.bind(new InetSocketAddress("127.0.0.2", mine.getLocalPort()));
+            InetSocketAddress door = client.connect(
+                    client.to(HERE, address.getPort()), (InetSocketAddress) mine.getLocalSocketAddress(), TIME);
+            stranger.connect(door);
+            stranger.setSoTimeout((int) TIME.toMillis());
+            assertThatThrownBy(() -> stranger.getInputStream().read()).isInstanceOf(SocketException.class);
+
+            mine.connect(door);
+            mine.getOutputStream().write(7);
+            try (Socket far = accepted()) {
+                assertThat(far.getInputStream().read()).isEqualTo(7);
+                InetSocketAddress inside = (InetSocketAddress) far.getRemoteSocketAddress();
+                assertThat(server.origin(new InetSocketAddress("127.0.0.2", inside.getPort())))
+                        .isNull();
+                assertThat(server.origin(inside)).isNotNull();
             }
         }
     }
