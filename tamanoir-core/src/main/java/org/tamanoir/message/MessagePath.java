@@ -99,7 +99,7 @@ final class MessagePath implements Reassembly.Sink {
         formats = node.formats();
         counts = new MessageCounts(node::counter);
         others = node.counter("packets.other");
-        introductions = new Introductions(settings.introduced(), formats.known(), node::counter);
+        introductions = new Introductions(settings.introduced(), formats, node::counter);
         bindings = new Bindings(handler, formats.known());
         segmenter = new Segmenter(settings.packetBytes(node.stream().transport()), this::emit);
         reassembly = new Reassembly(settings, this);

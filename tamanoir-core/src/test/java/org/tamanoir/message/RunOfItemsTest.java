@@ -174,6 +174,17 @@ class RunOfItemsTest extends MessageTesting {
     }
 
     @Test
+    void whereFormatsHaveToBeSignedPacketsIntroduceNone() {
+        TestFormats none = new TestFormats();
+        none.takesDescriptions = false;
+        ServiceHarness harness =
+                start(new TestHandler(), Transport.UDP, none).send(Flights.run(Flights.formatItem(Flights.FLIGHT)));
+
+        assertThat(none.known().size()).isZero();
+        assertThat(harness.count("formats.refused")).isEqualTo(1);
+    }
+
+    @Test
     void aRecordThatDoesNotFillItsItemIsDropped() {
         byte[] record = Flights.flight(1, 1, "");
         ServiceHarness harness = start(new TestHandler(), Transport.UDP)
