@@ -48,8 +48,8 @@ final class MessagePath implements Reassembly.Sink {
 
     private static final long NEVER = Long.MAX_VALUE;
     private static final Duration LEAST_WAIT = Duration.ofMillis(1);
-    /** The sender has gone: nobody waits long for what it sent; a node gives up what does not return for 30 s. */
-    private static final long END_WAIT_NS = 10_000_000_000L;
+    /** That the thread waits for formats, with a packet in hand or at the end; a node gives up what does not return for 30 s. */
+    private static final long WAIT_NS = 10_000_000_000L;
 
     private static final int ID_BYTES = FormatId.MAX_BYTES;
 
@@ -177,6 +177,9 @@ final class MessagePath implements Reassembly.Sink {
     }
 
     private Verdict handleOrHold(Packet packet) {
+        if (!isUdp && !hold.hasRoom(packet.length())) {
+            awaitAnswers(packet.length()); // Its sender waits with this thread.
+        }
         FormatHold.Flow flow = hold.flow(packet);
         if (flow == null) {
             Verdict verdict = handle(packet);
@@ -377,12 +380,25 @@ final class MessagePath implements Reassembly.Sink {
         return elsewhere == null ? Verdict.FORWARD : Verdict.FORWARD_ELSEWHERE;
     }
 
-    private static void replace(Packet packet, RecordView record) {
+    private void replace(Packet packet, RecordView record) {
         int bytes = record.length();
-        ByteBuffer room = packet.newPayload(bytes);
-        room.put(room.position(), record.memory(), record.start(), bytes);
-        packet.commitPayload(bytes);
-        packet.setFormat(record.memory(), record.start(), record.format().id().length());
+        boolean done = false;
+        try {
+            ByteBuffer room = packet.newPayload(bytes);
+            room.put(room.position(), record.memory(), record.start(), bytes);
+            packet.commitPayload(bytes);
+            done = true;
+        } finally {
+            if (!done) {
+                counts.dropped(MessageReason.FAILED.name(), 1);
+            }
+        }
+        // The record may have lain in the payload that it has replaced.
+        ByteBuffer look = packet.look();
+        packet.setFormat(
+                look,
+                look.position() + packet.headerLength(),
+                record.format().id().length());
     }
 
     private Verdict ended() {
@@ -683,8 +699,16 @@ final class MessagePath implements Reassembly.Sink {
 
     private void take(Answer answer) {
         hold.answered(answer.id, answer.known, now());
-        for (FormatHold.Flow flow : hold.waitingFor(answer.id)) {
-            goOn(flow);
+        boolean done = false;
+        try {
+            for (FormatHold.Flow flow : hold.waitingFor(answer.id)) {
+                goOn(flow);
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                answer(answer.id, answer.known); // For what was behind the message at which something threw.
+            }
         }
     }
 
@@ -775,7 +799,7 @@ final class MessagePath implements Reassembly.Sink {
     void end() {
         timeRead = false;
         if (!isUdp) {
-            awaitAnswers();
+            awaitAnswers(Integer.MAX_VALUE);
         }
         ending = true;
         FormatId eldest;
@@ -786,10 +810,11 @@ final class MessagePath implements Reassembly.Sink {
         handler.finish(exit);
     }
 
-    private void awaitAnswers() {
-        long deadline = now() + END_WAIT_NS;
+    /** Waits for formats until there is room for a packet of so many bytes, or nothing waits any more; bounded. */
+    private void awaitAnswers(int bytes) {
+        long deadline = now() + WAIT_NS;
         FormatId eldest;
-        while (!hold.isEmpty() && (eldest = hold.eldest()) != null && deadline - now() > 0) {
+        while (!hold.isEmpty() && !hold.hasRoom(bytes) && (eldest = hold.eldest()) != null && deadline - now() > 0) {
             try {
                 long wait = Math.min(hold.eldestEndsNs(), deadline) - now();
                 Answer answer = answers.poll(wait, TimeUnit.NANOSECONDS);
