@@ -185,13 +185,16 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     }
 
     private static int messages(Packet packet) {
-        if (!packet.isTamanoir() || packet.has(Option.FORMAT)) {
-            return packet.isTamanoir() ? 1 : 0;
+        if (!packet.isTamanoir()) {
+            return 0;
         }
+        return packet.has(Option.FORMAT) ? 1 : Math.max(0, records(packet));
+    }
+
+    /** Returns the records of a packet that is a run of items, -1 if it is none. */
+    private static int records(Packet packet) {
         ByteBuffer look = packet.look();
-        return packet.has(Option.STREAM)
-                ? 0
-                : Math.max(0, Items.records(look, look.position() + packet.headerLength(), look.limit()));
+        return Items.records(look, look.position() + packet.headerLength(), look.limit());
     }
 
     /** Returns what becomes of a packet; null if it has to wait for the {@link #missing} format. */
@@ -401,10 +404,12 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
 
     // ---- packets that continue a message ------------------------------------------------------------------------
 
-    private Verdict continuation(Packet packet) {
-        return switch (reassembly.next(packet, packet.look(), now(), isUdp && !ending)) {
+    /** A run may have a stream's numbers too: it is one unless a message is there that it is the next packet of. */
+    private @Nullable Verdict continuation(Packet packet) {
+        boolean isRun = records(packet) >= 0;
+        return switch (reassembly.next(packet, packet.look(), now(), isUdp && !ending, isRun)) {
             case TAKEN -> Verdict.CONSUME;
-            case STRAY -> other();
+            case STRAY -> isRun ? run(packet) : other();
             case PASSES -> Verdict.FORWARD;
             case DUPLICATE -> dropping(MessageReason.DUPLICATE.name());
             case DROPPED -> dropping(MessageReason.INCOMPLETE.name());
@@ -447,7 +452,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         ByteBuffer look = packet.look();
         int from = look.position() + packet.headerLength();
         int end = look.limit();
-        if (Items.records(look, from, end) < 0) {
+        if (records(packet) < 0) {
             return other();
         }
         missing = runs.missing(packet, look, from, end);
