@@ -84,6 +84,7 @@ public final class QuicPort implements AutoCloseable {
     private static final Duration LINGER = Duration.ofSeconds(3);
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final long REFUSALS_NS = Duration.ofSeconds(10).toNanos();
     private static final AttributeKey<InetSocketAddress> TARGET = AttributeKey.valueOf(QuicPort.class, "target");
 
     private final Limits limits;
@@ -102,6 +103,8 @@ public final class QuicPort implements AutoCloseable {
     private final Set<Channel> servers = new HashSet<>();
     private @Nullable ServerSocketChannel door;
     private @Nullable CompletableFuture<Void> empty;
+    private long refused;
+    private long toldNs;
     private volatile boolean refusing;
 
     /**
@@ -254,14 +257,26 @@ public final class QuicPort implements AutoCloseable {
     private boolean isWelcome(InetSocketAddress peer) {
         boolean isWelcome = !refusing && places.hasRoom(peer.getAddress());
         if (!isWelcome) {
-            LOG.info(
-                    "QUIC {}: refused: {} connections of {}, of one address {} (limits.quic-connections)",
-                    Addresses.text(peer),
-                    places.taken(),
-                    limits.connections(),
-                    limits.perPeer());
+            tellRefused(peer);
         }
         return isWelcome;
+    }
+
+    /** Logs a line for all of a while: whoever has a token can be refused with every datagram. */
+    private void tellRefused(InetSocketAddress peer) {
+        refused++;
+        long nowNs = System.nanoTime();
+        if (refused > 1 && nowNs - toldNs < REFUSALS_NS) {
+            return;
+        }
+        toldNs = nowNs;
+        LOG.info(
+                "QUIC {}: refused: {} connections of {}, of one address {} (limits.quic-connections); {} refused so far",
+                Addresses.text(peer),
+                places.taken(),
+                limits.connections(),
+                limits.perPeer(),
+                refused);
     }
 
     /** Connects a stream that came to its reader inside the process. */

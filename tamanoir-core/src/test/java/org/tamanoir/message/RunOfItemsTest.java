@@ -178,7 +178,8 @@ class RunOfItemsTest extends MessageTesting {
     @ParameterizedTest
     @EnumSource(Transport.class)
     void aRunMayHaveTheNumbersOfAStream(Transport transport) {
-        Packet message = Flights.packets(Flights.SHORT.id(), Flights.small(1, 0), 9, 0).get(0);
+        Packet message =
+                Flights.packets(Flights.SHORT.id(), Flights.small(1, 0), 9, 0).get(0);
         Packet run = Flights.header().stream(9).nextSequence(1).build(ByteBuffer.wrap(Flights.join(item(2), item(3))));
         TestHandler handler = new TestHandler();
         ServiceHarness harness = start(handler, transport).send(List.of(message, run));

@@ -3,6 +3,10 @@ package org.tamanoir.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -29,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.support.LossyUdp;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
@@ -378,6 +383,34 @@ class QuicPortTest {
                 assertThat(server.origin(inside)).isNotNull();
             }
         }
+    }
+
+    /** A client sends its first packet again and again, with a token that holds. */
+    @Test
+    void refusalsOfAWhileAreOneLineInTheLog() throws Exception {
+        Logger log = (Logger) LoggerFactory.getLogger(QuicPort.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        Level before = log.getLevel();
+        log.setLevel(Level.INFO);
+        log.addAppender(lines);
+        try (QuicPort server =
+                        new QuicPort(TransportKind.AUTO, authority.files("node"), new QuicPort.Limits(0, 0, TIME));
+                QuicPort client = port(authority.trusting())) {
+            InetSocketAddress address = listen(server, readerAddress());
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> client.to(HERE, address.getPort())
+                                .open(new InetSocketAddress(HERE, 1), Duration.ofMillis(500))
+                                .get(40, TimeUnit.SECONDS))
+                        .hasCauseInstanceOf(IOException.class);
+            }
+        } finally {
+            log.detachAppender(lines);
+            log.setLevel(before);
+        }
+        assertThat(lines.list)
+                .filteredOn(line -> line.getMessage().contains("refused"))
+                .hasSize(1);
     }
 
     @Test
