@@ -77,8 +77,15 @@ final class Exit implements Outlet {
 
     /** Sends copies of a message to all ports but the first that the handler named. */
     void sendCopies(Message message) {
-        for (int i = Long.bitCount(ports); i > 1; i--) {
-            emit(i, message);
+        int left = Long.bitCount(ports) - 1;
+        try {
+            for (; left > 0; left--) {
+                emit(left, message);
+            }
+        } finally {
+            if (left > 0) {
+                counts.dropped(MessageReason.FAILED.name(), 1); // What the node throws ends the message too.
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatRegistry;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.service.Counter;
 
 /**
@@ -26,9 +27,9 @@ final class Introductions {
     private final Counter learnt;
     private final Counter refused;
 
-    Introductions(int limit, FormatRegistry known, Function<String, Counter> counters) {
-        this.limit = limit;
-        this.known = known;
+    Introductions(int limit, FormatSource formats, Function<String, Counter> counters) {
+        this.limit = formats.takesDescriptions() ? limit : 0;
+        this.known = formats.known();
         learnt = counters.apply("formats.introduced");
         refused = counters.apply("formats.refused");
     }
