@@ -41,8 +41,7 @@ final class MorphDemo {
      * @param json whether standard output is for the report alone
      * @return whether all was right
      */
-    static boolean run(
-            String program, String transport, TransportKind kind, boolean keep, boolean json, Output output)
+    static boolean run(String program, String transport, TransportKind kind, boolean keep, boolean json, Output output)
             throws IOException, InterruptedException {
         Path folder = Files.createTempDirectory("tamanoir-morph-");
         try (StopSignal stop = new StopSignal(STOP_GRACE)) {
@@ -76,7 +75,8 @@ final class MorphDemo {
 
     private static String line(MorphPhase.Result result) {
         return result.name() + ": " + result.conservation()
-                + (result.changes() == 0 ? "" : "; " + result.changes() + " changes meanwhile") + "; records as they should be: "
+                + (result.changes() == 0 ? "" : "; " + result.changes() + " changes meanwhile")
+                + "; records as they should be: "
                 + (result.problem() == null ? "yes" : "NO, " + result.problem());
     }
 
@@ -110,7 +110,8 @@ final class MorphDemo {
                 writer.record(flight.format(), ByteBuffer.wrap(flight.encoded()), 0, flight.encoded().length);
             }
         }
-        String ctl = "  " + program + " ctl --admin " + network.admin() + " morph ";
+        String ctl = "  " + program + " ctl --admin " + network.admin() + " --token-file "
+                + MorphNetwork.tokenFile(network.folder()) + " morph ";
         List<String> hints = List.of(
                 "",
                 "The node runs until Ctrl-C. Flights through a chain, to a receiver of your own; start it first:",

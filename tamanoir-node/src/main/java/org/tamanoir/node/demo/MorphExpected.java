@@ -73,8 +73,8 @@ final class MorphExpected {
         for (int from = 0; from < flights.size(); from += WINDOW) {
             Map<String, Map<String, @Nullable Object>> byHub = new LinkedHashMap<>();
             for (MorphRecord flight : flights.subList(from, Math.min(from + WINDOW, flights.size()))) {
-                Map<String, @Nullable Object> sums = byHub.computeIfAbsent(
-                        text(flight.values(), "hub"), hub -> new HashMap<>(Map.of("hub", hub)));
+                Map<String, @Nullable Object> sums =
+                        byHub.computeIfAbsent(text(flight.values(), "hub"), hub -> new HashMap<>(Map.of("hub", hub)));
                 sums.put("flights", number(sums, "flights") + 1);
                 MEALS.forEach(meal -> sums.putIfAbsent(meal, 0L));
                 each(flight.values(), "passengers", passenger -> {

@@ -6,8 +6,10 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -79,20 +81,30 @@ final class MorphNetwork implements AutoCloseable {
         }
         List<String> services = new ArrayList<>(PLANS);
         services.addAll(PLAN_OF.keySet());
+        byte[] token = new byte[32];
+        new SecureRandom().nextBytes(token);
+        Path tokenFile = Files.writeString(tokenFile(folder), HexFormat.of().formatHex(token) + "\n");
         StringBuilder text = new StringBuilder("listen: {tcp: [\"127.0.0.1:0\"], udp: [\"127.0.0.1:0\"]}\n"
                 + "routes: [{to: " + DemoNetwork.DESTINATION + "/32, via: 127.0.0.1, kind: host}]\n"
-                + "admin: {listen: \"127.0.0.1:0\"}\n"
+                + "admin: {listen: \"127.0.0.1:0\", token-file: " + quoted(tokenFile) + "}\n"
                 + "services:\n");
         for (String service : services) {
             text.append("  - {name: ")
                     .append(service)
-                    .append(", class: org.tamanoir.services.Morph, config: {plan: '")
-                    .append(folder.resolve(PLAN_OF.getOrDefault(service, service) + ".yaml")
-                            .toString()
-                            .replace("'", "''"))
-                    .append("'}}\n");
+                    .append(", class: org.tamanoir.services.Morph, config: {plan: ")
+                    .append(quoted(folder.resolve(PLAN_OF.getOrDefault(service, service) + ".yaml")))
+                    .append("}}\n");
         }
         return Files.writeString(folder.resolve("node.yaml"), text);
+    }
+
+    private static String quoted(Path file) {
+        return "'" + file.toString().replace("'", "''") + "'";
+    }
+
+    /** Returns where the token stands by which the node's chains may be changed. */
+    static Path tokenFile(Path folder) {
+        return folder.resolve("admin.token");
     }
 
     Path folder() {

@@ -85,8 +85,8 @@ final class MorphPhase {
         AnepReceiver.Settings listening = AnepReceiver.on(anyPort).transportKind(kind);
         long startNs = System.nanoTime();
         try (AnepReceiver receiver = (scene.tcp ? listening.tcp() : listening.udp()).start(() -> arrivals)) {
-            AnepSender.Settings to = AnepSender.to(scene.tcp ? network.tcp() : network.udp())
-                    .transportKind(kind);
+            AnepSender.Settings to =
+                    AnepSender.to(scene.tcp ? network.tcp() : network.udp()).transportKind(kind);
             try (AnepSender sender = scene.tcp ? to.tcp() : to.udp()) {
                 send(sent, sender, receiver.address().getPort());
                 sender.finish();
@@ -159,8 +159,7 @@ final class MorphPhase {
 
     private void awaitCount(int wanted) {
         long startNs = System.nanoTime();
-        while (arrivals.count() < wanted
-                && System.nanoTime() - Math.max(startNs, arrivals.lastNs()) < UDP_SILENCE_NS) {
+        while (arrivals.count() < wanted && System.nanoTime() - Math.max(startNs, arrivals.lastNs()) < UDP_SILENCE_NS) {
             LockSupport.parkNanos(POLL_NS);
         }
     }

@@ -16,8 +16,9 @@ enum MorphScene {
         @Override
         @Nullable
         String difference(List<MorphRecord> sent, MorphArrivals came) {
-            List<Map<String, @Nullable Object>> legs =
-                    sent.stream().map(flight -> MorphExpected.leg(flight.values())).toList();
+            List<Map<String, @Nullable Object>> legs = sent.stream()
+                    .map(flight -> MorphExpected.leg(flight.values()))
+                    .toList();
             return ordered(Map.of(MorphFormats.LEG, legs), came.records());
         }
     },

@@ -80,8 +80,15 @@ class MorphDemoTest {
             demo.toHandle().destroy(); // SIGTERM; Process.destroy would close the pipe too
             assertThat(next(lines, "node, in packets: ")).contains(" + 0 held;");
             assertThat(demo.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
-            for (String file : List.of("all.yaml", "select.yaml", "offers.yaml", "private.yaml", "node.yaml",
-                    "airline.ffs", "flights.ffs")) {
+            for (String file : List.of(
+                    "all.yaml",
+                    "select.yaml",
+                    "offers.yaml",
+                    "private.yaml",
+                    "node.yaml",
+                    "airline.ffs",
+                    "flights.ffs",
+                    "admin.token")) {
                 Files.delete(Path.of(plans, file));
             }
             Files.delete(Path.of(plans));

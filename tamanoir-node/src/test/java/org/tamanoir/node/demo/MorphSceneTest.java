@@ -26,7 +26,9 @@ class MorphSceneTest {
     }
 
     private void come(
-            int from, int to, Function<Map<String, @Nullable Object>, @Nullable Map<String, @Nullable Object>> version) {
+            int from,
+            int to,
+            Function<Map<String, @Nullable Object>, @Nullable Map<String, @Nullable Object>> version) {
         for (MorphRecord flight : SENT.subList(from, to)) {
             Map<String, @Nullable Object> values = version.apply(flight.values());
             if (values != null) {
