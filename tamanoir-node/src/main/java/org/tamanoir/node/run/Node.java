@@ -120,7 +120,7 @@ public final class Node {
      *
      * @throws IOException in one line, if something that was asked for cannot be had; nothing is left open then
      */
-    void start() throws IOException {
+    public void start() throws IOException {
         try {
             joinCluster();
             DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;
@@ -312,7 +312,7 @@ public final class Node {
     }
 
     /** The node's HTTP servers with their addresses. */
-    Map<String, String> servers() {
+    public Map<String, String> servers() {
         return Collections.unmodifiableMap(servers);
     }
 
@@ -381,7 +381,7 @@ public final class Node {
      *
      * @return streams that had to be cut
      */
-    int stop(Duration deadline) {
+    public int stop(Duration deadline) {
         Membership joined = membership;
         if (joined != null) {
             joined.leave(); // Packets come until all directors know.

@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.FormatRegistry;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
@@ -113,8 +114,11 @@ public final class MorphControl implements ServiceControl {
     }
 
     private Plan read(Map<String, Object> tree) {
-        ControlHost node = host();
-        return PlanReader.read(tree, folder, maker(), node.formats().known()::add, measuredNs());
+        FormatRegistry known = host().formats().known();
+        Plan read = PlanReader.read(tree, folder, maker(), known::add, measuredNs());
+        // Receivers ask the node for formats that no file describes: those that follow from the handlers.
+        read.table().rows().forEach(row -> row.ports().forEach(port -> known.add(port.format())));
+        return read;
     }
 
     private Map<String, Long> measuredNs() {
