@@ -26,8 +26,8 @@ final class ChainFigures {
     private static final int BATCH = 1_000;
     private static final int WARM_BATCHES = 2_000;
     private static final int BATCHES = 2_000;
-    private static final int HOPS_WARM = 20_000;
-    private static final int HOPS = 20_000;
+    private static final int HOPS_WARM = 3_000;
+    private static final int HOPS = 3_000;
     private static final double SETTLE_S = 0.3;
     private static final double WARM_S = 3;
     private static final int LATENCY_RATE = 2_000;

@@ -67,7 +67,7 @@ final class HandlerFigures {
         return result.getSecondaryResults().entrySet().stream()
                 .filter(each -> each.getKey().endsWith(end))
                 .map(Map.Entry::getValue)
-                .mapToDouble(Result::getScore)
+                .mapToDouble(each -> each.getScore())
                 .findFirst()
                 .orElse(Double.NaN);
     }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.report.Plot;
 import org.tamanoir.benchmarks.report.Rows;
 import org.tamanoir.benchmarks.report.Section;
@@ -27,7 +28,7 @@ final class MergeFigures {
     /** By how many records each stream is behind the one before it. */
     private static final int BEHIND = 200;
     /** Of three streams 600 parts wait, of four 1,200. */
-    private static final String STATE = "96KiB";
+    private static final String STATE = "160KiB";
 
     private MergeFigures() {}
 
@@ -60,7 +61,7 @@ final class MergeFigures {
         section.say(
                 "Streams of records of some 60 bytes that belong together by a key, each stream %d records behind the one "
                         + "before; one record out for each key. Processor time of a thread for each merged record: the merge, by "
-                        + "the same handler wherever it is, and a receiver that reads two fields of each part. In the receiver: both; "
+                        + "the same handler wherever it is, and a receiver that reads a number of each part. In the receiver: both; "
                         + "with the node's help, the receiver is left with reading. Then the same with %s for what waits.",
                 BEHIND, STATE);
         Path folder = Files.createTempDirectory("tamanoir-morph-");
@@ -91,22 +92,27 @@ final class MergeFigures {
                 .plot("", Plot.bars("Receiver's time for a merged record", "ns", List.of("2", "3", "4"), plot));
     }
 
-    /** Reads two fields of each part. */
+    /** Reads a number of each part. */
     private static final class Reader {
-        private final List<Accessor> numbers = new ArrayList<>();
         private final int fanIn;
-        double sum;
+        private Accessor[] numbers = {};
+        private @Nullable Format format;
+        private double sum;
 
-        Reader(Format merged, int fanIn) {
+        Reader(int fanIn) {
             this.fanIn = fanIn;
-            for (int i = 0; i < fanIn; i++) {
-                numbers.add(merged.accessor("value" + i));
-            }
         }
 
         void read(RecordView record) {
-            for (int i = 0; i < fanIn; i++) {
-                sum += numbers.get(i).getDouble(record);
+            if (record.format() != format) {
+                Format of = record.format();
+                numbers = IntStream.range(0, fanIn)
+                        .mapToObj(i -> of.accessor("value" + i))
+                        .toArray(Accessor[]::new);
+                format = of;
+            }
+            for (Accessor number : numbers) {
+                sum += number.getDouble(record);
             }
         }
     }
@@ -138,7 +144,7 @@ final class MergeFigures {
 
     private static double ns(Path folder, int fanIn, boolean reading) throws IOException {
         Path plan = Files.writeString(folder.resolve("merge.yaml"), plan(fanIn, "16MiB"));
-        Reader reader = new Reader(merged(fanIn), fanIn);
+        Reader reader = new Reader(fanIn);
         ByteBuffer[][] parts = parts(fanIn);
         Format[] formats = formats(fanIn);
         try (PlanRun run = new PlanRun(plan, record -> {
@@ -158,7 +164,7 @@ final class MergeFigures {
     private static double readingNs(Path folder, int fanIn) throws IOException {
         Path plan = Files.writeString(folder.resolve("pass.yaml"), "default: pass\n");
         Format merged = merged(fanIn);
-        Reader reader = new Reader(merged, fanIn);
+        Reader reader = new Reader(fanIn);
         RecordEncoder encoder = new RecordEncoder(merged);
         ByteBuffer[] records = PlanRun.direct(IntStream.range(0, KEYS)
                 .mapToObj(id -> {

@@ -13,6 +13,7 @@ import org.tamanoir.benchmarks.Arguments;
 import org.tamanoir.benchmarks.Control;
 import org.tamanoir.benchmarks.Load;
 import org.tamanoir.format.Accessor;
+import org.tamanoir.format.Format;
 import org.tamanoir.format.RecordView;
 
 /**
@@ -63,9 +64,12 @@ public final class MessageReceiver {
     /** What becomes of one stream's flights. */
     private static final class Reading implements AutoCloseable {
         private final RecordView view = new RecordView();
-        private final Accessor id = Flights.FLIGHT.accessor("id");
-        private final Accessor delay = Flights.FLIGHT.accessor("delay");
-        private final Accessor fuel = Flights.FLIGHT.accessor("fuel_lb");
+        /** The plan's own object for it, where there is a plan. */
+        private Format format = Flights.FLIGHT;
+
+        private Accessor id = format.accessor("id");
+        private Accessor delay = format.accessor("delay");
+        private Accessor fuel = format.accessor("fuel_lb");
         private final @Nullable PlanRun run;
         private double sum;
         private long taken;
@@ -84,6 +88,12 @@ public final class MessageReceiver {
         }
 
         private void use(RecordView flight) {
+            if (flight.format() != format) {
+                format = flight.format();
+                id = format.accessor("id");
+                delay = format.accessor("delay");
+                fuel = format.accessor("fuel_lb");
+            }
             sum += id.getLong(flight) + delay.getLong(flight) + fuel.getDouble(flight);
         }
 
