@@ -83,7 +83,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         formats = node.formats();
         counts = new MessageCounts(node::counter);
         others = node.counter("packets.other");
-        Introductions introductions = new Introductions(settings.introduced(), formats, node::counter);
+        Introductions introductions = new Introductions(settings.introduced(), formats, node::nanoTime, node::counter);
         bindings = new Bindings(handler, formats.known());
         segmenter = new Segmenter(settings.packetBytes(node.stream().transport()), this::emit);
         reassembly = new Reassembly(settings, this);

@@ -146,6 +146,11 @@ public abstract class MessageService extends Service implements MessageHandler {
         return path().heldBytes();
     }
 
+    /** Returns the formats that records are read by, those of the node; called once. */
+    protected FormatSource messageFormats() {
+        return formats();
+    }
+
     private MessagePath path() {
         MessagePath there = path;
         if (there == null) {
@@ -181,7 +186,7 @@ public abstract class MessageService extends Service implements MessageHandler {
 
         @Override
         public FormatSource formats() {
-            return MessageService.this.formats();
+            return messageFormats();
         }
 
         @Override

@@ -3,6 +3,7 @@ package org.tamanoir.services;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.message.Bound;
 import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageService;
@@ -44,6 +45,11 @@ public final class Morph extends MessageService {
             throw new IllegalStateException("init comes first");
         }
         return engine;
+    }
+
+    @Override
+    protected FormatSource messageFormats() {
+        return control(MorphControl.class).formats(formats());
     }
 
     @Override

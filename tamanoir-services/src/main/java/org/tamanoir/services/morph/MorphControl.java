@@ -1,5 +1,8 @@
 package org.tamanoir.services.morph;
 
+import java.net.InetSocketAddress;
+import java.util.Objects;
+import java.util.function.Consumer;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -9,7 +12,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatRegistry;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
@@ -86,6 +92,8 @@ public final class MorphControl implements ServiceControl {
     private @Nullable HandlerMaker maker;
     private @Nullable ControlHost host;
     private volatile @Nullable Plan plan;
+    /** Those of the plan, by identifier. */
+    private volatile Map<FormatId, Format> formats = Map.of();
     private volatile long generation;
     private long engineNumber;
 
@@ -110,15 +118,54 @@ public final class MorphControl implements ServiceControl {
         maker = kinds;
         service = node.serviceName();
         generation = 1;
-        plan = read(tree);
+        Plan first = read(tree);
+        plan = first;
+        introduce(first);
     }
 
     private Plan read(Map<String, Object> tree) {
         FormatRegistry known = host().formats().known();
-        Plan read = PlanReader.read(tree, folder, maker(), known::add, measuredNs());
-        // Receivers ask the node for formats that no file describes: those that follow from the handlers.
-        read.table().rows().forEach(row -> row.ports().forEach(port -> known.add(port.format())));
-        return read;
+        return PlanReader.read(
+                tree, folder, maker(), format -> Objects.requireNonNullElse(known.find(format.id()), format), measuredNs());
+    }
+
+    /** Makes the formats of a plan known, that it declares and that follow from its handlers: receivers ask for them. */
+    private void introduce(Plan accepted) {
+        FormatRegistry known = host().formats().known();
+        Map<FormatId, Format> all = new HashMap<>();
+        accepted.names().formats().values().forEach(target -> all.put(target.format().id(), target.format()));
+        accepted.table()
+                .rows()
+                .forEach(row -> row.ports()
+                        .forEach(port -> all.put(port.format().id(), port.format())));
+        all.values().forEach(known::add);
+        formats = Map.copyOf(all);
+    }
+
+    /** Returns the sources of a node's formats with the plan's own before them: what others bring pushes none of these out. */
+    FormatSource formats(FormatSource node) {
+        return new FormatSource() {
+            @Override
+            public FormatRegistry known() {
+                return node.known();
+            }
+
+            @Override
+            public boolean takesDescriptions() {
+                return node.takesDescriptions();
+            }
+
+            @Override
+            public void request(
+                    FormatId id, @Nullable InetSocketAddress previousNode, Consumer<@Nullable Format> then) {
+                Format own = formats.get(id);
+                if (own == null) {
+                    node.request(id, previousNode, then);
+                } else {
+                    then.accept(node.known().add(own));
+                }
+            }
+        };
     }
 
     private Map<String, Long> measuredNs() {
@@ -203,6 +250,7 @@ public final class MorphControl implements ServiceControl {
             Map<Engine, Engine.Prepared> prepared = prepare(next, engines);
             synchronized (lock) {
                 plan = next;
+                introduce(next);
                 number = ++generation;
                 // Those that came meanwhile make what they need themselves; those that went close what they are given.
                 engines.forEach(

@@ -2,7 +2,8 @@ package org.tamanoir.services.morph;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ import org.tamanoir.message.Outlet;
  * <p>Thread contract: the thread of its context; counts and {@link #rows} any.
  */
 final class Stage implements Outlet {
-    /** Formats that a handler is prepared for; messages of further ones are failures. */
+    /** Formats that a handler is prepared for at a time; the one that was not used for longest gives way. */
     static final int MAX_FORMATS = 1024;
 
     /** One message in so many is timed. */
@@ -40,7 +41,8 @@ final class Stage implements Outlet {
     final int number;
     private final int emitLimit;
     private final Edge[][] ports;
-    private final Map<Format, Row> rowByFormat = new HashMap<>();
+    /** In the order of use. */
+    private final Map<Format, Row> rowByFormat = new LinkedHashMap<>(16, 0.75f, true);
     /** For readers: replaced as a whole. */
     private volatile List<Row> rows = List.of();
 
@@ -85,9 +87,6 @@ final class Stage implements Outlet {
         if (known != null) {
             return known;
         }
-        if (rowByFormat.size() >= MAX_FORMATS) {
-            return new Row(format, "FORMATS_FULL");
-        }
         Row row;
         try {
             row = new Row(format, Entrance.of(handler, format));
@@ -95,8 +94,13 @@ final class Stage implements Outlet {
             counts.lastFailure = Failures.text(e);
             row = new Row(format, "FORMAT");
         }
-        rowByFormat.put(format, row);
         List<Row> more = new ArrayList<>(rows);
+        if (rowByFormat.size() == MAX_FORMATS) {
+            Iterator<Row> longestUnused = rowByFormat.values().iterator();
+            more.remove(longestUnused.next());
+            longestUnused.remove();
+        }
+        rowByFormat.put(format, row);
         more.add(row);
         rows = List.copyOf(more);
         return row;

@@ -71,9 +71,11 @@ final class Merge implements MessageHandler {
         window = keyed ? null : new Window(settings);
         waitNs = keyed ? settings.durationNs("window", "5s", 1_000, LONGEST_NS) : Long.MAX_VALUE;
         long seed = ThreadLocalRandom.current().nextLong();
+        boolean areByPart = keyed && settings.list("key").stream().anyMatch(Map.class::isInstance);
+        HandlerSettings keys = areByPart ? settings.items("key", "").get(0) : null;
         for (int i = 0; i < from.size(); i++) {
             Target target = settings.targetOf("from", from.get(i));
-            parts.add(new Part(target, key(settings, names.get(i), target.format(), seed)));
+            parts.add(new Part(target, key(settings, keys, names.get(i), target.format(), seed)));
         }
         assembly =
                 new Assembly(settings, names, parts.stream().map(Part::format).toList());
@@ -96,10 +98,11 @@ final class Merge implements MessageHandler {
         return names;
     }
 
-    private Key key(HandlerSettings settings, String part, Format format, long seed) {
-        boolean byPart = settings.list("key").stream().anyMatch(Map.class::isInstance);
-        List<String> fields = byPart ? settings.items("key", "").get(0).texts(part) : settings.texts("key");
-        if (byPart && fields.isEmpty()) {
+    /** @param byPart fields by part; null: they have the same names in all parts */
+    private Key key(
+            HandlerSettings settings, @Nullable HandlerSettings byPart, String part, Format format, long seed) {
+        List<String> fields = byPart != null ? byPart.texts(part) : settings.texts("key");
+        if (byPart != null && fields.isEmpty()) {
             throw settings.problem("key." + part, "is missing: name the fields of " + part);
         }
         try {
