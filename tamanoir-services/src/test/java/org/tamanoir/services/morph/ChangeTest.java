@@ -321,10 +321,14 @@ class ChangeTest {
         CompletableFuture<Map<String, Object>> changed = Waiting.async(
                 () -> control.change("replace", Map.of("handler", "b", "definition", Map.of("modulo", 1))));
         slow.waits.await();
-        Engine other = Waiting.async(() -> control.open(Transport.TCP, () -> true))
-                .get(Waiting.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-        assertThat(other.chain().generation).isEqualTo(1);
-        slow.mayGo.countDown();
+        Engine other;
+        try {
+            other = Waiting.async(() -> control.open(Transport.TCP, () -> true))
+                    .get(Waiting.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            assertThat(other.chain().generation).isEqualTo(1);
+        } finally {
+            slow.mayGo.countDown();
+        }
         awaitThat(() -> {
             other.expire(System.nanoTime(), receiver);
             return changed.isDone();
