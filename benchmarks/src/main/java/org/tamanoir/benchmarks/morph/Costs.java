@@ -25,8 +25,8 @@ final class Costs {
             for (int i = 0; i < ROUND_RECORDS; i++) {
                 work.run(i);
             }
-            rounds.add((ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before)
-                    / (double) ROUND_RECORDS);
+            rounds.add(
+                    (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before) / (double) ROUND_RECORDS);
         }
         return Numbers.median(rounds.subList(WARM_ROUNDS, rounds.size()));
     }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -66,8 +65,8 @@ final class MergeFigures {
                 BEHIND, STATE);
         Path folder = Files.createTempDirectory("tamanoir-morph-");
         Rows table = new Rows(
-                "streams | merge, ns/merged | receiver that merges, ns | receiver behind the node, ns | merged with " + STATE
-                        + ", % | of all");
+                "streams | merge, ns/merged | receiver that merges, ns | receiver behind the node, ns | merged with "
+                        + STATE + ", % | of all");
         Rows csv = new Rows("streams,merge ns,receiver ns,receiver behind node ns,merged percent with " + STATE);
         Series plot = new Series();
         for (int fanIn = 2; fanIn <= FAN_IN; fanIn++) {
@@ -135,8 +134,8 @@ final class MergeFigures {
             RecordEncoder encoder = new RecordEncoder(part(part));
             int number = part;
             parts[part] = PlanRun.direct(IntStream.range(0, KEYS)
-                    .mapToObj(id -> encoder.encode(
-                            Map.of("id", id, "value" + number, id * 0.5, "text" + number, "some words")))
+                    .mapToObj(id ->
+                            encoder.encode(Map.of("id", id, "value" + number, id * 0.5, "text" + number, "some words")))
                     .toList());
         }
         return parts;

@@ -36,7 +36,10 @@ final class OrderFigures {
                     "{translate: foreign",
                     "{select: " + Flights.STRONG_FIELDS),
             new Order(
-                    "reformat, weak reduction", "foreign.ffs", "{translate: foreign", "{select: " + Flights.WEAK_FIELDS),
+                    "reformat, weak reduction",
+                    "foreign.ffs",
+                    "{translate: foreign",
+                    "{select: " + Flights.WEAK_FIELDS),
             new Order("reformat, discard 90 %", "foreign.ffs", "{translate: foreign", "{filter: 'delay > 15'"),
             new Order("reformat, discard 10 %", "foreign.ffs", "{translate: foreign", "{filter: 'delay <= 15'"));
 
@@ -53,7 +56,8 @@ final class OrderFigures {
                 records.stream().mapToInt(ByteBuffer::capacity).max().orElse(0));
         Path folder = Files.createTempDirectory("tamanoir-morph-");
         Flights.write(folder);
-        Rows table = new Rows("written | as written, ns/flight | ordered by the node, ns/flight | bytes out of bytes in");
+        Rows table =
+                new Rows("written | as written, ns/flight | ordered by the node, ns/flight | bytes out of bytes in");
         Rows csv = new Rows("written,as written ns,ordered ns,share of bytes");
         Series plot = new Series();
         List<String> names = new ArrayList<>();
@@ -62,7 +66,8 @@ final class OrderFigures {
             long[] bytes = new long[1];
             double off = ns(folder, order, false, records, bytes);
             double on = ns(folder, order, true, records, bytes);
-            double in = records.stream().mapToInt(ByteBuffer::capacity).average().orElse(1);
+            double in =
+                    records.stream().mapToInt(ByteBuffer::capacity).average().orElse(1);
             double share = bytes[0] / in;
             table.row("%s | %.0f | %.0f | %.2f", order.name, off, on, share);
             csv.row("\"%s\",%.1f,%.1f,%.3f", order.name, off, on, share);
@@ -75,11 +80,7 @@ final class OrderFigures {
         }
         section.find(
                 "reformat, then discard 90 %: as written to ordered by the node",
-                "filters first by itself",
-                "%.0f to %.0f ns, %.1f times",
-                least[0],
-                least[1],
-                least[0] / least[1]);
+                "filters first by itself", "%.0f to %.0f ns, %.1f times", least[0], least[1], least[0] / least[1]);
         section.table(table).csv("", csv).plot("", Plot.bars("Six orders, as in the table", "ns/flight", names, plot));
     }
 
