@@ -70,9 +70,9 @@ final class MergeFigures {
         Rows csv = new Rows("streams,merge ns,receiver ns,receiver behind node ns,merged percent with " + STATE);
         Series plot = new Series();
         for (int fanIn = 2; fanIn <= FAN_IN; fanIn++) {
-            double all = ns(folder, fanIn, true);
-            double merge = ns(folder, fanIn, false);
-            double reading = readingNs(folder, fanIn);
+            double all = ns(settings, folder, fanIn, true);
+            double merge = ns(settings, folder, fanIn, false);
+            double reading = readingNs(settings, folder, fanIn);
             double percent = percentMerged(folder, fanIn);
             table.row("%d | %.0f | %.0f | %.0f | %.0f", fanIn, merge, all, reading, percent);
             csv.row("%d,%.1f,%.1f,%.1f,%.1f", fanIn, merge, all, reading, percent);
@@ -141,7 +141,7 @@ final class MergeFigures {
         return parts;
     }
 
-    private static double ns(Path folder, int fanIn, boolean reading) throws IOException {
+    private static double ns(Settings settings, Path folder, int fanIn, boolean reading) throws IOException {
         Path plan = Files.writeString(folder.resolve("merge.yaml"), plan(fanIn, "16MiB"));
         Reader reader = new Reader(fanIn);
         ByteBuffer[][] parts = parts(fanIn);
@@ -151,7 +151,7 @@ final class MergeFigures {
                 reader.read(record);
             }
         })) {
-            return Costs.ns(index -> {
+            return Costs.ns(settings, index -> {
                 for (int part = 0; part < fanIn; part++) {
                     int at = Math.floorMod(index - part * BEHIND, KEYS);
                     run.handle(formats[part], parts[part][at]);
@@ -160,7 +160,7 @@ final class MergeFigures {
         }
     }
 
-    private static double readingNs(Path folder, int fanIn) throws IOException {
+    private static double readingNs(Settings settings, Path folder, int fanIn) throws IOException {
         Path plan = Files.writeString(folder.resolve("pass.yaml"), "default: pass\n");
         Format merged = merged(fanIn);
         Reader reader = new Reader(fanIn);
@@ -176,7 +176,7 @@ final class MergeFigures {
                 })
                 .toList());
         try (PlanRun run = new PlanRun(plan, reader::read)) {
-            return Costs.ns(index -> run.handle(merged, records[index % KEYS]));
+            return Costs.ns(settings, index -> run.handle(merged, records[index % KEYS]));
         }
     }
 

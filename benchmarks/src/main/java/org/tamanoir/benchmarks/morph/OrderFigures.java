@@ -64,8 +64,8 @@ final class OrderFigures {
         double[] least = new double[2];
         for (Order order : ORDERS) {
             long[] bytes = new long[1];
-            double off = ns(folder, order, false, records, bytes);
-            double on = ns(folder, order, true, records, bytes);
+            double off = ns(settings, folder, order, false, records, bytes);
+            double on = ns(settings, folder, order, true, records, bytes);
             double in =
                     records.stream().mapToInt(ByteBuffer::capacity).average().orElse(1);
             double share = bytes[0] / in;
@@ -84,7 +84,7 @@ final class OrderFigures {
         section.table(table).csv("", csv).plot("", Plot.bars("Six orders, as in the table", "ns/flight", names, plot));
     }
 
-    private static double ns(Path folder, Order order, boolean reorder, List<ByteBuffer> records, long[] bytes)
+    private static double ns(Settings settings, Path folder, Order order, boolean reorder, List<ByteBuffer> records, long[] bytes)
             throws IOException {
         Path plan = Files.writeString(
                 folder.resolve("order.yaml"),
@@ -93,7 +93,7 @@ final class OrderFigures {
         long[] left = new long[2];
         ByteBuffer[] all = records.toArray(ByteBuffer[]::new);
         try (PlanRun run = new PlanRun(plan, record -> left[0] += record.length())) {
-            double ns = Costs.ns(index -> {
+            double ns = Costs.ns(settings, index -> {
                 left[1]++;
                 run.handle(Flights.FLIGHT, all[index % all.length]);
             });
