@@ -48,7 +48,9 @@ final class NettyProxy {
                     .childHandler(new ChannelInitializer<SocketChannel>() {
                         @Override
                         protected void initChannel(SocketChannel channel) {
-                            channel.pipeline().addLast(new Decoder(tuned)).addLast(new Marker(sinkPort, tuned, PayloadFilter.of(filter)));
+                            channel.pipeline()
+                                    .addLast(new Decoder(tuned))
+                                    .addLast(new Marker(sinkPort, tuned, PayloadFilter.of(filter)));
                         }
                     })
                     .bind(Load.loopback(arguments.number("port")))

@@ -27,17 +27,18 @@ abstract class PayloadFilter {
         return switch (kind) {
             case "cbor" -> new Cbor();
             case "protobuf" -> new Protobuf();
-            case "none" -> new PayloadFilter() {
-                @Override
-                boolean passes(ByteBuf packet) {
-                    return true;
-                }
+            case "none" ->
+                new PayloadFilter() {
+                    @Override
+                    boolean passes(ByteBuf packet) {
+                        return true;
+                    }
 
-                @Override
-                boolean passes(byte[] payload, int length) {
-                    return true;
-                }
-            };
+                    @Override
+                    boolean passes(byte[] payload, int length) {
+                        return true;
+                    }
+                };
             default -> throw new IllegalArgumentException("filter=" + kind + ": cbor, protobuf, none");
         };
     }

@@ -66,7 +66,8 @@ public final class Processes implements AutoCloseable {
     /** The same with a JVM as it is by default, for what is measured. */
     public Child measured(String format, Object... values) throws IOException {
         String[] words = format.formatted(values).split(" ");
-        return startAnswering(words[0], loadCommand(ownJava(), List.of(), words)).awaitReady();
+        return startAnswering(words[0], loadCommand(ownJava(), List.of(), words))
+                .awaitReady();
     }
 
     /** The same in a network namespace. */

@@ -95,14 +95,7 @@ final class ChainFigures {
                     PAPER_CYCLES[n]);
             csv.row(
                     "%d,%.2f,%.1f,%.1f,%.1f,%.1f,%.1f,%.2f",
-                    n,
-                    within[n],
-                    between[n],
-                    tcpMbps,
-                    cpu(tcp.get(n)),
-                    udpMbps,
-                    cpu(udp.get(n)),
-                    latency[n]);
+                    n, within[n], between[n], tcpMbps, cpu(tcp.get(n)), udpMbps, cpu(udp.get(n)), latency[n]);
             plot.add("TCP", tcpMbps).add("UDP", udpMbps).add("paper", PAPER_MBPS[n]);
         }
         section.find(

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.openjdk.jmh.profile.GCProfiler;
-import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -64,11 +63,11 @@ final class HandlerFigures {
     }
 
     private static double secondary(RunResult result, String end) {
-        return result.getSecondaryResults().entrySet().stream()
-                .filter(each -> each.getKey().endsWith(end))
-                .map(Map.Entry::getValue)
-                .mapToDouble(each -> each.getScore())
-                .findFirst()
-                .orElse(Double.NaN);
+        for (String name : result.getSecondaryResults().keySet()) {
+            if (name.endsWith(end)) {
+                return result.getSecondaryResults().get(name).getScore();
+            }
+        }
+        return Double.NaN;
     }
 }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -66,14 +65,14 @@ final class MergeFigures {
                 BEHIND, STATE);
         Path folder = Files.createTempDirectory("tamanoir-morph-");
         Rows table = new Rows(
-                "streams | merge, ns/merged | receiver that merges, ns | receiver behind the node, ns | merged with " + STATE
-                        + ", % | of all");
+                "streams | merge, ns/merged | receiver that merges, ns | receiver behind the node, ns | merged with "
+                        + STATE + ", % | of all");
         Rows csv = new Rows("streams,merge ns,receiver ns,receiver behind node ns,merged percent with " + STATE);
         Series plot = new Series();
         for (int fanIn = 2; fanIn <= FAN_IN; fanIn++) {
-            double all = ns(folder, fanIn, true);
-            double merge = ns(folder, fanIn, false);
-            double reading = readingNs(folder, fanIn);
+            double all = ns(settings, folder, fanIn, true);
+            double merge = ns(settings, folder, fanIn, false);
+            double reading = readingNs(settings, folder, fanIn);
             double percent = percentMerged(folder, fanIn);
             table.row("%d | %.0f | %.0f | %.0f | %.0f", fanIn, merge, all, reading, percent);
             csv.row("%d,%.1f,%.1f,%.1f,%.1f", fanIn, merge, all, reading, percent);
@@ -135,14 +134,14 @@ final class MergeFigures {
             RecordEncoder encoder = new RecordEncoder(part(part));
             int number = part;
             parts[part] = PlanRun.direct(IntStream.range(0, KEYS)
-                    .mapToObj(id -> encoder.encode(
-                            Map.of("id", id, "value" + number, id * 0.5, "text" + number, "some words")))
+                    .mapToObj(id ->
+                            encoder.encode(Map.of("id", id, "value" + number, id * 0.5, "text" + number, "some words")))
                     .toList());
         }
         return parts;
     }
 
-    private static double ns(Path folder, int fanIn, boolean reading) throws IOException {
+    private static double ns(Settings settings, Path folder, int fanIn, boolean reading) throws IOException {
         Path plan = Files.writeString(folder.resolve("merge.yaml"), plan(fanIn, "16MiB"));
         Reader reader = new Reader(fanIn);
         ByteBuffer[][] parts = parts(fanIn);
@@ -152,7 +151,7 @@ final class MergeFigures {
                 reader.read(record);
             }
         })) {
-            return Costs.ns(index -> {
+            return Costs.ns(settings, index -> {
                 for (int part = 0; part < fanIn; part++) {
                     int at = Math.floorMod(index - part * BEHIND, KEYS);
                     run.handle(formats[part], parts[part][at]);
@@ -161,7 +160,7 @@ final class MergeFigures {
         }
     }
 
-    private static double readingNs(Path folder, int fanIn) throws IOException {
+    private static double readingNs(Settings settings, Path folder, int fanIn) throws IOException {
         Path plan = Files.writeString(folder.resolve("pass.yaml"), "default: pass\n");
         Format merged = merged(fanIn);
         Reader reader = new Reader(fanIn);
@@ -177,7 +176,7 @@ final class MergeFigures {
                 })
                 .toList());
         try (PlanRun run = new PlanRun(plan, reader::read)) {
-            return Costs.ns(index -> run.handle(merged, records[index % KEYS]));
+            return Costs.ns(settings, index -> run.handle(merged, records[index % KEYS]));
         }
     }
 

@@ -33,8 +33,7 @@ public final class MessageReceiver {
         String plan = arguments.text("plan");
         try (ServerSocketChannel server = ServerSocketChannel.open().bind(Load.loopback(0))) {
             Load.accept(server, channel -> receiver.read(channel, plan));
-            Control.serve(
-                    server.socket().getLocalPort(), words -> System.nanoTime() + " " + receiver.taken.get());
+            Control.serve(server.socket().getLocalPort(), words -> System.nanoTime() + " " + receiver.taken.get());
         }
     }
 

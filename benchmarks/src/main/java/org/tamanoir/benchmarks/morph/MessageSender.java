@@ -1,5 +1,7 @@
 package org.tamanoir.benchmarks.morph;
 
+import com.google.protobuf.CodedOutputStream;
+import com.sun.jna.LastErrorException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -8,8 +10,6 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import com.google.protobuf.CodedOutputStream;
-import com.sun.jna.LastErrorException;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.benchmarks.Arguments;
@@ -111,8 +111,8 @@ public final class MessageSender {
         for (int i = 0; i < services; i++) {
             headers.add(new PacketBuilder()
                     .destination(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))
-                            .service(service(i))
-                            .hopBudget(HOP_BUDGET)
+                    .service(service(i))
+                    .hopBudget(HOP_BUDGET)
                     .option(Option.FORMAT.wireType(), format.id().toBytes()));
         }
         if (udp) {

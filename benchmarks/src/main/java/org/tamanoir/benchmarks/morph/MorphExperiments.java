@@ -57,8 +57,7 @@ public final class MorphExperiments extends CheckedCommand {
     @Override
     public Integer call() throws IOException {
         checked(() -> ALL.checked(only));
-        String missing =
-                WITHOUT_NODE.containsAll(only) && !only.isEmpty() ? "" : NodeJvm.missing("--node", node);
+        String missing = WITHOUT_NODE.containsAll(only) && !only.isEmpty() ? "" : NodeJvm.missing("--node", node);
         if (!missing.isEmpty()) {
             System.err.println("morph: " + missing);
             return ExitCode.SOFTWARE;

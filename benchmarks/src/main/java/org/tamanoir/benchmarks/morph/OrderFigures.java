@@ -36,7 +36,10 @@ final class OrderFigures {
                     "{translate: foreign",
                     "{select: " + Flights.STRONG_FIELDS),
             new Order(
-                    "reformat, weak reduction", "foreign.ffs", "{translate: foreign", "{select: " + Flights.WEAK_FIELDS),
+                    "reformat, weak reduction",
+                    "foreign.ffs",
+                    "{translate: foreign",
+                    "{select: " + Flights.WEAK_FIELDS),
             new Order("reformat, discard 90 %", "foreign.ffs", "{translate: foreign", "{filter: 'delay > 15'"),
             new Order("reformat, discard 10 %", "foreign.ffs", "{translate: foreign", "{filter: 'delay <= 15'"));
 
@@ -53,16 +56,18 @@ final class OrderFigures {
                 records.stream().mapToInt(ByteBuffer::capacity).max().orElse(0));
         Path folder = Files.createTempDirectory("tamanoir-morph-");
         Flights.write(folder);
-        Rows table = new Rows("written | as written, ns/flight | ordered by the node, ns/flight | bytes out of bytes in");
+        Rows table =
+                new Rows("written | as written, ns/flight | ordered by the node, ns/flight | bytes out of bytes in");
         Rows csv = new Rows("written,as written ns,ordered ns,share of bytes");
         Series plot = new Series();
         List<String> names = new ArrayList<>();
         double[] least = new double[2];
         for (Order order : ORDERS) {
             long[] bytes = new long[1];
-            double off = ns(folder, order, false, records, bytes);
-            double on = ns(folder, order, true, records, bytes);
-            double in = records.stream().mapToInt(ByteBuffer::capacity).average().orElse(1);
+            double off = ns(settings, folder, order, false, records, bytes);
+            double on = ns(settings, folder, order, true, records, bytes);
+            double in =
+                    records.stream().mapToInt(ByteBuffer::capacity).average().orElse(1);
             double share = bytes[0] / in;
             table.row("%s | %.0f | %.0f | %.2f", order.name, off, on, share);
             csv.row("\"%s\",%.1f,%.1f,%.3f", order.name, off, on, share);
@@ -75,15 +80,11 @@ final class OrderFigures {
         }
         section.find(
                 "reformat, then discard 90 %: as written to ordered by the node",
-                "filters first by itself",
-                "%.0f to %.0f ns, %.1f times",
-                least[0],
-                least[1],
-                least[0] / least[1]);
+                "filters first by itself", "%.0f to %.0f ns, %.1f times", least[0], least[1], least[0] / least[1]);
         section.table(table).csv("", csv).plot("", Plot.bars("Six orders, as in the table", "ns/flight", names, plot));
     }
 
-    private static double ns(Path folder, Order order, boolean reorder, List<ByteBuffer> records, long[] bytes)
+    private static double ns(Settings settings, Path folder, Order order, boolean reorder, List<ByteBuffer> records, long[] bytes)
             throws IOException {
         Path plan = Files.writeString(
                 folder.resolve("order.yaml"),
@@ -92,7 +93,7 @@ final class OrderFigures {
         long[] left = new long[2];
         ByteBuffer[] all = records.toArray(ByteBuffer[]::new);
         try (PlanRun run = new PlanRun(plan, record -> left[0] += record.length())) {
-            double ns = Costs.ns(index -> {
+            double ns = Costs.ns(settings, index -> {
                 left[1]++;
                 run.handle(Flights.FLIGHT, all[index % all.length]);
             });

@@ -28,9 +28,10 @@ final class PeerFigures {
         FORWARDERS.put("Netty, protobuf", "protobuf");
     }
 
-    private static final String PLAN = "formats: [flat.ffs]\nhandlers:\n  f: {filter: 'f0 >= 100 && f1 >= 100 && f2 >= 100"
-            + " && f3 >= 100 && f4 >= 100 && f5 >= 100 && f6 >= 100 && f7 >= 100 && fuel > 1.0 && hub == \"ATL\"', then: out}\n"
-            + "paths: [{enter: f}]\n";
+    private static final String PLAN =
+            "formats: [flat.ffs]\nhandlers:\n  f: {filter: 'f0 >= 100 && f1 >= 100 && f2 >= 100"
+                    + " && f3 >= 100 && f4 >= 100 && f5 >= 100 && f6 >= 100 && f7 >= 100 && fuel > 1.0 && hub == \"ATL\"', then: out}\n"
+                    + "paths: [{enter: f}]\n";
 
     private PeerFigures() {}
 
@@ -88,19 +89,19 @@ final class PeerFigures {
             Child sink = bed.load("tcp-sink latency=false");
             int port = Load.freePort();
             Child forwarder = name.equals(NODE)
-                    ? bed.node(
-                            settings.node(), port, Integer.parseInt(sink.ready()), List.of(bed.plan("filter", PLAN)))
+                    ? bed.node(settings.node(), port, Integer.parseInt(sink.ready()), List.of(bed.plan("filter", PLAN)))
                     : bed.peer("netty-proxy port=%d sink=%s tuned=true filter=%s", port, sink.ready(), kind);
             if (name.equals(NODE)) {
                 Bed.awaitListening(port, forwarder);
             }
-            Child sender = bed.load("message-sender port=%d udp=false services=1 kind=%s records=%d rate=0", port, kind, RECORDS);
+            Child sender = bed.load(
+                    "message-sender port=%d udp=false services=1 kind=%s records=%d rate=0", port, kind, RECORDS);
             Threads.pause(WARM_S);
             Bed.Window window = Bed.measure(settings.seconds(), sender, sink, forwarder);
             double passed = (double) window.arrived() / window.packetBytes() / window.sent();
             if (passed < 0.25 || passed > 0.75) {
-                throw new IOException("%s: %.2f of all messages pass, 0.5 should: %s"
-                        .formatted(name, passed, forwarder.lastWords()));
+                throw new IOException(
+                        "%s: %.2f of all messages pass, 0.5 should: %s".formatted(name, passed, forwarder.lastWords()));
             }
             return window;
         }

@@ -87,7 +87,8 @@ final class PlanRun implements Outlet, AutoCloseable {
     /** Returns the records in memory as a node has them. */
     static ByteBuffer[] direct(Iterable<byte[]> records) {
         List<ByteBuffer> all = new ArrayList<>();
-        records.forEach(record -> all.add(ByteBuffer.allocateDirect(record.length).put(0, record)));
+        records.forEach(
+                record -> all.add(ByteBuffer.allocateDirect(record.length).put(0, record)));
         return all.toArray(ByteBuffer[]::new);
     }
 

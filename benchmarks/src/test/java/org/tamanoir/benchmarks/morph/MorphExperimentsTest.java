@@ -52,8 +52,7 @@ class MorphExperimentsTest {
     @Test
     void unknownExperimentIsRefusedWithThoseThatThereAre() {
         assertThat(run("--only", "fig9", "--output", folder.toString())).isEqualTo(CommandLine.ExitCode.USAGE);
-        assertThat(errors.toString())
-                .contains("--only fig9: must be of table1, fig3, fig4, fig5, handlers, peers");
+        assertThat(errors.toString()).contains("--only fig9: must be of table1, fig3, fig4, fig5, handlers, peers");
         assertThat(folder).isEmptyDirectory();
     }
 }
