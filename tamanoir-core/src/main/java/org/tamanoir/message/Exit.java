@@ -21,6 +21,9 @@ final class Exit implements Outlet {
 
     String reason = "";
 
+    /** The packet in hand has caused all that it may: nothing more leaves on account of it, nor itself. */
+    boolean outgrown;
+
     Exit(MessageCounts counts, Segmenter segmenter, LongSupplier clock) {
         this.clock = clock;
         this.counts = counts;
@@ -66,6 +69,7 @@ final class Exit implements Outlet {
         MessageReason lost = MessageReason.FAILED;
         try {
             lost = segmenter.send(message);
+            outgrown |= lost == MessageReason.GROWTH;
         } finally {
             if (lost == null) {
                 counts.out(1);

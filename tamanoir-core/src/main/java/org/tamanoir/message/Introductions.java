@@ -30,6 +30,7 @@ final class Introductions {
     private final int[] introduced = new int[PLACES];
     /** When the first of these came. */
     private final long[] sinceNs = new long[PLACES];
+
     private final Counter learnt;
     private final Counter refused;
 

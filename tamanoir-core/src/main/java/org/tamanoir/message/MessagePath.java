@@ -55,6 +55,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     private final FormatHold hold;
     private final FormatWaits waits;
     private final Counter others;
+    private final Counter strays;
     private final MessageCounts counts;
     private final Exit exit;
     private final Runs runs;
@@ -83,6 +84,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         formats = node.formats();
         counts = new MessageCounts(node::counter);
         others = node.counter("packets.other");
+        strays = node.counter("packets.stray");
         Introductions introductions = new Introductions(settings.introduced(), formats, node::nanoTime, node::counter);
         bindings = new Bindings(handler, formats.known());
         segmenter = new Segmenter(settings.packetBytes(node.stream().transport()), this::emit);
@@ -199,6 +201,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
 
     /** Returns what becomes of a packet; null if it has to wait for the {@link #missing} format. */
     private @Nullable Verdict handle(Packet packet) {
+        exit.outgrown = false;
         if (!packet.isTamanoir()) {
             return other();
         }
@@ -214,6 +217,15 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         }
         others.add(1);
         return Verdict.FORWARD;
+    }
+
+    /** Returns what becomes of a packet that may be a part of a message whose beginning never came. */
+    private Verdict strayed() {
+        if (settings.strays() == Policy.PASS) {
+            return other();
+        }
+        strays.add(1);
+        return dropping("STRAY");
     }
 
     private Verdict dropping(String reason) {
@@ -353,6 +365,10 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
             return ended();
         }
         exit.sendCopies(going);
+        if (exit.outgrown) {
+            counts.dropped(MessageReason.GROWTH.name(), 1);
+            return dropping(MessageReason.GROWTH.name());
+        }
         if (going != message) {
             RecordView record = going.record();
             if (packet.headerLength() + record.length() > segmenter.packetBytes()) {
@@ -409,7 +425,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         boolean isRun = records(packet) >= 0;
         return switch (reassembly.next(packet, packet.look(), now(), isUdp && !ending, isRun)) {
             case TAKEN -> Verdict.CONSUME;
-            case STRAY -> isRun ? run(packet) : other();
+            case STRAY -> isRun ? run(packet) : strayed();
             case PASSES -> Verdict.FORWARD;
             case DUPLICATE -> dropping(MessageReason.DUPLICATE.name());
             case DROPPED -> dropping(MessageReason.INCOMPLETE.name());
@@ -441,7 +457,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
 
     @Override
     public void stray(Packet packet) {
-        if (other() == Verdict.FORWARD) {
+        if (strayed() == Verdict.FORWARD) {
             emit(packet, null);
         }
     }

@@ -31,7 +31,7 @@ import org.tamanoir.service.Verdict;
  * the service, and the message follows the setting {@code failure}.
  *
  * <p>Settings, all optional: {@code other} (pass, drop: packets that are no messages, and formats that the handler does
- * not take), {@code failure} (drop, pass: formats that nobody has, handlers that throw), {@code message-bytes}, {@code
+ * not take), {@code strays} (drop, pass: packets with a stream's numbers and no message before them), {@code failure} (drop, pass: formats that nobody has, handlers that throw), {@code message-bytes}, {@code
  * packet-bytes}, {@code reassembly-bytes}, {@code reassembly-messages}, {@code reassembly-time}, {@code hold-bytes},
  * {@code hold-packets}, {@code hold-formats}, {@code hold-time}, {@code introduced-formats}. Times are in ms.
  *
@@ -164,9 +164,7 @@ public abstract class MessageService extends Service implements MessageHandler {
     private final class OwnNode implements MessagePath.Node {
         @Override
         public boolean send(Packet packet, @Nullable InetSocketAddress destination) {
-            return destination == null
-                    ? emit(packet)
-                    : emitTo(destination.getAddress(), destination.getPort(), packet);
+            return destination == null ? emit(packet) : emitTo(destination.getAddress(), destination.getPort(), packet);
         }
 
         @Override

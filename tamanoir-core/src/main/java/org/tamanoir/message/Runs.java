@@ -148,6 +148,9 @@ final class Runs {
             return false;
         }
         exit.sendCopies(going);
+        if (exit.outgrown) {
+            return lost(MessageReason.GROWTH);
+        }
         if (going.destination() != null) {
             exit.send(going);
             return false;

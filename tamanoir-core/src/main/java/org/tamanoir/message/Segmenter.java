@@ -78,7 +78,8 @@ final class Segmenter {
             int payload = common + STREAM_BYTES + (first ? FORMAT_BYTES : 0);
             int bytes = Math.min(length - sent, packetBytes() - payload);
             if (bytes <= 0) {
-                return MessageReason.NO_ROOM; // Known before anything was sent: the first packet has the longest header.
+                return MessageReason
+                        .NO_ROOM; // Known before anything was sent: the first packet has the longest header.
             }
             memory.putInt(common, Option.STREAM.wireType() << 16 | Option.STREAM.words());
             memory.putInt(common + 4, stream).putLong(common + 8, sequence++);

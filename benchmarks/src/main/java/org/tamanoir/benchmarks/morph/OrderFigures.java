@@ -84,7 +84,8 @@ final class OrderFigures {
         section.table(table).csv("", csv).plot("", Plot.bars("Six orders, as in the table", "ns/flight", names, plot));
     }
 
-    private static double ns(Settings settings, Path folder, Order order, boolean reorder, List<ByteBuffer> records, long[] bytes)
+    private static double ns(
+            Settings settings, Path folder, Order order, boolean reorder, List<ByteBuffer> records, long[] bytes)
             throws IOException {
         Path plan = Files.writeString(
                 folder.resolve("order.yaml"),

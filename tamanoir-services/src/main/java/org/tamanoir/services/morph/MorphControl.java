@@ -1,16 +1,16 @@
 package org.tamanoir.services.morph;
 
 import java.net.InetSocketAddress;
-import java.util.Objects;
-import java.util.function.Consumer;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatId;
@@ -94,6 +94,7 @@ public final class MorphControl implements ServiceControl {
     private volatile @Nullable Plan plan;
     /** Those of the plan, by identifier. */
     private volatile Map<FormatId, Format> formats = Map.of();
+
     private volatile long generation;
     private long engineNumber;
 
@@ -126,24 +127,31 @@ public final class MorphControl implements ServiceControl {
     private Plan read(Map<String, Object> tree) {
         FormatRegistry known = host().formats().known();
         return PlanReader.read(
-                tree, folder, maker(), format -> Objects.requireNonNullElse(known.find(format.id()), format), measuredNs());
+                tree,
+                folder,
+                maker(),
+                format -> Objects.requireNonNullElse(known.find(format.id()), format),
+                measuredNs());
     }
 
     /** Makes the formats of a plan known, that it declares and that follow from its handlers: receivers ask for them. */
     private void introduce(Plan accepted) {
         FormatRegistry known = host().formats().known();
         Map<FormatId, Format> all = new HashMap<>();
-        accepted.names().formats().values().forEach(target -> all.put(target.format().id(), target.format()));
+        accepted.names()
+                .formats()
+                .values()
+                .forEach(target -> all.put(target.format().id(), target.format()));
         accepted.table()
                 .rows()
-                .forEach(row -> row.ports()
-                        .forEach(port -> all.put(port.format().id(), port.format())));
+                .forEach(
+                        row -> row.ports().forEach(port -> all.put(port.format().id(), port.format())));
         all.values().forEach(known::add);
         formats = Map.copyOf(all);
     }
 
     /** Returns the sources of a node's formats with the plan's own before them: what others bring pushes none of these out. */
-    FormatSource formats(FormatSource node) {
+    public FormatSource formats(FormatSource node) {
         return new FormatSource() {
             @Override
             public FormatRegistry known() {

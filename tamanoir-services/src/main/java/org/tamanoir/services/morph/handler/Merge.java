@@ -99,8 +99,7 @@ final class Merge implements MessageHandler {
     }
 
     /** @param byPart fields by part; null: they have the same names in all parts */
-    private Key key(
-            HandlerSettings settings, @Nullable HandlerSettings byPart, String part, Format format, long seed) {
+    private Key key(HandlerSettings settings, @Nullable HandlerSettings byPart, String part, Format format, long seed) {
         List<String> fields = byPart != null ? byPart.texts(part) : settings.texts("key");
         if (byPart != null && fields.isEmpty()) {
             throw settings.problem("key." + part, "is missing: name the fields of " + part);
