@@ -23,7 +23,7 @@ public final class RouteFile {
     private static final int MAX_LINE_BYTES = 1024;
 
     /** Three times a full table of both families; at most 224 MiB. */
-    private static final int MAX_ROUTES = 4 << 20;
+    static final int MAX_ROUTES = 4 << 20;
 
     private final String name;
     private final List<NextHop> via;
