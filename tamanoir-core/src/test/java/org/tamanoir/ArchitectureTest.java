@@ -36,6 +36,20 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.format", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule messagesNeedWhatServicesSee = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.message..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.message..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.format",
+                    "org.tamanoir.anep..",
+                    JDK,
+                    ANNOTATIONS);
+
+    @ArchTest
     static final ArchRule packetsAreAccountedForWithoutTheRest = classes()
             .that()
             .resideInAPackage("org.tamanoir.accounting..")
@@ -154,7 +168,26 @@ class ArchitectureTest {
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
-                    "org.tamanoir.service..", "org.tamanoir.anep..", "org.tamanoir.nodeos..", JDK, ANNOTATIONS);
+                    "org.tamanoir.service..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.nodeos..",
+                    "org.tamanoir.format",
+                    JDK,
+                    ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule messagesAreMadeForActiveCode = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.message..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.message..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.anep..",
+                    "org.tamanoir.format",
+                    JDK,
+                    ANNOTATIONS);
 
     @ArchTest
     static final ArchRule levelsArePortsAlone = classes()
@@ -174,6 +207,7 @@ class ArchitectureTest {
                     "org.tamanoir.deploy..",
                     "org.tamanoir.service..",
                     "org.tamanoir.anep..",
+                    "org.tamanoir.format..",
                     "org.tamanoir.nodeos..",
                     "tools.jackson..",
                     "org.slf4j..",
@@ -292,6 +326,7 @@ class ArchitectureTest {
                     "org.tamanoir.service..",
                     "org.tamanoir.anep..",
                     "org.tamanoir.nodeos..",
+                    "org.tamanoir.format",
                     JDK,
                     ANNOTATIONS);
 

@@ -7,13 +7,27 @@ import java.nio.ByteOrder;
 final class BufferView {
     static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
+    private final boolean readOnly;
     private ByteBuffer view = NOTHING;
     private ByteBuffer of = NOTHING;
+
+    BufferView() {
+        this(false);
+    }
+
+    private BufferView(boolean readOnly) {
+        this.readOnly = readOnly;
+    }
+
+    /** Makes a view through which nothing can be changed. */
+    static BufferView readOnly() {
+        return new BufferView(true);
+    }
 
     /** Returns the view, big-endian, from position to limit. */
     ByteBuffer over(ByteBuffer memory, int from, int to) {
         if (of != memory) {
-            view = memory.duplicate();
+            view = readOnly ? memory.asReadOnlyBuffer() : memory.duplicate();
             of = memory;
         }
         return view.order(ByteOrder.BIG_ENDIAN).limit(to).position(from);

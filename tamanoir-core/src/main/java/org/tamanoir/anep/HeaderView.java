@@ -26,6 +26,7 @@ abstract class HeaderView {
     static final int PREVIOUS_NODE = Option.PREVIOUS_NODE.slot();
     static final int STREAM = Option.STREAM.slot();
     static final int ROUND = Option.ROUND.slot();
+    static final int FORMAT = Option.FORMAT.slot();
     static final int HOPS = Option.HOP_BUDGET.slot();
     static final int TIMESTAMPS = Option.TIMESTAMPS.slot();
     static final int PORT = Option.DESTINATION_PORT.slot();

@@ -27,6 +27,7 @@ public final class Packet extends HeaderView {
 
     final BufferView payloadView = new BufferView();
     private final BufferView reservedView = new BufferView();
+    final BufferView lookView = BufferView.readOnly();
     /** The memory for a new payload that the view has given away; null when there is none. */
     @Nullable
     ByteBuffer reserved;
@@ -220,6 +221,27 @@ public final class Packet extends HeaderView {
         return has(ROUND) ? buffer.get(at(ROUND) + 14) & 0xFF : 0;
     }
 
+    /**
+     * Names the format of the record in the payload by an identifier that lies in {@code memory}, in place.
+     *
+     * @param octets of the identifier, up to 12; zeros follow
+     * @return false when the packet has no option for it
+     */
+    public boolean setFormat(ByteBuffer memory, int from, int octets) {
+        require(octets, 12, "identifier's octets");
+        if (!has(FORMAT)) {
+            return false;
+        }
+        for (int i = 0; i < 12; i += 4) {
+            int word = 0;
+            for (int j = i; j < i + 4; j++) {
+                word = word << 8 | (j < octets ? memory.get(from + j) & 0xFF : 0);
+            }
+            putInt(FORMAT, i, word);
+        }
+        return true;
+    }
+
     /** Returns the active hops left; 0 when the packet has no budget or leaves it to the first node. */
     public int hopBudget() {
         return has(HOPS) ? buffer.getShort(at(HOPS) + 4) & 0xFFFF : 0;
@@ -324,6 +346,15 @@ public final class Packet extends HeaderView {
         return own != null
                 ? own.payload(headerLength, length)
                 : payloadView.over(buffer, offset + headerLength, offset + length);
+    }
+
+    /**
+     * Returns the whole packet, from position to limit, to read where it lies: no copy is made, also in a service, and a
+     * checksum stays as it is. The same object each time while the packets lie in the same memory; valid as long as the
+     * packet. In a service an option begins at {@link #optionOffset} behind the position.
+     */
+    public ByteBuffer look() {
+        return lookView.over(buffer, offset, offset + length);
     }
 
     /**

@@ -150,6 +150,7 @@ public final class PacketLoan {
             packet.moveTo(BufferView.NOTHING, 0);
             packet.length = 0;
             packet.payloadView.forget();
+            packet.lookView.forget();
             packet.reserved = null;
         }
     }

@@ -16,6 +16,7 @@ import org.tamanoir.service.ServiceConfig;
  * @param failurePolicy what becomes of a packet that made an instance throw
  * @param health what all its instances did and used
  * @param placement where its UDP packets are handled
+ * @param control what operators see and change of it
  */
 public record ServiceDefinition(
         String name,
@@ -24,7 +25,20 @@ public record ServiceDefinition(
         ServiceConfig config,
         FailurePolicy failurePolicy,
         ServiceHealth health,
-        Placement placement) {
+        Placement placement,
+        DefinedControl control) {
+
+    /** Defines a service that has no control. */
+    public ServiceDefinition(
+            String name,
+            String version,
+            Supplier<? extends Service> factory,
+            ServiceConfig config,
+            FailurePolicy failurePolicy,
+            ServiceHealth health,
+            Placement placement) {
+        this(name, version, factory, config, failurePolicy, health, placement, DefinedControl.NONE);
+    }
 
     /** Defines a service in the JVM. */
     public ServiceDefinition(

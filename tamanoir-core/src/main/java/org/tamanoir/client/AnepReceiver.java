@@ -21,12 +21,13 @@ import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
 
 /**
- * Listens for packets on TCP, UDP, or one port of both, and hands them to handlers where they lie.
+ * Listens for packets on TCP, UDP, or one port of both, or QUIC, and hands them to handlers where they lie.
  *
  * <pre>{@code
  * try (AnepReceiver receiver = AnepReceiver.on(new InetSocketAddress("127.0.0.1", 4000))
@@ -50,6 +51,7 @@ public final class AnepReceiver implements AutoCloseable {
     private final InetSocketAddress address;
     private final @Nullable ServerSocketChannel listener;
     private final @Nullable UdpReception udp;
+    private final @Nullable QuicPort quic;
     private final List<Thread> threads = new ArrayList<>();
     private final Map<TcpReception, Thread> connections = new HashMap<>();
     private volatile boolean closed;
@@ -61,6 +63,7 @@ public final class AnepReceiver implements AutoCloseable {
         this.handlers = handlers;
         this.address = sockets.address;
         this.listener = sockets.listener;
+        this.quic = sockets.quic;
         UdpSocket socket = sockets.udp;
         this.udp = socket == null ? null : new UdpReception(socket, handlers.get(), statistics, settings.newView());
     }
@@ -70,6 +73,7 @@ public final class AnepReceiver implements AutoCloseable {
         private final InetSocketAddress address;
         private boolean tcp;
         private boolean udp;
+        private boolean quic;
         private int maxConnections = 4096;
         private int typeId = Anep.DEFAULT_TYPE_ID;
         private Duration stallTimeout = Duration.ofSeconds(30);
@@ -87,6 +91,12 @@ public final class AnepReceiver implements AutoCloseable {
 
         public Settings udp() {
             this.udp = true;
+            return this;
+        }
+
+        /** Takes streams over QUIC, which needs {@link #tls}, in place of all else; they count as connections. */
+        public Settings quic() {
+            this.quic = true;
             return this;
         }
 
@@ -136,11 +146,12 @@ public final class AnepReceiver implements AutoCloseable {
          * @throws IOException in one line, naming the address, when it cannot be had, or a TLS file when it is no good
          */
         public AnepReceiver start(Supplier<? extends PacketHandler> handlers) throws IOException {
-            if (!tcp && !udp) {
-                throw new IllegalArgumentException("a receiver needs tcp(), udp() or both");
+            if (quic == (tcp || udp)) {
+                throw new IllegalArgumentException("a receiver needs tcp(), udp() or both, or quic() alone");
             }
-            TlsContext context =
-                    tls == null ? null : TlsContext.of(tls).requireCertificate("TLS on " + Addresses.text(address));
+            TlsContext context = quic || tls == null
+                    ? null
+                    : TlsContext.of(tls).requireCertificate("TLS on " + Addresses.text(address));
             Sockets sockets = Sockets.open(this);
             try {
                 AnepReceiver receiver = new AnepReceiver(this, context, sockets, handlers);
@@ -157,10 +168,14 @@ public final class AnepReceiver implements AutoCloseable {
     private record Sockets(
             InetSocketAddress address,
             @Nullable ServerSocketChannel listener,
-            @Nullable UdpSocket udp) {
+            @Nullable UdpSocket udp,
+            @Nullable QuicPort quic) {
         static Sockets open(Settings settings) throws IOException {
             if (settings.address.isUnresolved()) {
                 throw new IOException("unknown host " + settings.address.getHostString() + ": check the name");
+            }
+            if (settings.quic) {
+                return overQuic(settings);
             }
             for (int attempt = 1; ; attempt++) {
                 try {
@@ -175,7 +190,29 @@ public final class AnepReceiver implements AutoCloseable {
             }
         }
 
+        /** The listener is inside the process, and has no connections but those of the streams. */
+        private static Sockets overQuic(Settings settings) throws IOException {
+            int most = settings.maxConnections;
+            QuicPort quic = new QuicPort(
+                    settings.kind,
+                    settings.tls == null ? TlsFiles.NONE : settings.tls,
+                    new QuicPort.Limits(most, most, QuicPort.Limits.DEFAULT.idle()));
+            ServerSocketChannel listener = ServerSocketChannel.open();
+            try {
+                listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), BACKLOG);
+                InetSocketAddress inside = (InetSocketAddress) listener.getLocalAddress();
+                return new Sockets(quic.listen(settings.address, inside), listener, null, quic);
+            } catch (IOException | RuntimeException e) {
+                listener.close();
+                quic.close();
+                throw e;
+            }
+        }
+
         void close() throws IOException {
+            if (quic != null) {
+                quic.close();
+            }
             if (listener != null) {
                 listener.close();
             }
@@ -199,7 +236,7 @@ public final class AnepReceiver implements AutoCloseable {
                 UdpSocket udp = settings.udp ? UdpSockets.bind(settings.kind, address) : null;
                 InetAddress host = settings.address.getAddress();
                 int port = udp == null ? address.getPort() : udp.localAddress().getPort();
-                return new Sockets(new InetSocketAddress(host, port), listener, udp);
+                return new Sockets(new InetSocketAddress(host, port), listener, udp, null);
             } catch (IOException | UnsupportedAddressTypeException e) {
                 if (listener != null) {
                     listener.close();
@@ -246,12 +283,16 @@ public final class AnepReceiver implements AutoCloseable {
     }
 
     private boolean admit(SocketChannel channel) throws IOException {
+        QuicPort.Origin origin = quic == null ? null : quic.origin((InetSocketAddress) channel.getRemoteAddress());
         synchronized (connections) {
-            if (closed || connections.size() >= settings.maxConnections) {
+            if ((quic != null && origin == null) || closed || connections.size() >= settings.maxConnections) {
                 return false;
             }
-            BlockingConnection connection =
-                    new BlockingConnection(channel, settings.stallTimeout, tls == null ? null : tls.server());
+            BlockingConnection connection = new BlockingConnection(
+                    channel,
+                    settings.stallTimeout,
+                    tls == null ? null : tls.server(),
+                    origin == null ? null : origin.peer());
             try {
                 startReception(connection);
             } catch (RuntimeException | OutOfMemoryError e) {
@@ -319,6 +360,9 @@ public final class AnepReceiver implements AutoCloseable {
             connections.keySet().forEach(TcpReception::close);
         }
         join(ending);
+        if (quic != null) {
+            quic.close();
+        }
     }
 
     private static void join(List<Thread> ending) {

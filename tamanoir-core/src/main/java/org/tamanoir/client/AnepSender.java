@@ -11,6 +11,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.TransportKind;
 
 /**
@@ -36,18 +37,22 @@ public final class AnepSender implements AutoCloseable {
     public static final int DEFAULT_BATCH_BYTES = 256 * 1024;
 
     private final PacketLink link;
+    /** The process's own part of a stream over QUIC; null without. */
+    private final @Nullable QuicPort quic;
+
     private final int batchBytes;
     private @Nullable ByteBuffer batch;
     private int batchPackets;
     private volatile long sentPackets;
     private volatile long sentBytes;
 
-    private AnepSender(PacketLink link, int batchBytes) {
+    private AnepSender(PacketLink link, @Nullable QuicPort quic, int batchBytes) {
         this.link = link;
+        this.quic = quic;
         this.batchBytes = batchBytes;
     }
 
-    /** Where to send, and how: end with {@link #tcp()} or {@link #udp()}. */
+    /** Where to send, and how: end with {@link #tcp()}, {@link #quic()} or {@link #udp()}. */
     public static final class Settings {
         private final InetSocketAddress node;
         private Duration connectTimeout = Duration.ofSeconds(5);
@@ -122,7 +127,24 @@ public final class AnepSender implements AutoCloseable {
         public AnepSender tcp() throws IOException {
             TlsContext context = tls == null ? null : TlsContext.of(tls);
             BlockingConnection connection = BlockingConnection.connect(node, context, connectTimeout, stallTimeout);
-            return new AnepSender(new TcpLink(connection, typeId, replyHandler), batchBytes);
+            return new AnepSender(new TcpLink(connection, typeId, replyHandler), null, batchBytes);
+        }
+
+        /**
+         * Connects by QUIC, a reliable stream over UDP; what {@link #tls} says of files, ends and cuts holds here too,
+         * and without files the JDK's authorities are believed. The thread that carries it belongs to this sender.
+         *
+         * @throws IOException as {@link #tcp}, and where QUIC's library does not load
+         */
+        public AnepSender quic() throws IOException {
+            QuicPort port = new QuicPort(kind, tls == null ? TlsFiles.NONE : tls, QuicPort.Limits.DEFAULT);
+            try {
+                BlockingConnection connection = BlockingConnection.connect(node, port, connectTimeout, stallTimeout);
+                return new AnepSender(new TcpLink(connection, typeId, replyHandler), port, batchBytes);
+            } catch (IOException | RuntimeException e) {
+                port.close();
+                throw e;
+            }
         }
 
         /**
@@ -131,7 +153,7 @@ public final class AnepSender implements AutoCloseable {
          * @throws IOException if the node's name is unknown or no socket can be had
          */
         public AnepSender udp() throws IOException {
-            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler), batchBytes);
+            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler), null, batchBytes);
         }
     }
 
@@ -275,9 +297,12 @@ public final class AnepSender implements AutoCloseable {
         return link.local();
     }
 
-    /** Ends at once; what was collected and not sent is lost. Any thread. */
+    /** Ends at once; what was collected and not sent is lost. By QUIC, up to 3 s behind {@link #finish}. Any thread. */
     @Override
     public void close() {
         link.close();
+        if (quic != null) {
+            quic.close();
+        }
     }
 }

@@ -1,6 +1,7 @@
 package org.tamanoir.client;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsSession;
+import org.tamanoir.transport.QuicPort;
 
 /**
  * A TCP connection whose reads and writes wait, but never longer than they are told to: a non-blocking channel with
@@ -36,6 +38,8 @@ final class BlockingConnection implements AutoCloseable {
     private final InetSocketAddress peer;
     private final Duration stallTimeout;
     private final @Nullable TlsLayer tls;
+    private final boolean isQuic;
+    private volatile boolean outputEnded;
 
     /**
      * Takes the connected channel over, and closes it when that fails.
@@ -43,11 +47,22 @@ final class BlockingConnection implements AutoCloseable {
      * @param session null = without TLS; else {@link #shakeHands} comes first
      */
     BlockingConnection(SocketChannel channel, Duration stallTimeout, @Nullable TlsSession session) throws IOException {
+        this(channel, stallTimeout, session, null);
+    }
+
+    /** @param behind who is at the other end of a stream over QUIC, of which this is the end inside the process */
+    BlockingConnection(
+            SocketChannel channel,
+            Duration stallTimeout,
+            @Nullable TlsSession session,
+            @Nullable InetSocketAddress behind)
+            throws IOException {
         this.channel = channel;
+        this.isQuic = behind != null;
         this.stallTimeout = stallTimeout;
         this.tls = session == null ? null : new TlsLayer(session, this);
         try {
-            this.peer = (InetSocketAddress) channel.getRemoteAddress();
+            this.peer = behind != null ? behind : (InetSocketAddress) channel.getRemoteAddress();
             channel.configureBlocking(false);
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             this.selector = Selector.open();
@@ -97,6 +112,30 @@ final class BlockingConnection implements AutoCloseable {
             throw e;
         }
         return connection;
+    }
+
+    /**
+     * Connects by QUIC.
+     *
+     * @throws IOException as {@link #connect}
+     */
+    static BlockingConnection connect(
+            InetSocketAddress node, QuicPort quic, Duration connectTimeout, Duration stallTimeout) throws IOException {
+        if (node.isUnresolved()) {
+            throw new IOException("unknown host " + node.getHostString() + ": check the name");
+        }
+        SocketChannel channel = SocketChannel.open();
+        try {
+            channel.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            channel.connect(quic.connect(
+                    quic.to(node.getAddress(), node.getPort()),
+                    (InetSocketAddress) channel.getLocalAddress(),
+                    connectTimeout));
+        } catch (IOException e) {
+            channel.close();
+            throw new IOException("cannot connect to " + Addresses.text(node) + " by QUIC: " + e.getMessage(), e);
+        }
+        return new BlockingConnection(channel, stallTimeout, null, node);
     }
 
     /**
@@ -228,17 +267,21 @@ final class BlockingConnection implements AutoCloseable {
             tls.end(input);
         }
         channel.shutdownOutput();
+        outputEnded = true;
     }
 
     /** Returns true if an end must be announced, lest the peer take it for a cut. */
     boolean hasTls() {
-        return tls != null;
+        return tls != null || isQuic;
     }
 
     /** Closes the connection; waiting reads and writes end with an exception. Any thread. */
     @Override
     public void close() {
         try {
+            if (isQuic && !outputEnded) {
+                channel.setOption(StandardSocketOptions.SO_LINGER, 0); // Else a cut would look like an end.
+            }
             channel.close();
         } catch (IOException e) {
             // The descriptor is given back even then, and there is nobody to tell.

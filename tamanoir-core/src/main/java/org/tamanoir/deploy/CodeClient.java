@@ -11,6 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -32,10 +33,14 @@ final class CodeClient implements AutoCloseable {
     private final Duration idleTimeout;
 
     CodeClient(CodeFetcher.Settings settings) {
-        this.connectTimeout = settings.connectTimeout();
-        this.idleTimeout = settings.idleTimeout();
-        this.calls =
-                new HttpCalls("code-fetch", HttpCalls.client(settings.tls()).connectTimeout(connectTimeout));
+        this("code-fetch", settings.connectTimeout(), settings.idleTimeout(), settings.tls());
+    }
+
+    /** @param threads their name */
+    CodeClient(String threads, Duration connectTimeout, Duration idleTimeout, @Nullable SSLContext tls) {
+        this.connectTimeout = connectTimeout;
+        this.idleTimeout = idleTimeout;
+        this.calls = new HttpCalls(threads, HttpCalls.client(tls).connectTimeout(connectTimeout));
     }
 
     /**

@@ -3,14 +3,15 @@ package org.tamanoir.deploy;
 import java.net.URI;
 
 /**
- * Where code can be asked for: the base address of a repository's layout.
+ * Where code or formats can be asked for: the base address of a repository's layout, or of FFS's protocol.
  *
- * @param kind {@code repository} or {@code previous node}
+ * @param kind {@code repository}, {@code previous node} or {@code format server}
  * @param base http or https, without a slash at its end
  */
 record CodeSource(String kind, URI base) {
     static final String REPOSITORY = "repository";
     static final String PREVIOUS_NODE = "previous node";
+    static final String FORMAT_SERVER = "format server";
 
     /** Longest address that is taken. */
     private static final int MAX_CHARACTERS = 1024;

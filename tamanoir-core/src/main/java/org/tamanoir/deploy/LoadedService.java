@@ -5,9 +5,11 @@ import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceControl;
 
 /**
  * One version of a service, loaded by a class loader of its own: classes of its jar come first, then those of
@@ -25,7 +27,10 @@ public final class LoadedService implements AutoCloseable {
     private volatile @Nullable Live live;
 
     /** What {@link #close} forgets; holders of {@link #factory} keep no class in memory. */
-    private record Live(ServiceClassLoader loader, Supplier<Service> maker) {}
+    private record Live(
+            ServiceClassLoader loader,
+            Supplier<Service> maker,
+            @Nullable Supplier<ServiceControl> controls) {}
 
     private LoadedService(ServicePackage code, Live live) {
         this.code = code;
@@ -56,7 +61,7 @@ public final class LoadedService implements AutoCloseable {
             if (type.getClassLoader() != loader) {
                 throw new IllegalArgumentException("class " + type.getName() + " is not of its own jar");
             }
-            return new LoadedService(code, new Live(loader, ServiceFactory.of(type)));
+            return new LoadedService(code, new Live(loader, ServiceFactory.of(type), ServiceFactory.controls(type)));
         } catch (ClassNotFoundException e) {
             throw notAService(label, "its jar lacks the main class " + manifest.mainClass());
         } catch (LinkageError e) {
@@ -106,16 +111,29 @@ public final class LoadedService implements AutoCloseable {
         return this::make;
     }
 
-    private Service make() {
+    /** Makes its control likewise; null if it names none. */
+    public @Nullable Supplier<ServiceControl> controls() {
+        return live().controls == null ? null : () -> make(Objects.requireNonNull(live().controls));
+    }
+
+    private Live live() {
         Live now = live;
         if (now == null) {
             throw new IllegalStateException(code.manifest().id() + " is closed: ask for the service again");
         }
+        return now;
+    }
+
+    private Service make() {
+        return make(live().maker);
+    }
+
+    private <T> T make(Supplier<T> maker) {
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
-        thread.setContextClassLoader(now.loader);
+        thread.setContextClassLoader(live().loader);
         try {
-            return now.maker.get();
+            return maker.get();
         } finally {
             thread.setContextClassLoader(before);
         }

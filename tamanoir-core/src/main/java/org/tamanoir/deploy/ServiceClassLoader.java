@@ -21,7 +21,8 @@ import org.tamanoir.service.Service;
 
 /**
  * Defines the classes of one service version from a jar in memory. They see, in this order: {@code java.*} of the
- * JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep} and {@code org.tamanoir.nodeos} of the node, their own jar, the rest of the JDK.
+ * JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep}, {@code org.tamanoir.nodeos}, {@code org.tamanoir.format}
+ * and {@code org.tamanoir.message} of the node, their own jar, the rest of the JDK.
  * Resources come from the jar alone.
  *
  * <p>This keeps libraries of node and services apart; it is no fence against hostile code, which can ask any class
@@ -52,7 +53,9 @@ final class ServiceClassLoader extends ClassLoader {
     static boolean isOfNode(String className) {
         return className.startsWith("org.tamanoir.service.")
                 || className.startsWith("org.tamanoir.anep.")
-                || className.startsWith("org.tamanoir.nodeos.");
+                || className.startsWith("org.tamanoir.nodeos.")
+                || className.startsWith("org.tamanoir.format.")
+                || className.startsWith("org.tamanoir.message.");
     }
 
     /** Defines no more classes, and gives the memory of the jar free. */

@@ -5,7 +5,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Modifier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceControl;
 
 /** Makes makers of service instances. Any thread. */
 public final class ServiceFactory {
@@ -30,8 +33,8 @@ public final class ServiceFactory {
         try {
             MethodHandle maker = MethodHandles.publicLookup()
                     .unreflectConstructor(type.getConstructor())
-                    .asType(MethodType.methodType(Service.class));
-            return () -> make(maker);
+                    .asType(MethodType.methodType(Object.class));
+            return () -> (Service) make(maker);
         } catch (NoSuchMethodException e) {
             throw new IllegalArgumentException(
                     "class " + type.getName() + " has no public constructor without arguments" + wanted, e);
@@ -40,9 +43,38 @@ public final class ServiceFactory {
         }
     }
 
-    private static Service make(MethodHandle maker) {
+    /**
+     * Returns a maker of the control that a service's class names in {@link ControlledBy}; null if it names none. Runs no
+     * code of either.
+     *
+     * @throws IllegalArgumentException in one line, if it cannot be made
+     * @throws LinkageError if a class is missing that it names
+     */
+    public static @Nullable Supplier<ServiceControl> controls(Class<?> service) {
+        ControlledBy by = service.getAnnotation(ControlledBy.class);
+        if (by == null) {
+            return null;
+        }
+        Class<? extends ServiceControl> type = by.value();
         try {
-            return (Service) maker.invokeExact();
+            if (Modifier.isAbstract(type.getModifiers())) {
+                throw new NoSuchMethodException();
+            }
+            MethodHandle maker = MethodHandles.publicLookup()
+                    .unreflectConstructor(type.getConstructor())
+                    .asType(MethodType.methodType(Object.class));
+            return () -> (ServiceControl) make(maker);
+        } catch (NoSuchMethodException | IllegalAccessException e) {
+            throw new IllegalArgumentException(
+                    "class " + type.getName() + ", the control of " + service.getName()
+                            + ", cannot be made: a public class with a public constructor without arguments is wanted",
+                    e);
+        }
+    }
+
+    private static Object make(MethodHandle maker) {
+        try {
+            return maker.invokeExact();
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {

@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.Format;
 
 /** Whose code runs here: publishers' keys with the service names that each may sign for. Immutable. */
 public final class TrustPolicy {
@@ -149,20 +150,40 @@ public final class TrustPolicy {
         Signature given = signature == null ? null : Signature.decode(signature);
         List<Publisher> signers = signers(claimed.id(), given == null ? null : given.keyId());
         if (given != null) {
-            signers = signers.stream()
-                    .filter(p -> p.key().verifies(manifest, given))
-                    .toList();
-            if (signers.isEmpty()) {
-                throw new CodeRefusedException(
-                        Refusal.BAD_SIGNATURE,
-                        claimed.id() + ": its manifest is not what key " + given.keyId()
-                                + " signed: manifest or signature was altered; get it from another source or publish "
-                                + "it again");
-            }
-            requireName(claimed.id(), given.keyId(), signers);
+            requireSigned(claimed.id(), "manifest", manifest, given, signers);
+            requireName(claimed.id(), claimed.id().name(), given.keyId(), signers);
         }
         requireDigest(claimed);
         return claimed;
+    }
+
+    /**
+     * Checks that a trusted publisher has signed a format's description, as {@link FormatFile#signed} says. Its patterns
+     * have to cover {@code format.} with the top structure's name behind it.
+     *
+     * @param signature the signature file; null when there is none
+     * @throws CodeRefusedException with the first reason found
+     */
+    public void verify(Format format, byte @Nullable [] signature) throws CodeRefusedException {
+        String what = "format " + format.id();
+        if (signature == null) {
+            throw new CodeRefusedException(
+                    Refusal.UNSIGNED, what + " has no signature: publish it with a key, by 'ffs publish --key'");
+        }
+        Signature given = Signature.decode(signature);
+        List<Publisher> signers = signers(what, given.keyId());
+        requireSigned(what, "description", FormatFile.signed(format), given, signers);
+        requireName(what, "format." + format.name(), given.keyId(), signers);
+    }
+
+    private static void requireSigned(Object what, String part, byte[] bytes, Signature given, List<Publisher> signers)
+            throws CodeRefusedException {
+        if (signers.stream().noneMatch(p -> p.key().verifies(bytes, given))) {
+            throw new CodeRefusedException(
+                    Refusal.BAD_SIGNATURE,
+                    what + ": its " + part + " is not what key " + given.keyId() + " signed: " + part
+                            + " or signature was altered; get it from another source or publish it again");
+        }
     }
 
     /**
@@ -175,13 +196,13 @@ public final class TrustPolicy {
     public void verifyAgain(Manifest manifest, @Nullable String publisherId) throws CodeRefusedException {
         List<Publisher> signers = signers(manifest.id(), publisherId);
         if (publisherId != null) {
-            requireName(manifest.id(), publisherId, signers);
+            requireName(manifest.id(), manifest.id().name(), publisherId, signers);
         }
         requireDigest(manifest);
     }
 
     /** Returns the publishers with this key id; empty for unsigned code that may run. */
-    private List<Publisher> signers(ServiceId id, @Nullable String keyId) throws CodeRefusedException {
+    private List<Publisher> signers(Object id, @Nullable String keyId) throws CodeRefusedException {
         if (keyId == null) {
             if (!allowUnsigned) {
                 throw new CodeRefusedException(
@@ -206,8 +227,9 @@ public final class TrustPolicy {
         return signers;
     }
 
-    private static void requireName(ServiceId id, String keyId, List<Publisher> signers) throws CodeRefusedException {
-        if (signers.stream().noneMatch(p -> p.mayPublish(id.name()))) {
+    private static void requireName(Object id, String name, String keyId, List<Publisher> signers)
+            throws CodeRefusedException {
+        if (signers.stream().noneMatch(p -> p.mayPublish(name))) {
             List<String> names =
                     signers.stream().flatMap(p -> p.names().stream()).toList();
             throw new CodeRefusedException(

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +19,7 @@ import org.tamanoir.supervision.CoreThread;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.TcpConnection;
 import org.tamanoir.transport.TcpListener;
 import org.tamanoir.transport.UdpPort;
@@ -94,14 +96,23 @@ final class Acceptor {
 
     /** Listens, inside TLS unless its context is null; returns the address with the real port. Any thread. */
     InetSocketAddress listen(InetSocketAddress address, @Nullable TlsContext tls) throws IOException {
+        return listen("TCP " + address, () -> loop.listen(address, tls, this::accept));
+    }
+
+    /** Takes the streams of QUIC; returns the address inside the process that they come to. Any thread. */
+    InetSocketAddress listenInside(QuicPort port) throws IOException {
+        return listen("QUIC's streams", () -> loop.listenInside(port, this::accept));
+    }
+
+    private InetSocketAddress listen(String what, Callable<TcpListener> maker) throws IOException {
         Reply<TcpListener> bound = new Reply<>(context.platform());
         boolean running = loop.execute(() -> bound.make(() -> {
-            TcpListener listener = loop.listen(address, tls, this::accept);
+            TcpListener listener = maker.call();
             listeners.add(listener);
             return listener;
         }));
         if (!running) {
-            throw new IOException("cannot listen on TCP " + address + ": the node stops");
+            throw new IOException("cannot listen on " + what + ": the node stops");
         }
         TcpListener listener = bound.await(PATIENCE_MS);
         Throwable cause = bound.failure();
@@ -109,7 +120,7 @@ final class Acceptor {
             throw new IOException(String.valueOf(cause.getMessage()), cause);
         }
         if (listener == null) {
-            throw new IOException("cannot listen on TCP " + address + ": " + LATE);
+            throw new IOException("cannot listen on " + what + ": " + LATE);
         }
         return listener.localAddress();
     }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.transport.QuicAddress;
 
 /**
  * The connections of one service's thread to TCP next hops, in the order of their last opening. Beyond {@link #MAX} the
@@ -59,9 +60,14 @@ final class Connections<E extends Connections.Way> {
 
     private boolean mayCome;
 
-    /** One end of a connection; with TLS the name that its certificate was checked against is part of it. */
+    /** One end of a connection; with TLS and QUIC the name that its certificate was checked against is part of it. */
     private record Target(
-            InetSocketAddress address, @Nullable String tlsName) {}
+            InetSocketAddress address, @Nullable String tlsName, boolean isQuic) {
+        static Target of(InetSocketAddress address, boolean isTls) {
+            boolean isQuic = address instanceof QuicAddress;
+            return new Target(address, isTls || isQuic ? address.getHostString() : null, isQuic);
+        }
+    }
 
     Connections(Connector<E> connector) {
         this.connector = connector;
@@ -78,7 +84,7 @@ final class Connections<E extends Connections.Way> {
      */
     @Nullable
     E towards(InetSocketAddress address, boolean isTls) {
-        Target target = new Target(address, isTls ? address.getHostString() : null);
+        Target target = Target.of(address, isTls);
         int known = targets.indexOf(target);
         if (known >= 0) {
             if (!all.get(known).isClosed()) {

@@ -7,17 +7,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.admission.Places;
 import org.tamanoir.admission.StreamCounts;
+import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.admission.StreamPlaces;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.platform.Platform;
@@ -28,6 +31,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.sched.QualityOfService;
+import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.CoreThreads;
 import org.tamanoir.supervision.FailureLog;
@@ -62,6 +66,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     final Instances instances;
     final UdpServices udp;
     private final ServiceFetches missing;
+    private final Controls controls;
     private final InstanceFactory maker;
     final TcpStreams streams;
     private final Traffic receptionTraffic;
@@ -69,6 +74,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private @Nullable Watchdog<Instance> watchdog;
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
     private final List<InetSocketAddress> tlsAddresses = new ArrayList<>();
+    private final QuicStreams quic;
     private @Nullable Acceptor reception;
 
     /** Makes an environment that is not started. */
@@ -110,10 +116,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new Incidents(failures),
                 new Levels(),
                 new UdpEgressSockets(transport),
-                new TlsClient());
+                new TlsClient(),
+                new NodeFormats());
+        this.quic = new QuicStreams(context);
+        context.forwarder().overQuic(quic::port);
         this.receptionTraffic = new Traffic(context.tap(), "reception");
         this.instances = new Instances(services, platform);
         this.missing = new ServiceFetches(config.deployTimeout(), platform);
+        this.controls = new Controls(context, missing);
         this.maker = new InstanceFactory(config.makeTimeout(), threads);
         int inMemory = Places.inMemory(pool, Runtime.getRuntime().maxMemory());
         Places places = new Places(config.maxStreams(), inMemory, config.streamLimits());
@@ -140,6 +150,41 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Asks this source for services that the catalog lacks. Before {@link #start}. */
     public void fetchFrom(ServiceSource source) {
         missing.from(source);
+    }
+
+    /** Has services get formats from this source. Before {@link #start} and {@link #define}. */
+    public void formats(FormatSource source) {
+        context.formats().use(source);
+    }
+
+    /** Returns where services get formats from. */
+    public FormatSource formats() {
+        return context.formats().source();
+    }
+
+    /**
+     * Makes the control of a service, before it stands in the catalog; those that stand there are made by {@link #start}.
+     * Waits, bounded.
+     *
+     * @throws IllegalArgumentException why it cannot be defined, in one line; or in several, as the control wrote them
+     */
+    public void define(ServiceDefinition definition) {
+        controls.open(definition);
+    }
+
+    /** Closes the control of a service that was {@link #define}d, when it has been {@link #retire}d. Waits, bounded. */
+    public void undefine(ServiceDefinition definition) {
+        controls.close(definition);
+    }
+
+    /**
+     * Asks the control of a service. Waits, bounded.
+     *
+     * @throws IllegalArgumentException what the control refuses, in its lines
+     * @throws IllegalStateException in one line, that there is none, or that it failed or did not answer
+     */
+    public <T> T control(ServiceDefinition definition, Function<ServiceControl, T> call) {
+        return controls.call(definition, call);
     }
 
     /**
@@ -278,6 +323,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                     maxStreams(),
                     config.maxStreams());
         }
+        defineAll();
         Acceptor started = new Acceptor(context, streams, udp, receptionTraffic);
         started.start();
         Watchdog<Instance> guard = new Watchdog<>(instances, context.incidents(), context.threads(), stuckTimeout);
@@ -301,6 +347,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 context.forwarder().own(StreamInfo.Transport.TCP, bound);
             }
             startTls(started);
+            quic.start(started);
             attachLevels(started);
             // What levels send up comes from now on.
             context.egress().receiving().forEach(socket -> started.adopt(new UdpPort(socket)));
@@ -308,6 +355,31 @@ public final class ExecutionEnvironment implements AutoCloseable {
             close();
             throw e;
         }
+    }
+
+    private void defineAll() throws IOException {
+        List<String> refused = refused();
+        if (!refused.isEmpty()) {
+            close();
+            throw new IOException(String.join("\n", refused));
+        }
+    }
+
+    /**
+     * Makes the controls of all services in the catalog, as {@link #start} does, and returns why services cannot be
+     * defined. Waits, bounded. {@link #close} closes the controls.
+     */
+    public List<String> refused() {
+        List<String> refused = new ArrayList<>();
+        for (ServiceDefinition definition : context.services().all()) {
+            try {
+                controls.open(definition);
+            } catch (IllegalArgumentException e) {
+                refused.add(String.valueOf(e.getMessage()));
+            }
+        }
+        refused.sort(null);
+        return refused;
     }
 
     private void attachLevels(Acceptor started) {
@@ -353,10 +425,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.egress().stop();
         streams.close();
         if (stopped == null) {
+            controls.closeAll();
             context.qualityOfService().close();
             return 0;
         }
         context.levels().release();
+        quic.stopListening();
         stopped.closeListeners();
         udp.close();
         instances.all().forEach(Instance::nodeStops);
@@ -377,6 +451,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             }
         }
         stopped.stop();
+        quic.close();
         if (guard != null) {
             guard.stop();
         }
@@ -385,6 +460,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.levels().closePath();
         context.qualityOfService().close();
         maker.close();
+        controls.closeAll();
         context.pool().close();
         return (int) left.stream()
                 .filter(each -> each.isStream() && each.trunk() == each)
@@ -405,6 +481,20 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns where TCP streams are accepted inside TLS, with the real ports. */
     public synchronized List<InetSocketAddress> tlsAddresses() {
         return List.copyOf(tlsAddresses);
+    }
+
+    /**
+     * Takes streams over QUIC at these addresses, too. Before {@link #start}.
+     *
+     * @param connections at once, of which half, or what {@link StreamLimits#perPeer} says, from one address
+     */
+    public void quic(List<InetSocketAddress> addresses, int connections) {
+        quic.configure(addresses, connections);
+    }
+
+    /** Returns where streams are taken over QUIC, with the real ports. */
+    public List<InetSocketAddress> quicAddresses() {
+        return quic.addresses();
     }
 
     /** Returns where UDP packets are received, with the real ports. */

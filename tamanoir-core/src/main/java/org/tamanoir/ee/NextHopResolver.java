@@ -7,6 +7,7 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
@@ -16,6 +17,7 @@ import org.tamanoir.routing.Fib;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.transport.QuicPort;
 
 /** Turns destinations into next hops by the routing table. Any thread may call. */
 final class NextHopResolver {
@@ -25,6 +27,8 @@ final class NextHopResolver {
     private final Set<InetSocketAddress> ownTcp = new CopyOnWriteArraySet<>();
     private final Set<InetSocketAddress> ownUdp = new CopyOnWriteArraySet<>();
 
+    private final Set<InetSocketAddress> ownQuic = new CopyOnWriteArraySet<>();
+    private volatile Supplier<@Nullable QuicPort> quic = () -> null;
     private volatile PreviousNode codeServer = PreviousNode.NONE;
 
     NextHopResolver(RoutingTable routes) {
@@ -34,6 +38,16 @@ final class NextHopResolver {
     /** Makes packets to this address end here instead of coming back in. */
     void own(StreamInfo.Transport transport, InetSocketAddress address) {
         (transport == StreamInfo.Transport.TCP ? ownTcp : ownUdp).add(address);
+    }
+
+    /** Makes streams over QUIC to this address end here, too. */
+    void ownQuic(InetSocketAddress address) {
+        ownQuic.add(address);
+    }
+
+    /** Has next hops over QUIC be reached by what this gives; null = they cannot be reached. */
+    void overQuic(Supplier<@Nullable QuicPort> port) {
+        quic = port;
     }
 
     /** Names this node's code server to the next nodes; null = none. */
@@ -69,18 +83,27 @@ final class NextHopResolver {
         boolean isUdp = next.transport() == NextHop.Transport.UDP
                 || (next.transport() == NextHop.Transport.SAME && arrival == StreamInfo.Transport.UDP);
         InetSocketAddress target = new InetSocketAddress(address, port(next, port));
-        boolean isLocal = isUdp ? isOwn(target, ownUdp, false) : isOwn(target, ownTcp, true);
+        boolean isQuic = next.transport() == NextHop.Transport.QUIC;
+        boolean isLocal = isQuic
+                ? isOwn(target, ownQuic, true)
+                : isUdp ? isOwn(target, ownUdp, false) : isOwn(target, ownTcp, true);
         boolean isIpv6 = address instanceof Inet6Address;
         return new RouteCacheEntry(
                 next,
                 isLocal ? DropReason.LOCAL : null,
-                target,
+                isQuic ? overQuic(target) : target,
                 next.kind() == NextHop.Kind.ACTIVE_NODE,
                 isUdp,
                 next.transport() == NextHop.Transport.TLS,
                 Addresses.high(address),
                 Addresses.low(address),
                 !isUdp ? Anep.MAX_PACKET_OCTETS : isIpv6 ? MAX_DATAGRAM_BYTES_IPV6 : Anep.MAX_DATAGRAM_OCTETS);
+    }
+
+    /** Returns the address for a stream over QUIC; null where there is no QUIC. */
+    private @Nullable InetSocketAddress overQuic(InetSocketAddress target) {
+        QuicPort port = quic.get();
+        return port == null ? null : port.to(target.getAddress(), target.getPort());
     }
 
     /** Returns the hop of packets that go to {@code destination} over TCP, whatever routes say. */

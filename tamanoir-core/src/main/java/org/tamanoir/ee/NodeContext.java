@@ -25,6 +25,7 @@ import org.tamanoir.transport.UdpEgressSockets;
  * @param levels below the JVM
  * @param egress sockets that datagrams leave through
  * @param tls what connections to TLS next hops begin with
+ * @param formats where formats of records come from
  */
 record NodeContext(
         EeConfig config,
@@ -40,7 +41,8 @@ record NodeContext(
         Incidents incidents,
         Levels levels,
         UdpEgressSockets egress,
-        TlsClient tls) {
+        TlsClient tls,
+        NodeFormats formats) {
 
     /** Makes a loop that no thread owns yet. */
     IoLoop newLoop() {

@@ -9,6 +9,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
@@ -17,6 +18,7 @@ import org.tamanoir.offload.ServiceOffload;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.ServiceHost;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
@@ -473,5 +475,24 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     @Override
     public final void schedule(Duration delay, Runnable task) {
         dueTasks.addBounded(delay, task);
+    }
+
+    @Override
+    public final boolean execute(Runnable task) {
+        return dueTasks.handIn(() -> {
+            if (initialised) {
+                task.run();
+            }
+        });
+    }
+
+    @Override
+    public final FormatSource formats() {
+        return context.formats().source();
+    }
+
+    @Override
+    public final @Nullable ServiceControl control() {
+        return definition.control().get();
     }
 }

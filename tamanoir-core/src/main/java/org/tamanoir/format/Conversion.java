@@ -3,6 +3,7 @@ package org.tamanoir.format;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Converts records of one format into another, as a receiver needs them: compiled once for the two, then run without
@@ -17,7 +18,8 @@ public final class Conversion {
     private final Format source;
     private final Format target;
     private final StructurePlan plan;
-    private final RecordWriter writer;
+    private final RecordWriter own;
+    private RecordWriter writer;
     private final PlaceMap written = new PlaceMap();
     private final List<Frame> frames = new ArrayList<>();
     private int depth;
@@ -50,7 +52,8 @@ public final class Conversion {
         this.source = source;
         this.target = target;
         this.plan = plan;
-        writer = new RecordWriter(target);
+        own = new RecordWriter(target);
+        writer = own;
         Type from = Type.structure(plan.source, plan.source.recordLength());
         Type to = Type.structure(plan.target, plan.target.recordLength());
         top = TypePlan.leaf(TypePlan.Step.STRUCTURE, from, to, null, plan);
@@ -70,6 +73,22 @@ public final class Conversion {
         return new Conversion(source, target.format(), new ConversionCompiler(target, true).compile(source));
     }
 
+    /**
+     * Compiles a conversion of some fields of the top structure, perhaps under other names; the rest stays 0 and null.
+     *
+     * @param fields names in the source by names in the target; the empty name stands for the target's default
+     * @throws FormatException if a field is missing or does not fit, or the field that counts an array is not among them
+     */
+    public static Conversion compileFields(Format source, Target target, Map<String, String> fields) {
+        return new Conversion(
+                source, target.format(), new ConversionCompiler(target, false).compileFields(source, fields));
+    }
+
+    /** Compiles a copy within a format of all that lies in the base: strings and pointers become null. */
+    public static Conversion compileBase(Format format) {
+        return new Conversion(format, format, ConversionCompiler.ofBase(format).compile(format));
+    }
+
     /** Returns the format of what comes in. */
     public Format source() {
         return source;
@@ -86,25 +105,37 @@ public final class Conversion {
      * @throws FormatException if the record is damaged, or a count does not fit its field in the target
      */
     public int convert(RecordView record) {
-        writer.begin(target);
-        return run(record);
+        run(record, own.begin(target));
+        return own.finish();
     }
 
     /** Converts a record into lent memory, and returns its bytes; throws as {@link #convert(RecordView)}. */
     public int convert(RecordView record, ByteBuffer into, int at) {
-        writer.begin(target, into, at);
-        return run(record);
+        run(record, own.begin(target, into, at));
+        return own.finish();
+    }
+
+    /**
+     * Writes a record's fields into a record of the target that the writer has begun, and leaves it unfinished; throws as
+     * {@link #convert(RecordView)}.
+     */
+    public void fill(RecordView record, RecordWriter begun) {
+        if (begun.format() != target) {
+            throw new IllegalArgumentException("a record of " + begun.format() + " is begun, not of " + target);
+        }
+        run(record, begun);
     }
 
     /** Returns the memory that the last record was converted into. */
     public ByteBuffer memory() {
-        return writer.memory();
+        return own.memory();
     }
 
-    private int run(RecordView record) {
+    private void run(RecordView record, RecordWriter into) {
         if (!record.isOf(source)) {
             throw new IllegalArgumentException("record of " + record.format() + ", not of " + source);
         }
+        writer = into;
         depth = 0;
         written.clear();
         valuesLeft = FormatLimits.values(record.bodyLength());
@@ -120,7 +151,6 @@ public final class Conversion {
                 value(record, frame, part.plan(), frame.from + part.from(), frame.to + part.to());
             }
         }
-        return writer.finish();
     }
 
     private void structure(RecordView record, StructurePlan of, int from, int to, int pointers) {

@@ -10,16 +10,73 @@ import java.util.Map;
 final class ConversionCompiler {
     private final Target target;
     private final boolean acrossKinds;
+    private final boolean baseAlone;
     private final Map<String, StructurePlan> plans = new HashMap<>();
 
     ConversionCompiler(Target target, boolean acrossKinds) {
+        this(target, acrossKinds, false);
+    }
+
+    private ConversionCompiler(Target target, boolean acrossKinds, boolean baseAlone) {
         this.target = target;
         this.acrossKinds = acrossKinds;
+        this.baseAlone = baseAlone;
+    }
+
+    /** Makes a compiler that leaves out all that strings and pointers lead to. */
+    static ConversionCompiler ofBase(Format format) {
+        return new ConversionCompiler(Target.of(format), false, true);
     }
 
     /** Returns the plan for the top structures and all that they lead to. */
     StructurePlan compile(Format source) {
         return structure(source.top(), target.format().top());
+    }
+
+    /** Returns the plan for some fields of the top structures, and all that they lead to. */
+    StructurePlan compileFields(Format source, Map<String, String> fields) {
+        Structure from = source.top();
+        Structure to = target.format().top();
+        StructurePlan plan = new StructurePlan(from, to);
+        for (Field field : to.fields()) {
+            String name = fields.get(field.name());
+            if (name == null) {
+                continue;
+            }
+            Field origin = from.field(name);
+            String preset = target.defaultOf(to, field);
+            if (origin != null) {
+                requireCounts(to, field, fields);
+                add(plan, origin, field, type(to, field, origin.type(), field.type()));
+            } else if (name.isEmpty() && preset != null) {
+                plan.presets.add(preset(to, field, preset));
+            } else {
+                throw missing(from, to, field);
+            }
+        }
+        return plan;
+    }
+
+    /** Checks that what counts an array comes from where the array comes from: counts go by the same name. */
+    private static void requireCounts(Structure owner, Field field, Map<String, String> fields) {
+        for (Type type = field.type(); ; type = type.target()) {
+            for (Dimension dimension : type.dimensions()) {
+                Field control = dimension.control();
+                if (control != null && !control.name().equals(fields.get(control.name()))) {
+                    throw fault(
+                            owner,
+                            field,
+                            "is counted by '" + Texts.shown(control.name()) + "', which is not taken with it");
+                }
+            }
+            if (type.isLeaf()) {
+                return;
+            }
+        }
+    }
+
+    private static FormatException missing(Structure from, Structure to, Field field) {
+        return fault(to, field, "is missing in format '" + Texts.shown(from.name()) + "' and has no default");
     }
 
     private StructurePlan structure(Structure from, Structure to) {
@@ -37,13 +94,16 @@ final class ConversionCompiler {
             } else if (preset != null) {
                 plan.presets.add(preset(to, field, preset));
             } else {
-                throw fault(to, field, "is missing in format '" + Texts.shown(from.name()) + "' and has no default");
+                throw missing(from, to, field);
             }
         }
         return plan;
     }
 
-    private static void add(StructurePlan plan, Field origin, Field field, TypePlan type) {
+    private void add(StructurePlan plan, Field origin, Field field, TypePlan type) {
+        if (baseAlone && leadsOut(type)) {
+            return;
+        }
         Move move = type.move();
         TypePlan element = type.step() == TypePlan.Step.ARRAY ? type.next() : type;
         boolean rows =
@@ -58,6 +118,14 @@ final class ConversionCompiler {
         } else {
             plan.parts.add(new StructurePlan.Part(type, origin.offset(), field.offset()));
         }
+    }
+
+    private static boolean leadsOut(TypePlan type) {
+        TypePlan leaf = type;
+        while (leaf.step() == TypePlan.Step.ARRAY && leaf.next() != null) {
+            leaf = leaf.next();
+        }
+        return leaf.step() == TypePlan.Step.POINTER || leaf.step() == TypePlan.Step.STRING;
     }
 
     private static int count(List<Dimension> fixed) {

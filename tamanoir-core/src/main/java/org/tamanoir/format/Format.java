@@ -127,6 +127,28 @@ public final class Format {
         return headerBytes;
     }
 
+    /**
+     * Returns the bytes of the record that begins here, its header included; -1 if too few are here to tell. What it says
+     * is the record's claim.
+     *
+     * @throws FormatException if the record is shorter than its base
+     */
+    public long encodedLength(ByteBuffer memory, int at, int available) {
+        int least = top().recordLength();
+        if (lengthAt < 0) {
+            return (long) headerBytes + least;
+        }
+        if (available < headerBytes) {
+            return -1;
+        }
+        long body = Memory.unsigned(memory, at + lengthAt, layout().version() == 2 ? 8 : 4, layout().big());
+        if (body >= 0 && body < least) {
+            throw new FormatException(
+                    FormatFault.LENGTH, "body of " + body + " bytes, the base of " + name() + " has " + least);
+        }
+        return body < 0 || body > Long.MAX_VALUE - headerBytes ? Long.MAX_VALUE : headerBytes + body;
+    }
+
     /** Returns where the body length stands; -1 for records of fixed length, which have none. */
     int lengthAt() {
         return lengthAt;

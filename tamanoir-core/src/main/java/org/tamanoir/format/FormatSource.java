@@ -10,6 +10,22 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread contract: any threads.
  */
 public interface FormatSource {
+    /** Returns a source that has nobody to ask. */
+    static FormatSource of(FormatRegistry known) {
+        return new FormatSource() {
+            @Override
+            public FormatRegistry known() {
+                return known;
+            }
+
+            @Override
+            public void request(
+                    FormatId id, @Nullable InetSocketAddress previousNode, Consumer<@Nullable Format> then) {
+                then.accept(known.find(id));
+            }
+        };
+    }
+
     /** Returns the formats that are known; one object of {@link Format} for each identifier comes from here. */
     FormatRegistry known();
 

@@ -162,6 +162,28 @@ public final class RecordWriter {
         memory.put(base + at, text);
     }
 
+    /**
+     * Appends a string from memory and puts its place into the slot.
+     *
+     * @throws FormatException if there is a 0 in it, or no room
+     */
+    public void putText(int slot, ByteBuffer from, int textAt, int length) {
+        for (int i = 0; i < length; i++) {
+            if (from.get(textAt + i) == 0) {
+                throw new FormatException(
+                        FormatFault.VALUE, "text of " + length + " bytes has a 0 in it, which ends it");
+            }
+        }
+        int at = append(slot, length + 1L);
+        memory.put(base + at, from, textAt, length);
+    }
+
+    /** Writes bytes from memory at a place: of chars. */
+    public void putBytes(int at, ByteBuffer from, int bytesAt, int length) {
+        require(at, length);
+        memory.put(base + at, from, bytesAt, length);
+    }
+
     /** Appends a copy of a record's string, that lies there and ends with a 0, and puts its place into the slot. */
     public void putText(int slot, RecordView from, int textAt) {
         int length = from.textLength(textAt);

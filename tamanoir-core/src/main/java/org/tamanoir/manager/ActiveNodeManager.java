@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -12,6 +13,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.CodeUnavailableException;
 import org.tamanoir.deploy.ServiceId;
@@ -29,6 +31,7 @@ import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
+import org.tamanoir.service.ServiceControl;
 
 /**
  * The Active Node Manager (Tamanoir, 2003): brings services to the node when streams ask for them or an operator
@@ -184,6 +187,51 @@ public final class ActiveNodeManager implements AutoCloseable {
         key(service);
         placements.change(service, wanted);
         return statuses.named(service);
+    }
+
+    /**
+     * Returns what the control of a service shows. Waits, bounded.
+     *
+     * @param service a bare name, or {@code name:version}
+     */
+    public Map<String, Object> control(String service) throws ManagerException {
+        return ask(service, ServiceControl::view);
+    }
+
+    /**
+     * Has the control of a service change it, wholly or not at all. Waits, bounded.
+     *
+     * @return what was done
+     * @throws ManagerException {@link Kind#INVALID} with the lines of the refusal, a line for each thing that is wrong
+     */
+    public Map<String, Object> control(String service, String operation, Map<String, Object> arguments)
+            throws ManagerException {
+        Map<String, Object> done = ask(service, control -> control.change(operation, arguments));
+        events.add(
+                "control", "service " + service + ": " + operation, Map.of("service", service, "operation", operation));
+        return done;
+    }
+
+    private Map<String, Object> ask(String service, Function<ServiceControl, Map<String, Object>> question)
+            throws ManagerException {
+        ServiceDefinition definition = catalog.find(key(service));
+        if (definition == null) {
+            throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
+        }
+        if (definition.control().get() == null) {
+            throw new ManagerException(
+                    Kind.CONFLICT,
+                    "service " + definition.label()
+                            + " has no control: ask for one whose class names one in @ControlledBy");
+        }
+        try {
+            return environment.control(definition, question);
+        } catch (IllegalArgumentException e) {
+            throw new ManagerException(Kind.INVALID, String.valueOf(e.getMessage()));
+        } catch (IllegalStateException e) {
+            throw new ManagerException(
+                    Kind.UNAVAILABLE, "the control of service " + definition.label() + ": " + e.getMessage());
+        }
     }
 
     /**

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.catalog.DefinedControl;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -25,6 +26,7 @@ import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.CodeSearch;
 import org.tamanoir.deploy.CodeUnavailableException;
 import org.tamanoir.deploy.LoadedService;
+import org.tamanoir.deploy.Refusal;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.deploy.ServicePackage;
@@ -162,7 +164,26 @@ final class Deployer {
      *
      * @param forStream whether nobody but a stream wants it
      */
-    synchronized DeployedVersion install(long key, ServicePackage code, boolean forStream)
+    DeployedVersion install(long key, ServicePackage code, boolean forStream)
+            throws CodeRefusedException, CodeUnavailableException {
+        DeployedVersion fresh = null;
+        DeployedVersion installed = null;
+        try {
+            while ((installed = install(key, code, forStream, fresh)) == null) {
+                fresh = load(code);
+            }
+            return installed;
+        } finally {
+            if (fresh != null && fresh != installed) {
+                environment.undefine(Objects.requireNonNull(fresh.definition()));
+                fresh.close();
+            }
+        }
+    }
+
+    /** @return null when the version is not loaded, and {@code fresh} is not it: its control is made without the lock */
+    private synchronized @Nullable DeployedVersion install(
+            long key, ServicePackage code, boolean forStream, @Nullable DeployedVersion fresh)
             throws CodeRefusedException, CodeUnavailableException {
         ServiceId id = code.manifest().id();
         from.trust().get().verifyAgain(code.manifest(), code.publisherId());
@@ -171,7 +192,10 @@ final class Deployer {
         }
         DeployedVersion service = deployed.get(id);
         if (service == null) {
-            service = load(id, code);
+            if (fresh == null) {
+                return null;
+            }
+            service = fresh;
             deployed.put(id, service);
             from.cache().pin(id);
         }
@@ -193,7 +217,8 @@ final class Deployer {
         return service;
     }
 
-    private DeployedVersion load(ServiceId id, ServicePackage code) throws CodeRefusedException {
+    private DeployedVersion load(ServicePackage code) throws CodeRefusedException {
+        ServiceId id = code.manifest().id();
         DeploymentConfig.ServiceSettings settings = from.settings().apply(id);
         ServiceLimits limits = settings.limits().and(code.manifest().limits());
         LoadedService loaded = from.fetcher().load(code);
@@ -204,7 +229,14 @@ final class Deployer {
                 settings.config(),
                 settings.failurePolicy(),
                 new ServiceHealth(limits.processors(), limits.allocationBytesPerSecond()),
-                new Placement(Level.allowedBy(code.manifest().levels()), settings.level()));
+                new Placement(Level.allowedBy(code.manifest().levels()), settings.level()),
+                DefinedControl.of(loaded.controls()));
+        try {
+            environment.define(definition);
+        } catch (IllegalArgumentException e) {
+            loaded.close();
+            throw new CodeRefusedException(Refusal.NOT_A_SERVICE, String.valueOf(e.getMessage()));
+        }
         return new DeployedVersion(id, loaded, definition);
     }
 
@@ -338,7 +370,9 @@ final class Deployer {
 
     /** Waits for those that run it, and cuts them; returns how many. */
     private int end(DeployedVersion service, Duration deadline) {
-        int cut = environment.retire(Objects.requireNonNull(service.definition()), deadline);
+        ServiceDefinition definition = Objects.requireNonNull(service.definition());
+        int cut = environment.retire(definition, deadline);
+        environment.undefine(definition);
         service.close();
         synchronized (this) {
             if (!deployed.containsKey(service.id)) {

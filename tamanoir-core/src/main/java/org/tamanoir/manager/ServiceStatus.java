@@ -21,6 +21,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
  * @param since when it was deployed; null for the class path
  * @param tcpStreams that it runs now
  * @param udp whether an instance serves UDP now
+ * @param controlled whether it has a control
  * @param traffic what crossed all its instances, those that ended included; null when it unloads
  * @param counters its own, summed over the instances that run
  * @param dropReasons its own reasons for drops, likewise
@@ -41,6 +42,7 @@ public record ServiceStatus(
         @Nullable Instant since,
         int tcpStreams,
         boolean udp,
+        boolean controlled,
         @Nullable TrafficSnapshot traffic,
         Map<String, Long> counters,
         Map<String, Long> dropReasons,

@@ -2,6 +2,7 @@ package org.tamanoir.message;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.format.Format;
@@ -19,6 +20,8 @@ public final class Message {
     private @Nullable Packet header;
     private @Nullable InetSocketAddress destination;
     private long arrivalNs;
+    /** Tells when it arrived, until it was asked; null then. */
+    private @Nullable LongSupplier clock;
 
     /** Makes a message that points at nothing. */
     public Message() {}
@@ -35,6 +38,14 @@ public final class Message {
         this.header = header;
         this.destination = null;
         this.arrivalNs = arrivalNs;
+        clock = null;
+        return this;
+    }
+
+    /** Points at a record that has just arrived; the clock is asked when somebody wants to know. */
+    Message wrap(Format format, ByteBuffer memory, int at, int available, Packet header, LongSupplier clock) {
+        wrap(format, memory, at, available, header, 0);
+        this.clock = clock;
         return this;
     }
 
@@ -47,7 +58,8 @@ public final class Message {
         record.wrap(format, memory, at, available);
         this.header = other.header;
         this.destination = other.destination;
-        this.arrivalNs = other.arrivalNs;
+        this.arrivalNs = other.arrivalNs();
+        clock = null;
         return this;
     }
 
@@ -71,6 +83,10 @@ public final class Message {
 
     /** Returns when the message arrived, in ns of the node's clock. */
     public long arrivalNs() {
+        if (clock != null) {
+            arrivalNs = clock.getAsLong();
+            clock = null;
+        }
         return arrivalNs;
     }
 

@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where packets of a route go next. Those over TLS differ also by the name that their address was made with, which is what
+ * Where packets of a route go next. Those over TLS and QUIC differ also by the name that their address was made with, which is what
  * the certificate has to name.
  *
  * @param address null = the packet's own destination (direct delivery)
@@ -22,7 +22,14 @@ public record NextHop(@Nullable InetAddress address, int port, Transport transpo
         TCP,
         UDP,
         /** TCP inside TLS. */
-        TLS
+        TLS,
+        /** A stream over QUIC, whose connection is inside TLS. */
+        QUIC;
+
+        /** Returns whether the next hop's certificate has to hold its name. */
+        public boolean isNamed() {
+            return this == TLS || this == QUIC;
+        }
     }
 
     /** Who is there. */
@@ -52,7 +59,7 @@ public record NextHop(@Nullable InetAddress address, int port, Transport transpo
                 && transport == hop.transport
                 && kind == hop.kind
                 && Objects.equals(address, hop.address)
-                && (transport != Transport.TLS || name().equals(hop.name()));
+                && (!transport.isNamed() || name().equals(hop.name()));
     }
 
     @Override

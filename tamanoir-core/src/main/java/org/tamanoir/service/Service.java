@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.LevelException;
@@ -193,6 +194,38 @@ public abstract class Service extends Thread {
                 every(period, task);
             }
         });
+    }
+
+    /**
+     * Runs {@code task} on this service's thread soon, between packets, as timers run: not while the thread is in {@code
+     * process} or waits in {@link #emit}. Any thread may call, those of others too.
+     *
+     * @return false if it will not run: 1,024 wait already, nobody runs the instance, or it has ended. What was taken runs
+     *     unless the instance ends before
+     */
+    public final boolean execute(Runnable task) {
+        ServiceHost attached = attachment == ATTACHED ? host : null;
+        return attached != null && attached.execute(task);
+    }
+
+    /** The formats that the node knows, and how it asks for others. */
+    protected final FormatSource formats() {
+        return host().formats();
+    }
+
+    /**
+     * The control that all instances of this service's definition share.
+     *
+     * @throws IllegalStateException if there is none of this type
+     */
+    protected final <T extends ServiceControl> T control(Class<T> type) {
+        ServiceControl control = host().control();
+        if (!type.isInstance(control)) {
+            throw new IllegalStateException(getClass().getName() + " has "
+                    + (control == null ? "no control" : "a control of " + control.getClass())
+                    + ", not one of " + type + ": name it in @ControlledBy on the service's class");
+        }
+        return type.cast(control);
     }
 
     /** A count under this name that operators see; the same counter each time. At most 64 a service. */

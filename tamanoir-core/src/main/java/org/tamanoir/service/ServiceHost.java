@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
@@ -46,4 +47,14 @@ public interface ServiceHost {
 
     /** Runs {@code task} on the service's thread after {@code delay}. */
     void schedule(Duration delay, Runnable task);
+
+    /** See {@link Service#execute}. */
+    boolean execute(Runnable task);
+
+    /** See {@link Service#formats}. */
+    FormatSource formats();
+
+    /** Returns the control of the service's definition; null if it has none. */
+    @Nullable
+    ServiceControl control();
 }

@@ -6,6 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.security.CodeSource;
+import java.util.List;
 import java.util.Objects;
 import org.tamanoir.service.Service;
 
@@ -17,6 +18,12 @@ import org.tamanoir.service.Service;
  * <p>Thread contract: any thread.
  */
 final class DeployedClasses extends URLClassLoader {
+    private static final List<String> NODE_PACKAGES = List.of(
+            "org.tamanoir.service.",
+            "org.tamanoir.anep.",
+            "org.tamanoir.nodeos.",
+            "org.tamanoir.format.",
+            "org.tamanoir.message.");
     private static final ClassLoader NODE = Objects.requireNonNull(Service.class.getClassLoader());
 
     static {
@@ -69,7 +76,7 @@ final class DeployedClasses extends URLClassLoader {
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        if (name.startsWith("org.tamanoir.service.") || name.startsWith("org.tamanoir.anep.")) {
+        if (NODE_PACKAGES.stream().anyMatch(name::startsWith)) {
             return NODE.loadClass(name);
         }
         synchronized (getClassLoadingLock(name)) {

@@ -15,17 +15,20 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketLoan;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.ServiceHost;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
@@ -42,6 +45,9 @@ final class HarnessHost implements ServiceHost {
 
     /** As many names as a node lets a service have; later ones are counted together. */
     private static final int MAX_COUNTERS = 64;
+
+    /** As many as a node lets other threads have waiting. */
+    private static final int MAX_HANDED_IN = 1024;
 
     private static final String REST = "others";
     private static final String NO_REASON = "no reason given";
@@ -77,7 +83,9 @@ final class HarnessHost implements ServiceHost {
     final Counter consumed = new Counter("consumed");
 
     private final StreamInfo stream;
-    private final BlockingQueue<Call> calls = new ArrayBlockingQueue<>(1);
+    private final FormatSource formats;
+    private final BlockingQueue<Call> calls = new ArrayBlockingQueue<>(1 + MAX_HANDED_IN);
+    private final AtomicInteger handedIn = new AtomicInteger();
     private final ConcurrentHashMap<String, Counter> counters = new ConcurrentHashMap<>();
     private final HandTimers timers = new HandTimers();
     private final ByteBuffer received = ByteBuffer.allocateDirect(JUNK_BYTES.length);
@@ -85,6 +93,7 @@ final class HarnessHost implements ServiceHost {
     private final PacketLoan loan = new PacketLoan(Anep.DEFAULT_TYPE_ID, memory);
     private final Packet view = loan.packet();
     private @Nullable HarnessLevels levels;
+    private volatile @Nullable ServiceControl control;
     private @Nullable Thread thread;
     private @Nullable InetSocketAddress elsewhere;
     private String dropReason = NO_REASON;
@@ -92,8 +101,9 @@ final class HarnessHost implements ServiceHost {
     private boolean closing;
     private volatile boolean ended;
 
-    HarnessHost(StreamInfo stream) {
+    HarnessHost(StreamInfo stream, FormatSource formats) {
         this.stream = stream;
+        this.formats = formats;
         received.put(0, JUNK_BYTES);
     }
 
@@ -105,7 +115,12 @@ final class HarnessHost implements ServiceHost {
         return there;
     }
 
-    /** The test's thread. False if the call before it has not been taken yet. */
+    /** Before the service is initialised. */
+    void control(ServiceControl there) {
+        control = there;
+    }
+
+    /** The test's thread. False if calls are not taken any more. */
     boolean offer(Call call) {
         return calls.offer(call);
     }
@@ -134,8 +149,18 @@ final class HarnessHost implements ServiceHost {
             Call call = next();
             if (call != null) {
                 guard(call.action());
+                runHandedIn();
                 call.done().countDown();
             }
+        }
+    }
+
+    /** Runs what was handed in during a call, so that a test sees it as part of that. */
+    private void runHandedIn() {
+        for (int left = calls.size(); left > 0 && !ended; left--) {
+            Call call = calls.remove();
+            guard(call.action());
+            call.done().countDown();
         }
     }
 
@@ -306,6 +331,28 @@ final class HarnessHost implements ServiceHost {
     public void schedule(Duration delay, Runnable task) {
         requireThread("after or every");
         timers.set(delay, task);
+    }
+
+    @Override
+    public boolean execute(Runnable task) {
+        if (handedIn.incrementAndGet() <= MAX_HANDED_IN && !ended) {
+            return calls.offer(new Call("a task handed in", () -> {
+                handedIn.decrementAndGet();
+                task.run();
+            }));
+        }
+        handedIn.decrementAndGet();
+        return false;
+    }
+
+    @Override
+    public FormatSource formats() {
+        return formats;
+    }
+
+    @Override
+    public @Nullable ServiceControl control() {
+        return control;
     }
 
     private void requireThread(String method) {

@@ -11,8 +11,11 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.format.FormatRegistry;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.StreamInfo.Transport;
 
@@ -57,6 +60,10 @@ public final class ServiceHarness implements AutoCloseable {
     private static final InetSocketAddress LOCAL =
             new InetSocketAddress(TextPackets.address(127, 0, 0, 1), Anep.DEFAULT_PORT);
     private static final InetSocketAddress PEER = new InetSocketAddress(TextPackets.address(127, 0, 0, 1), 50_000);
+    /** As many as a node knows. */
+    private static final int MAX_FORMATS = 1024;
+
+    private static final long MAX_FORMAT_BYTES = 16 << 20;
     /** Packets of a list that one call of the service's thread takes. */
     private static final int BATCH_PACKETS = 64;
 
@@ -65,16 +72,19 @@ public final class ServiceHarness implements AutoCloseable {
     private final Duration patience;
     private final TextPackets textPackets;
     private final HarnessLevels levels;
+    private @Nullable ServiceControl control;
     private boolean streamEnded;
     private boolean closed;
     private boolean failuresSeen;
     private @Nullable DeployedClasses classes;
     private @Nullable AssertionError stuck;
 
-    private ServiceHarness(Service service, Transport transport, Duration patience, boolean hasLevels) {
+    private ServiceHarness(
+            Service service, Transport transport, Duration patience, boolean hasLevels, FormatSource formats) {
         this.service = service;
         this.patience = patience;
-        this.host = new HarnessHost(new StreamInfo(transport, transport == Transport.TCP ? PEER : null, LOCAL));
+        this.host =
+                new HarnessHost(new StreamInfo(transport, transport == Transport.TCP ? PEER : null, LOCAL), formats);
         this.textPackets = new TextPackets(service.getClass().getName());
         this.levels = host.levels(new HarnessLevels(this, service, hasLevels));
     }
@@ -98,20 +108,31 @@ public final class ServiceHarness implements AutoCloseable {
      * @param transport what {@code stream()} tells it
      * @param config its settings
      * @param patience how long one call may take
-     * @throws AssertionError if {@code init} throws, which is the cause, or does not return
+     * @throws AssertionError if {@code init}, its own or that of its control, throws, which is the cause, or does not return
      */
     public static ServiceHarness start(
             Service service, Transport transport, Map<String, String> config, Duration patience) {
-        return start(new ServiceHarness(service, transport, patience, false), config);
+        return start(new ServiceHarness(service, transport, patience, false, noFormats()), config);
+    }
+
+    /** Starts a service with a patience of 10 s that gets formats of records from this source. */
+    public static ServiceHarness start(
+            Service service, Transport transport, Map<String, String> config, FormatSource formats) {
+        return start(new ServiceHarness(service, transport, PATIENCE, false, formats), config);
+    }
+
+    private static FormatSource noFormats() {
+        return FormatSource.of(new FormatRegistry(MAX_FORMATS, MAX_FORMAT_BYTES));
     }
 
     /** Starts a service with a patience of 10 s, as on a node that has {@linkplain #levels levels below} the JVM. */
     public static ServiceHarness startWithLevels(Service service, Transport transport, Map<String, String> config) {
-        return start(new ServiceHarness(service, transport, PATIENCE, true), config);
+        return start(new ServiceHarness(service, transport, PATIENCE, true, noFormats()), config);
     }
 
     private static ServiceHarness start(ServiceHarness harness, Map<String, String> config) {
         Service service = harness.service;
+        harness.control = HarnessControl.of(service.getClass(), new ServiceConfig(config), harness.host);
         service.attach(harness.host);
         service.setName("service " + service.getClass().getSimpleName());
         service.setDaemon(true);
@@ -127,7 +148,7 @@ public final class ServiceHarness implements AutoCloseable {
 
     /**
      * Starts a service with a patience of 10 s from classes that are loaded anew and see what a node shows to
-     * deployed code: the JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep}, and the folder or jar that the
+     * deployed code: the JDK, {@code org.tamanoir.service}, {@code anep}, {@code nodeos}, {@code format}, {@code message}, and the folder or jar that the
      * service lies in. What else it uses fails here as it would on a node. Libraries that are only put into the jar
      * when that is built are missing too: run such a test on the jar.
      *
@@ -256,6 +277,9 @@ public final class ServiceHarness implements AutoCloseable {
         }
         call("close", () -> host.close(service));
         join();
+        if (control != null) {
+            control.close();
+        }
         if (classes != null) {
             classes.close();
         }
@@ -278,6 +302,23 @@ public final class ServiceHarness implements AutoCloseable {
     /** The levels below the JVM, which are there after {@link #startWithLevels} alone. */
     public HarnessLevels levels() {
         return levels;
+    }
+
+    /** The formats that the service knows; without a source given, there is nobody to ask for others. */
+    public FormatSource formats() {
+        return host.formats();
+    }
+
+    /**
+     * The service's control, which was made before it.
+     *
+     * @throws IllegalStateException if its class names none
+     */
+    public ServiceControl control() {
+        if (control == null) {
+            throw new IllegalStateException(name() + " has no control: name its class in @ControlledBy");
+        }
+        return control;
     }
 
     // ---- what the service did -----------------------------------------------------------------------------------

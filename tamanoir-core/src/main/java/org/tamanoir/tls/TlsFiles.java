@@ -46,6 +46,19 @@ public record TlsFiles(
      * @throws IOException in one line, with the file, what is wrong with it and the remedy
      */
     public SSLContext context() throws IOException {
+        requireWhole();
+        KeyManager[] keys = certificate == null || key == null ? null : keys(certificate, key);
+        TrustManager[] authorities = trust == null ? null : authorities(trust);
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(keys, authorities, null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("TLS: this Java cannot: " + e.getMessage() + "; check its java.security file", e);
+        }
+    }
+
+    private void requireWhole() throws IOException {
         if (certificate != null && key == null) {
             throw new IOException("TLS certificate " + certificate + ": its key is missing; name the key's file too");
         }
@@ -56,15 +69,26 @@ public record TlsFiles(
             throw new IOException("TLS: clients must show a certificate, but no trust file says from which authority; "
                     + "name a trust file, or do not require it");
         }
-        KeyManager[] keys = certificate == null || key == null ? null : keys(certificate, key);
-        TrustManager[] authorities = trust == null ? null : authorities(trust);
-        try {
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keys, authorities, null);
-            return context;
-        } catch (GeneralSecurityException e) {
-            throw new IOException("TLS: this Java cannot: " + e.getMessage() + "; check its java.security file", e);
-        }
+    }
+
+    /**
+     * Returns what shows who this side is, for TLS that is not the JDK's; null when it shows nothing.
+     *
+     * @throws IOException as {@link #context}
+     */
+    public @Nullable KeyManager keyManager() throws IOException {
+        requireWhole();
+        return certificate == null || key == null ? null : keys(certificate, key)[0];
+    }
+
+    /**
+     * Returns what says whom this side believes, for TLS that is not the JDK's; null = the JDK's authorities.
+     *
+     * @throws IOException as {@link #context}
+     */
+    public @Nullable TrustManager trustManager() throws IOException {
+        requireWhole();
+        return trust == null ? null : authorities(trust)[0];
     }
 
     private static KeyManager[] keys(Path certificateFile, Path keyFile) throws IOException {

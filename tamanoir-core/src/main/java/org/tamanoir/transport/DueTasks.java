@@ -3,19 +3,26 @@ package org.tamanoir.transport;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Timers of one instance, and the tasks that they have made due, which run between packets.
  *
- * <p>Thread contract: the service's thread.
+ * <p>Thread contract: the service's thread, but for {@link #handIn}.
  */
 public final class DueTasks {
     /** Timers that one instance may have waiting. */
     private static final int MAX_TIMERS = 1024;
+    /** Tasks of other threads likewise. */
+    private static final int MAX_HANDED_IN = 1024;
 
     private final IoLoop loop;
     private final Queue<Runnable> due = new ArrayDeque<>();
+    /** Tasks of other threads, until they begin. */
+    private final AtomicInteger handedIn = new AtomicInteger();
+
+    private final Queue<Runnable> handed = new ArrayDeque<>();
     private int timers;
 
     public DueTasks(IoLoop loop) {
@@ -23,7 +30,7 @@ public final class DueTasks {
     }
 
     public boolean isEmpty() {
-        return due.isEmpty();
+        return due.isEmpty() && handed.isEmpty();
     }
 
     /** Takes out the task that has been due for longest; null when there is none. */
@@ -32,6 +39,11 @@ public final class DueTasks {
         Runnable task = due.poll();
         if (task != null) {
             timers--;
+            return task;
+        }
+        task = handed.poll();
+        if (task != null) {
+            handedIn.decrementAndGet();
         }
         return task;
     }
@@ -40,6 +52,15 @@ public final class DueTasks {
     public void add(Runnable task) {
         timers++;
         due.add(task);
+    }
+
+    /** Makes a task due now; false when too many wait, or the loop is closed. Any thread. */
+    public boolean handIn(Runnable task) {
+        if (handedIn.incrementAndGet() <= MAX_HANDED_IN && loop.execute(() -> handed.add(task))) {
+            return true;
+        }
+        handedIn.decrementAndGet();
+        return false;
     }
 
     /** Makes a task due after {@code delay}, whatever else waits. */

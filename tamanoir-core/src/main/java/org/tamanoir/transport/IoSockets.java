@@ -17,6 +17,7 @@ public interface IoSockets {
     /**
      * Begins to connect; {@link TcpConnection#isConnected} or {@link TcpConnection#failure} tells the outcome.
      *
+     * @param address a {@link QuicAddress} is reached by QUIC
      * @param timeout for the connection, and again for the handshake
      * @param tls null = without
      * @throws UncheckedIOException if the system gives no socket, as when the process has no descriptors left
@@ -35,6 +36,16 @@ public interface IoSockets {
      */
     TcpListener listen(InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
             throws IOException;
+
+    /**
+     * Listens inside the process for streams that came by QUIC.
+     *
+     * @param port knows who is behind each; others' connections are reset
+     * @throws IOException in one line, if no port can be had
+     */
+    default TcpListener listenInside(QuicPort port, Consumer<TcpConnection> accepted) throws IOException {
+        throw new IOException("these sockets have no QUIC");
+    }
 
     /** Runs {@code readable} inside {@link IoLoop#run} while datagrams wait in {@code socket}. */
     UdpReadiness watch(UdpSocket socket, Runnable readable) throws IOException;

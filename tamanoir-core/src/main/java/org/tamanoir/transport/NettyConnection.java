@@ -29,6 +29,9 @@ final class NettyConnection implements TcpConnection {
     private static final String CLOSED = "TLS handshake: the other side closed the connection; does it speak TLS?";
     private final SocketChannel channel;
     private final InetSocketAddress remoteAddress;
+    /** Where its QUIC stream came to; null without QUIC. */
+    private final @Nullable InetSocketAddress quicAddress;
+
     private final Instant since = Instant.now();
     private final @Nullable TlsFilter tls;
 
@@ -52,7 +55,22 @@ final class NettyConnection implements TcpConnection {
 
     NettyConnection(
             SocketChannel channel, BufferPool pool, InetSocketAddress remoteAddress, @Nullable TlsSession session) {
+        this(channel, pool, remoteAddress, null, session);
+    }
+
+    /** One inside the process, behind which a stream over QUIC comes. */
+    NettyConnection(SocketChannel channel, BufferPool pool, QuicPort.Origin origin) {
+        this(channel, pool, origin.peer(), origin.local(), null);
+    }
+
+    private NettyConnection(
+            SocketChannel channel,
+            BufferPool pool,
+            InetSocketAddress remoteAddress,
+            @Nullable InetSocketAddress quicAddress,
+            @Nullable TlsSession session) {
         this.channel = channel;
+        this.quicAddress = quicAddress;
         this.in = new InputBuffer(pool);
         this.remoteAddress = remoteAddress;
         this.tls = session == null ? null : new TlsFilter(session, channel, pool);
@@ -78,6 +96,27 @@ final class NettyConnection implements TcpConnection {
                 beginHandshake(handshakeTimeout);
             }
             listener.run();
+        }));
+    }
+
+    /** Connects inside the process when the stream over QUIC is there. */
+    void connect(ChannelFuture registered, QuicAddress address, Duration timeout) {
+        registered.addListener(r -> channel.bind(QuicLibrary.anyInside()).addListener(bound -> {
+            if (bound.isSuccess()) {
+                address.open(channel.localAddress(), timeout)
+                        .whenComplete((inside, failed) -> channel.eventLoop().execute(() -> {
+                            if (inside != null) {
+                                connect(registered, inside, timeout);
+                            } else {
+                                refused = failed instanceof SSLException;
+                                fail(failed.getMessage());
+                                listener.run();
+                            }
+                        }));
+            } else {
+                fail(bound.cause().getMessage());
+                listener.run();
+            }
         }));
     }
 
@@ -112,7 +151,7 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public InetSocketAddress localAddress() {
-        return channel.localAddress();
+        return quicAddress != null ? quicAddress : channel.localAddress();
     }
 
     @Override

@@ -21,6 +21,12 @@ final class NettyListener implements TcpListener {
     private final Channel channel;
     private final boolean tls;
 
+    /** Makes a connection of one that was accepted; null = a stranger's, which is reset. */
+    private interface Maker {
+        @Nullable
+        NettyConnection of(SocketChannel child);
+    }
+
     private NettyListener(Channel channel, boolean tls) {
         this.channel = channel;
         this.tls = tls;
@@ -30,6 +36,23 @@ final class NettyListener implements TcpListener {
     static TcpListener bind(
             NettyLoop loop, InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
             throws IOException {
+        Maker maker = child ->
+                new NettyConnection(child, loop.pool(), child.remoteAddress(), tls == null ? null : tls.server());
+        return bind(loop, address, tls != null, maker, accepted);
+    }
+
+    /** Listens as {@link IoSockets#listenInside} says. */
+    static TcpListener inside(NettyLoop loop, QuicPort port, Consumer<TcpConnection> accepted) throws IOException {
+        Maker maker = child -> {
+            QuicPort.Origin origin = port.origin(child.remoteAddress());
+            return origin == null ? null : new NettyConnection(child, loop.pool(), origin);
+        };
+        return bind(loop, QuicLibrary.anyInside(), true, maker, accepted);
+    }
+
+    private static TcpListener bind(
+            NettyLoop loop, InetSocketAddress address, boolean tls, Maker maker, Consumer<TcpConnection> accepted)
+            throws IOException {
         Channel channel = loop.newServerChannel();
         channel.config().setOption(ChannelOption.SO_BACKLOG, BACKLOG);
         channel.config().setOption(ChannelOption.SO_REUSEADDR, true);
@@ -38,8 +61,12 @@ final class NettyListener implements TcpListener {
             public void channelRead(ChannelHandlerContext context, Object message) {
                 SocketChannel child = (SocketChannel) message;
                 try {
-                    NettyConnection connection = new NettyConnection(
-                            child, loop.pool(), child.remoteAddress(), tls == null ? null : tls.server());
+                    NettyConnection connection = maker.of(child);
+                    if (connection == null) {
+                        child.config().setSoLinger(0);
+                        child.unsafe().closeForcibly();
+                        return;
+                    }
                     // Before its user may close it; it reads in a later step of the loop.
                     loop.register(child);
                     accepted.accept(connection);
@@ -76,7 +103,7 @@ final class NettyListener implements TcpListener {
                     + (cause == null ? "not bound" : cause.getMessage())
                     + "; is the port taken? choose another, or 0 for a free one");
         }
-        return new NettyListener(channel, tls != null);
+        return new NettyListener(channel, tls);
     }
 
     @Override

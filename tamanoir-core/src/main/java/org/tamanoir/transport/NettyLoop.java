@@ -125,7 +125,11 @@ final class NettyLoop implements IoLoop {
         SocketChannel channel = newSocket();
         channel.config().setConnectTimeoutMillis((int) Math.min(Integer.MAX_VALUE, timeout.toMillis()));
         NettyConnection connection = new NettyConnection(channel, pool, address, session);
-        connection.connect(register(channel), address, timeout);
+        if (address instanceof QuicAddress far) {
+            connection.connect(register(channel), far, timeout);
+        } else {
+            connection.connect(register(channel), address, timeout);
+        }
         return connection;
     }
 
@@ -154,6 +158,11 @@ final class NettyLoop implements IoLoop {
     public TcpListener listen(InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
             throws IOException {
         return NettyListener.bind(this, address, tls, accepted);
+    }
+
+    @Override
+    public TcpListener listenInside(QuicPort port, Consumer<TcpConnection> accepted) throws IOException {
+        return NettyListener.inside(this, port, accepted);
     }
 
     @Override

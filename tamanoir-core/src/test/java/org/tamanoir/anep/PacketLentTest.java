@@ -68,6 +68,44 @@ class PacketLentTest {
         assertThat(new Packet().parse(memory, OFFSET, length)).isNull();
     }
 
+    @Test
+    void aLookLeavesThePacketWhereItLies() {
+        ByteBuffer look = packet.look();
+
+        assertThat(look.isReadOnly()).isTrue();
+        assertThat(look.remaining()).isEqualTo(length);
+        assertThat(look.get(look.position() + packet.headerLength())).isEqualTo((byte) 'h');
+        assertThat(look.getShort(look.position() + packet.optionOffset(Option.HOP_BUDGET)))
+                .isEqualTo((short) 3);
+        assertThat(packet.look()).isSameAs(look);
+        assertThat(loan.takeBackUnmoved()).isTrue();
+    }
+
+    @Test
+    void aLookSeesThePacketWhereAServiceHasMovedIt() {
+        packet.payload().put((byte) 'j');
+
+        assertThat(packet.look().get(packet.headerLength())).isEqualTo((byte) 'j');
+    }
+
+    @Test
+    void aFormatIsNamedInPlaceWithItsChecksum() {
+        byte[] octets = Octets.of(new PacketBuilder()
+                .checksum()
+                .option(Option.FORMAT.wireType(), new byte[12])
+                .build(Octets.text("hello")));
+        Packet other = new Packet();
+        ByteBuffer place = ByteBuffer.wrap(octets);
+        assertThat(other.parse(place, 0, octets.length)).isNull();
+        ByteBuffer id = ByteBuffer.wrap(new byte[] {9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+
+        assertThat(other.setFormat(id, 1, 10)).isTrue();
+        assertThat(Octets.copy(place, other.optionOffset(Option.FORMAT), 12))
+                .isEqualTo(new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 0});
+        assertThat(new Packet().parse(place, 0, octets.length)).isNull();
+        assertThat(packet.setFormat(id, 0, 10)).isFalse();
+    }
+
     /** What outgrew its place is not kept, and nothing of it is taken for the packet that comes next. */
     @Test
     void aPacketThatCannotBeTakenBackLeavesNothingBehind() {

@@ -16,6 +16,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.routing.NextHop;
@@ -75,7 +76,15 @@ final class TestNode {
         ServiceSource source;
 
         @Nullable
+        FormatSource formats;
+
+        @Nullable
         TlsFiles tls;
+
+        /** To listen for QUIC, too, where there is TLS. */
+        boolean quic;
+
+        int quicConnections = 64;
 
         EeConfig config() {
             TlsFiles files = tls;
@@ -104,8 +113,14 @@ final class TestNode {
         TestNode node = new TestNode(settings.config(), settings.memoryBytes);
         List.of(definitions).forEach(node.services::add);
         node.environment.stuckAfter(settings.stuckTimeout);
+        if (settings.formats != null) {
+            node.environment.formats(settings.formats);
+        }
         if (settings.source != null) {
             node.environment.fetchFrom(settings.source);
+        }
+        if (settings.quic) {
+            node.environment.quic(List.of(settings.listen), settings.quicConnections);
         }
         node.environment.start();
         return node;
@@ -119,11 +134,23 @@ final class TestNode {
         return environment.tlsAddresses().get(0);
     }
 
+    InetSocketAddress quicAddress() {
+        return environment.quicAddresses().get(0);
+    }
+
+    /** Everything that has a route goes there by QUIC. */
+    TestNode overQuic(InetSocketAddress next, NextHop.Kind kind) {
+        return over(NextHop.Transport.QUIC, next, kind);
+    }
+
     /** Everything that has a route goes there inside TLS. */
     TestNode overTls(InetSocketAddress next, NextHop.Kind kind) {
-        routes.add(new Route(
-                Prefix.parse("0.0.0.0/0"),
-                new NextHop(next.getAddress(), next.getPort(), NextHop.Transport.TLS, kind)));
+        return over(NextHop.Transport.TLS, next, kind);
+    }
+
+    private TestNode over(NextHop.Transport transport, InetSocketAddress next, NextHop.Kind kind) {
+        routes.add(
+                new Route(Prefix.parse("0.0.0.0/0"), new NextHop(next.getAddress(), next.getPort(), transport, kind)));
         return this;
     }
 

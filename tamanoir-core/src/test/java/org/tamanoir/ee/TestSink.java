@@ -66,14 +66,15 @@ final class TestSink implements AutoCloseable {
     private final AnepReceiver receiver;
 
     private TestSink(boolean echo, @Nullable TlsFiles tls) throws IOException {
-        receiver = AnepReceiver.on(new InetSocketAddress("127.0.0.1", 0))
-                .tcp()
-                .tls(tls)
-                .start(() -> {
-                    Arrivals arrivals = new Arrivals(echo);
-                    connections.add(arrivals);
-                    return arrivals;
-                });
+        this(AnepReceiver.on(new InetSocketAddress("127.0.0.1", 0)).tcp().tls(tls), echo);
+    }
+
+    private TestSink(AnepReceiver.Settings settings, boolean echo) throws IOException {
+        receiver = settings.start(() -> {
+            Arrivals arrivals = new Arrivals(echo);
+            connections.add(arrivals);
+            return arrivals;
+        });
     }
 
     static TestSink open() throws IOException {
@@ -88,6 +89,12 @@ final class TestSink implements AutoCloseable {
     /** One that speaks TLS. */
     static TestSink openTls(TlsFiles files, boolean echo) throws IOException {
         return new TestSink(echo, files);
+    }
+
+    /** One that speaks QUIC. */
+    static TestSink openQuic(TlsFiles files, boolean echo) throws IOException {
+        return new TestSink(
+                AnepReceiver.on(new InetSocketAddress("127.0.0.1", 0)).quic().tls(files), echo);
     }
 
     InetSocketAddress address() {

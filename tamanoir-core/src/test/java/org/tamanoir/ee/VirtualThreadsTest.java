@@ -84,6 +84,9 @@ class VirtualThreadsTest {
     class Stuck extends StuckTest {}
 
     @Nested
+    class Tasks extends ServiceTasksTest {}
+
+    @Nested
     class Quarantine extends QuarantineTest {}
 
     /** What is these threads' own. */

@@ -191,4 +191,101 @@ class ConversionTest {
                 .field("a", kind[0] + "[n]", Integer.parseInt(kind[1]))
                 .build();
     }
+
+    private static final Format FLIGHT = Format.builder(Layout.X86_64)
+            .structure("flight")
+            .field("id", "integer", 8)
+            .field("hub", "string")
+            .field("n", "integer")
+            .field("gates", "integer[n]")
+            .field("seat", "seat[2]")
+            .structure("seat")
+            .field("row", "integer")
+            .field("name", "string")
+            .build();
+
+    private static RecordView flight() {
+        Map<String, Object> value = Map.of(
+                "id",
+                7,
+                "hub",
+                "ATL",
+                "n",
+                2,
+                "gates",
+                List.of(3, 4),
+                "seat",
+                List.of(Map.of("row", 1, "name", "a"), Map.of("row", 2, "name", "b")));
+        byte[] record = new RecordEncoder(FLIGHT).encode(value);
+        return new RecordView().wrap(FLIGHT, ByteBuffer.wrap(record), 0, record.length);
+    }
+
+    private static RecordView converted(Conversion conversion, RecordView record) {
+        int length = conversion.convert(record);
+        return new RecordView().wrap(conversion.target(), conversion.memory(), 0, length);
+    }
+
+    @Test
+    void fieldsAreTakenUnderOtherNamesAndTheRestIsNull() {
+        Format target = Format.builder(Layout.X86_64.withOrder(ByteOrder.BIG_ENDIAN))
+                .structure("reply")
+                .field("number", "integer", 4)
+                .field("from", "string")
+                .field("to", "string")
+                .build();
+
+        RecordView reply = converted(
+                Conversion.compileFields(FLIGHT, Target.of(target), Map.of("number", "id", "from", "hub")), flight());
+
+        assertEquals(7, target.accessor("number").getLong(reply));
+        assertEquals("ATL", target.accessor("from").getText(reply, 0));
+        assertTrue(target.accessor("to").isNull(reply, 0));
+    }
+
+    @Test
+    void severalRecordsFillOne() {
+        Target target = Format.builder(Layout.X86_64)
+                .structure("offer")
+                .field("id", "integer", 8)
+                .field("seat", "seat[2]")
+                .field("hub", "string")
+                .field("gate(9)", "integer")
+                .structure("seat")
+                .field("row", "integer")
+                .field("name", "string")
+                .target();
+        RecordWriter writer = new RecordWriter(target.format());
+        writer.begin(target.format());
+
+        Conversion.compileFields(FLIGHT, target, Map.of("hub", "hub", "gate", ""))
+                .fill(flight(), writer);
+        Conversion.compileFields(FLIGHT, target, Map.of("id", "id", "seat", "seat"))
+                .fill(flight(), writer);
+
+        RecordView offer = new RecordView().wrap(target.format(), writer.memory(), 0, writer.finish());
+        assertEquals("ATL", target.format().accessor("hub").getText(offer, 0));
+        assertEquals(9, target.format().accessor("gate").getLong(offer));
+        assertEquals("b", target.format().accessor("seat[1].name").getText(offer, 0));
+    }
+
+    @Test
+    void anArrayIsNotTakenWithoutWhatCountsIt() {
+        FormatException refusal = assertThrows(
+                FormatException.class,
+                () -> Conversion.compileFields(FLIGHT, Target.of(FLIGHT), Map.of("gates", "gates")));
+
+        assertEquals("field 'gates' of 'flight' is counted by 'n', which is not taken with it", refusal.getMessage());
+    }
+
+    @Test
+    void theBaseAloneHasNoStringsAndNoPointers() {
+        RecordView base = converted(Conversion.compileBase(FLIGHT), flight());
+
+        assertEquals(FLIGHT.top().recordLength(), base.bodyLength());
+        assertEquals(7, FLIGHT.accessor("id").getLong(base));
+        assertEquals(2, FLIGHT.accessor("seat[1].row").getLong(base));
+        assertTrue(FLIGHT.accessor("hub").isNull(base, 0));
+        assertTrue(FLIGHT.accessor("gates").isNull(base, 0));
+        assertTrue(FLIGHT.accessor("seat[1].name").isNull(base, 0));
+    }
 }

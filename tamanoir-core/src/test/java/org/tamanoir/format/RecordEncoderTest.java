@@ -18,6 +18,33 @@ class RecordEncoderTest {
     }
 
     @Test
+    void aRecordTellsItsLengthAsSoonAsItsHeaderIsThere() {
+        for (int version = 0; version <= 2; version++) {
+            Format format = Format.builder(Layout.X86_64.withVersion(version))
+                    .structure("s")
+                    .field("text", "string")
+                    .build();
+            byte[] record = new RecordEncoder(format).encode(Map.of("text", "some text"));
+            ByteBuffer memory = ByteBuffer.wrap(record);
+            assertEquals(-1, format.encodedLength(memory, 0, format.headerBytes() - 1));
+            assertEquals(record.length, format.encodedLength(memory, 0, format.headerBytes()));
+        }
+    }
+
+    @Test
+    void aLengthThatLiesIsNoSmallNumber() {
+        Format format = Format.builder(Layout.X86_64)
+                .structure("s")
+                .field("text", "string")
+                .build();
+        ByteBuffer memory = ByteBuffer.wrap(new RecordEncoder(format).encode(Map.of("text", "some text")));
+        memory.putLong(12, -1);
+        assertEquals(Long.MAX_VALUE, format.encodedLength(memory, 0, memory.capacity()));
+        memory.putLong(12, 0);
+        assertThrows(FormatException.class, () -> format.encodedLength(memory, 0, memory.capacity()));
+    }
+
+    @Test
     void aNumberBehindPointersOfSeveralTypesIsWrittenForEach() {
         Format format = Format.builder(Layout.X86_64)
                 .structure("node")

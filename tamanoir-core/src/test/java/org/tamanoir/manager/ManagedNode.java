@@ -50,6 +50,7 @@ final class ManagedNode implements AutoCloseable {
     final AtomicInteger requests = new AtomicInteger();
     final AtomicInteger received = new AtomicInteger();
     final ActiveNodeManager manager;
+    final ServiceCatalog catalog;
     final ExecutionEnvironment environment;
     final DeploymentConfig deployment;
     /** Runs before a jar is sent. */
@@ -82,7 +83,7 @@ final class ManagedNode implements AutoCloseable {
                         sink.address().getPort(),
                         NextHop.Transport.SAME,
                         NextHop.Kind.HOST))));
-        ServiceCatalog catalog = new ServiceCatalog();
+        catalog = new ServiceCatalog();
         environment =
                 new ExecutionEnvironment(EeConfig.defaults().listening(List.of(FREE), List.of()), routes, catalog);
         cache = CodeCache.open(folder.resolve("cache"), 64 << 20);
@@ -136,8 +137,17 @@ final class ManagedNode implements AutoCloseable {
 
     /** @param files the code server's to publish at */
     Manifest publish(String id, SigningKey key, String members, Map<String, byte[]> files) throws Exception {
+        return publishSource(id, key, TestJars.forwarder(ServiceId.parse(id).name(), members), files);
+    }
+
+    Manifest publishSource(String id, String source) throws Exception {
+        return publishSource(id, signer, source, files);
+    }
+
+    private Manifest publishSource(String id, SigningKey key, String source, Map<String, byte[]> files)
+            throws Exception {
         ServiceId service = ServiceId.parse(id);
-        Path jar = TestJars.jar(folder.resolve("jars"), service.name(), TestJars.forwarder(service.name(), members));
+        Path jar = TestJars.jar(folder.resolve("jars"), service.name(), source);
         ServiceJar found = ServiceJar.inspect(jar, 1 << 20);
         Manifest manifest = new Manifest(
                 service, service.name(), found.sha256(), found.bytes(), List.of("jvm"), ServiceLimits.NONE, "");

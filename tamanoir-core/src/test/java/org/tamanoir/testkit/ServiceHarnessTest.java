@@ -20,8 +20,11 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.ControlHost;
+import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 
@@ -409,5 +412,82 @@ class ServiceHarnessTest {
         assertThatThrownBy(() -> ServiceHarness.startAsDeployed(Obedient.class, Transport.TCP, Map.of()))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("must be a public class");
+    }
+
+    // ---- controls, tasks of other threads, formats ------------------------------------------------------------------
+
+    /** Counts what its service tells it. */
+    public static final class Tally implements ServiceControl {
+        int told;
+        boolean closed;
+        private boolean hasFormats;
+
+        @Override
+        public void init(ServiceConfig config, ControlHost host) {
+            told = (int) config.number("from", 0, 0, 9);
+            hasFormats = host.formats().known().size() == 0;
+        }
+
+        @Override
+        public Map<String, Object> view() {
+            return Map.of("told", told, "formats", hasFormats);
+        }
+
+        @Override
+        public Map<String, Object> change(String operation, Map<String, Object> arguments) {
+            throw new IllegalArgumentException("operation '" + operation + "': there is none");
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    /** Tells its control of each packet, by a task of another thread. */
+    @ControlledBy(Tally.class)
+    private static final class Telling extends Service {
+        private volatile boolean refused;
+
+        @Override
+        public Verdict process(Packet packet) throws Exception {
+            Thread other = new Thread(() -> refused = !execute(() -> {
+                counter("tasks").add(1);
+                control(Tally.class).told += formats().known().size() + 1;
+            }));
+            other.start();
+            other.join();
+            return Verdict.FORWARD;
+        }
+    }
+
+    @Test
+    void aControlIsMadeBeforeItsServiceAndClosedBehindIt() {
+        Tally tally;
+        try (ServiceHarness harness = ServiceHarness.start(new Telling(), Transport.UDP, Map.of("from", "3"))) {
+            tally = (Tally) harness.control();
+            assertThat(tally.view()).isEqualTo(Map.of("told", 3, "formats", true));
+            assertThat(tally.closed).isFalse();
+        }
+        assertThat(tally.closed).isTrue();
+    }
+
+    @Test
+    void whatIsHandedInDuringACallHasRunWhenItReturns() {
+        Telling service = new Telling();
+        try (ServiceHarness harness = ServiceHarness.start(service, Transport.UDP)) {
+            harness.sendText("one").sendText("two");
+            assertThat(harness.count("tasks")).isEqualTo(2);
+            assertThat(harness.control().view()).containsEntry("told", 2);
+        }
+        assertThat(service.refused).isFalse();
+        assertThat(service.execute(() -> {})).isFalse();
+    }
+
+    @Test
+    void aControlThatFailsIsAnError() {
+        assertThatThrownBy(() -> ServiceHarness.start(new Telling(), Transport.UDP, Map.of("from", "10")))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("from: 10 must be a whole number from 0 to 9");
     }
 }

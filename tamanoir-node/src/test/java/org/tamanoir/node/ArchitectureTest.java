@@ -56,7 +56,7 @@ class ArchitectureTest {
             .whereLayer("author")
             .mayOnlyBeAccessedByLayers("main")
             .whereLayer("ffs")
-            .mayOnlyBeAccessedByLayers("main")
+            .mayOnlyBeAccessedByLayers("main", "load")
             .whereLayer("ctl")
             .mayOnlyBeAccessedByLayers("main", "director")
             .whereLayer("run")

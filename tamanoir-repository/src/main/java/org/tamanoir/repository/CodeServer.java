@@ -12,7 +12,8 @@ import org.tamanoir.deploy.Manifest;
 import org.tamanoir.tls.TlsFiles;
 
 /**
- * Serves the code that a node runs to other nodes, read-only, in the layout of a repository.
+ * Serves the code that a node runs to other nodes, read-only, in the layout of a repository, and the formats that it
+ * knows, in FFS's protocol, to them and to FFS's own programs.
  *
  * <p>Thread contract: any thread.
  */
@@ -31,20 +32,38 @@ public final class CodeServer implements AutoCloseable {
     }
 
     /**
+     * Formats that are served with the code.
+     *
+     * @param takes whether descriptions are taken from programs of this host
+     */
+    public record Formats(FormatShelf shelf, boolean takes) {}
+
+    /** Serves code alone. */
+    public static CodeServer start(InetSocketAddress address, @Nullable TlsFiles tls, Code files) throws IOException {
+        return start(address, tls, files, null);
+    }
+
+    /**
      * Serves.
      *
      * @param address port 0 takes a free one
      * @param tls null = plain HTTP
+     * @param formats null = none
      * @throws IOException in one line, if it cannot listen
      */
-    public static CodeServer start(InetSocketAddress address, @Nullable TlsFiles tls, Code files) throws IOException {
+    public static CodeServer start(
+            InetSocketAddress address, @Nullable TlsFiles tls, Code files, @Nullable Formats formats)
+            throws IOException {
         return new CodeServer(HttpListener.start(
-                "code server", address, tls, vertx -> routes(vertx, path -> file(files, path))));
+                "code server", address, tls, vertx -> routes(vertx, path -> file(files, path), formats)));
     }
 
-    private static Router routes(Vertx vertx, TreeHandler.Lookup files) {
+    private static Router routes(Vertx vertx, TreeHandler.Lookup files, @Nullable Formats formats) {
         Router router = Router.router(vertx);
         Answers.install(router);
+        if (formats != null) {
+            FormatHandler.install(router, formats.shelf, formats.takes, null);
+        }
         router.route().handler(new TreeHandler(files));
         return router;
     }

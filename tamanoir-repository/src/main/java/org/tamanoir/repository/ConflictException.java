@@ -4,7 +4,8 @@ package org.tamanoir.repository;
 public final class ConflictException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    ConflictException(String line) {
+    /** Makes one of this line. */
+    public ConflictException(String line) {
         super(line);
     }
 }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,10 +23,14 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.deploy.BackOff;
 import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.CodeRefusedException;
+import org.tamanoir.deploy.FormatFile;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.Signature;
 import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatId;
+import org.tamanoir.format.FormatLimits;
 
 /**
  * Keeps a replica of another repository, or of a plain copy of one on any web server: fetches by its
@@ -51,6 +56,7 @@ public final class Mirror implements AutoCloseable {
     private final Thread thread;
 
     private @Nullable String etag;
+    private @Nullable String formatsTag;
     private volatile @Nullable Instant lastSync;
     private volatile @Nullable String error;
 
@@ -141,6 +147,7 @@ public final class Mirror implements AutoCloseable {
     /** Returns what went wrong, in one line; null = all is as it is there. */
     private @Nullable String sync() throws InterruptedException {
         try {
+            String formats = followFormats();
             HttpRequest.Builder request = calls.request("index.json");
             if (etag != null) {
                 request.header("If-None-Match", etag);
@@ -148,16 +155,68 @@ public final class Mirror implements AutoCloseable {
             HttpResponse<byte[]> answer =
                     calls.send(request.build(), BoundedBody.bytes(Index.MAX_BYTES), Calls.timeFor(Index.MAX_BYTES));
             if (answer.statusCode() == 304) {
-                return null;
+                return formats;
             }
             requireOk(answer);
             String failure = follow(Index.decode(answer.body()).services());
             etag = failure == null ? answer.headers().firstValue("ETag").orElse(null) : null;
-            return failure;
+            return failure == null ? formats : failure;
         } catch (IOException | RuntimeException e) {
             etag = null;
             return String.valueOf(e.getMessage());
         }
+    }
+
+    /** Fetches formats, and signatures that came later; a repository without a list has none. */
+    private @Nullable String followFormats() throws InterruptedException {
+        try {
+            return fetchFormats();
+        } catch (IOException | RuntimeException e) {
+            formatsTag = null;
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    private @Nullable String fetchFormats() throws IOException, InterruptedException {
+        HttpRequest.Builder request = calls.request(FormatFolder.LIST);
+        if (formatsTag != null) {
+            request.header("If-None-Match", formatsTag);
+        }
+        HttpResponse<byte[]> answer = calls.send(
+                request.build(),
+                BoundedBody.bytes(FormatFolder.MAX_LIST_BYTES),
+                Calls.timeFor(FormatFolder.MAX_LIST_BYTES));
+        if (answer.statusCode() == 304 || answer.statusCode() == 404) {
+            return null;
+        }
+        requireOk(answer);
+        Map<String, FormatFolder.Entry> here = new HashMap<>();
+        tree.formats().entries().forEach(entry -> here.put(entry.id(), entry));
+        String first = null;
+        for (FormatFolder.Entry entry :
+                FormatFolder.Listing.decode(answer.body()).formats()) {
+            FormatFolder.Entry own = here.get(entry.id());
+            if (own == null || own.publisher() == null && entry.publisher() != null) {
+                try {
+                    fetch(entry);
+                } catch (IOException | ConflictException | CodeRefusedException | RuntimeException e) {
+                    first = first != null ? first : "format " + entry.id() + ": " + e.getMessage();
+                }
+            }
+        }
+        formatsTag = first == null ? answer.headers().firstValue("ETag").orElse(null) : null;
+        return first;
+    }
+
+    private void fetch(FormatFolder.Entry entry)
+            throws IOException, ConflictException, CodeRefusedException, InterruptedException {
+        FormatId id = FormatId.parse(entry.id());
+        Format format = Format.of(id, get(FormatFile.path(id), FormatLimits.DESCRIPTION_BYTES));
+        byte[] signature = entry.publisher() == null ? null : get(FormatFile.path(id) + ".sig", Signature.MAX_BYTES);
+        if (publishers != null) {
+            publishers.verify(format, signature);
+        }
+        tree.formats().publish(format, signature);
     }
 
     /** Follows all versions: one that cannot be had does not hold up the others. */

@@ -12,11 +12,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.deploy.CodeRefusedException;
+import org.tamanoir.deploy.FormatFile;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.Refusal;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.Signature;
 import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -93,6 +96,32 @@ final class PublishHandler {
         }
     }
 
+    void publishFormat(RoutingContext context) {
+        work(context, () -> {
+            JsonNode body = body(context);
+            Format format = Format.of(FormatFile.ofJson(context.body().buffer().getBytes()));
+            byte[] signature = text(body, "signature").getBytes(StandardCharsets.UTF_8);
+            if (publishers != null) {
+                publishers.verify(format, signature);
+            }
+            RepositoryTree.Outcome outcome = tree.formats().publish(format, signature);
+            boolean isNew = outcome == RepositoryTree.Outcome.CREATED;
+            if (isNew) {
+                LOG.info(
+                        "format {}: published from {}",
+                        format.id(),
+                        context.request().remoteAddress());
+            }
+            return new Answer(
+                    isNew ? 201 : 200,
+                    Map.of(
+                            "outcome",
+                            isNew ? "published" : "unchanged",
+                            "id",
+                            format.id().toString()));
+        });
+    }
+
     private String signer(ServiceId id) {
         IndexEntry entry = tree.find(id);
         return entry == null ? "?" : entry.publisher();
@@ -147,6 +176,8 @@ final class PublishHandler {
                             String.valueOf(e.getMessage()),
                             "refusal",
                             e.refusal().name()));
+        } catch (FormatException e) {
+            return Answer.error(422, "no format: " + e.getMessage());
         } catch (NoSuchFileException e) {
             return Answer.error(
                     404,

@@ -10,16 +10,19 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.Map;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.CodeRefusedException;
+import org.tamanoir.deploy.FormatFile;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.ServiceJar;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.deploy.SigningKey;
+import org.tamanoir.format.Format;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -36,15 +39,16 @@ public final class Publisher {
     private static final int MAX_UPLOADS = 3;
 
     private final Calls calls;
-    private final Token token;
+    private final @Nullable Token token;
 
     /**
      * Makes a client of one repository.
      *
      * @param tls for https; null = the JDK's own
+     * @param token null = none: programs of the repository's own host may bring formats without one
      * @throws IllegalArgumentException in one line, for an address that cannot be one
      */
-    public Publisher(URI repository, @Nullable SSLContext tls, Token token) {
+    public Publisher(URI repository, @Nullable SSLContext tls, @Nullable Token token) {
         calls = new Calls(repository, tls);
         this.token = token;
     }
@@ -117,10 +121,10 @@ public final class Publisher {
                 "signature",
                 new String(key.sign(bytes).encode(), StandardCharsets.US_ASCII));
         // Asked before the upload too: a refusal then comes in words, and not as a connection reset in its middle.
-        HttpResponse<byte[]> answer = post(manifest.id().path(), body);
+        HttpResponse<byte[]> answer = post("api/" + manifest.id().path(), body);
         for (int uploads = 0; answer.statusCode() == 404 && uploads < MAX_UPLOADS; uploads++) {
             upload(jar, manifest);
-            answer = post(manifest.id().path(), body);
+            answer = post("api/" + manifest.id().path(), body);
         }
         require(answer, 200, 201);
         return answer.statusCode() == 201 ? RepositoryTree.Outcome.CREATED : RepositoryTree.Outcome.SAME;
@@ -129,8 +133,7 @@ public final class Publisher {
     private void upload(Path jar, Manifest manifest) throws IOException, InterruptedException {
         HttpRequest request;
         try {
-            request = calls.request("api/uploads/" + manifest.jarSha256())
-                    .header("Authorization", token.authorization())
+            request = request("api/uploads/" + manifest.jarSha256())
                     .header("Content-Type", TreeFile.JAR)
                     .PUT(BodyPublishers.ofFile(jar))
                     .build();
@@ -143,18 +146,41 @@ public final class Publisher {
     /** Yanks a version. @param reason one line that users of the service see */
     public void yank(ServiceId id, String reason) throws IOException, InterruptedException {
         IndexEntry.requireReason(reason);
-        require(post(id.path() + "/yank", Map.of("reason", reason)), 200);
+        require(post("api/" + id.path() + "/yank", Map.of("reason", reason)), 200);
     }
 
     /** Takes a yank back. */
     public void unyank(ServiceId id) throws IOException, InterruptedException {
-        require(post(id.path() + "/unyank", Map.of()), 200);
+        require(post("api/" + id.path() + "/unyank", Map.of()), 200);
     }
 
-    private HttpResponse<byte[]> post(String path, Map<String, String> body) throws IOException, InterruptedException {
+    /**
+     * Publishes a format: with a key, signed; else as FFS's own programs do.
+     *
+     * @return CREATED, or SAME where exactly this was there; null where the repository does not tell
+     * @throws IOException in one line
+     */
+    public RepositoryTree.@Nullable Outcome publish(Format format, @Nullable SigningKey key)
+            throws IOException, InterruptedException {
+        String digits = HexFormat.of().formatHex(format.description());
+        if (key == null) {
+            require(post("v1/formats", Map.of("format_rep", digits)), 200);
+            return null;
+        }
+        String signature = new String(key.sign(FormatFile.signed(format)).encode(), StandardCharsets.US_ASCII);
+        HttpResponse<byte[]> answer = post("api/formats", Map.of("format_rep", digits, "signature", signature));
+        require(answer, 200, 201);
+        return answer.statusCode() == 201 ? RepositoryTree.Outcome.CREATED : RepositoryTree.Outcome.SAME;
+    }
+
+    private HttpRequest.Builder request(String path) {
+        HttpRequest.Builder request = calls.request(path);
+        return token == null ? request : request.header("Authorization", token.authorization());
+    }
+
+    private HttpResponse<byte[]> post(String path, Object body) throws IOException, InterruptedException {
         return call(
-                calls.request("api/" + path)
-                        .header("Authorization", token.authorization())
+                request(path)
                         .header("Content-Type", TreeFile.JSON)
                         .POST(BodyPublishers.ofByteArray(JSON.writeValueAsBytes(body)))
                         .build(),

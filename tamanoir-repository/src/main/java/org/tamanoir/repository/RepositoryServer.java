@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.FormatFile;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.tls.TlsFiles;
 
@@ -24,6 +25,10 @@ import org.tamanoir.tls.TlsFiles;
  * POST /api/services/&lt;name&gt;/&lt;version&gt;                  {manifest: Base64, signature: text}  token
  * POST /api/services/&lt;name&gt;/&lt;version&gt;/yank             {reason: text}                  token
  * POST /api/services/&lt;name&gt;/&lt;version&gt;/unyank           {}                              token
+ * GET, HEAD /formats.json, /formats/...                   files
+ * POST /api/formats                                       {format_rep: hex, signature: text}  token
+ * GET  /v1/formats/&lt;id&gt;                                 FFS's protocol: {@link FormatHandler}
+ * POST /v1/formats                                        {format_rep: hex}               loopback or token
  * </pre>
  *
  * <p>Thread contract: any thread.
@@ -47,15 +52,28 @@ public final class RepositoryServer implements AutoCloseable {
      * @param tls null = plain HTTP
      * @param token allows publishing; null = nobody may
      * @param maxJarBytes the largest jar that is taken
-     * @param publishers whose versions are accepted, and for which names; null = whoever has the token, and nodes
-     *     decide
+     * @param publishers whose versions and formats are accepted, and for which names; null = whoever has the token, and
+     *     nodes decide
+     * @param takesFormats whether formats are taken without a signature, from programs of this host or with the token;
+     *     where publishers are named none is
      */
     public record Settings(
             InetSocketAddress address,
             @Nullable TlsFiles tls,
             @Nullable Token token,
             long maxJarBytes,
-            @Nullable TrustPolicy publishers) {
+            @Nullable TrustPolicy publishers,
+            boolean takesFormats) {
+        /** Makes settings that take formats. */
+        public Settings(
+                InetSocketAddress address,
+                @Nullable TlsFiles tls,
+                @Nullable Token token,
+                long maxJarBytes,
+                @Nullable TrustPolicy publishers) {
+            this(address, tls, token, maxJarBytes, publishers, true);
+        }
+
         /** Returns settings without TLS and publishing, with {@link #DEFAULT_MAX_JAR_BYTES}. */
         public static Settings on(InetSocketAddress address) {
             return new Settings(address, null, null, DEFAULT_MAX_JAR_BYTES, null);
@@ -63,7 +81,7 @@ public final class RepositoryServer implements AutoCloseable {
 
         /** Returns the same with a token. */
         public Settings withToken(@Nullable Token changed) {
-            return new Settings(address, tls, changed, maxJarBytes, publishers);
+            return new Settings(address, tls, changed, maxJarBytes, publishers, takesFormats);
         }
     }
 
@@ -101,11 +119,18 @@ public final class RepositoryServer implements AutoCloseable {
         router.post("/api/services/:name/:version").handler(publishing::publish);
         router.post("/api/services/:name/:version/yank").handler(publishing::yank);
         router.post("/api/services/:name/:version/unyank").handler(publishing::unyank);
+        router.post("/api/formats").handler(gate);
+        router.post("/api/formats").handler(PublishGate::requireJson);
+        router.post("/api/formats").handler(BodyHandler.create(false).setBodyLimit(FormatFile.MAX_JSON_BYTES));
+        router.post("/api/formats").handler(publishing::publishFormat);
+        boolean takesFormats = settings.takesFormats && mirror == null && settings.publishers == null;
+        FormatHandler.install(router, tree.formats(), takesFormats, settings.token);
         router.route("/api/*")
-                .handler(context -> Answers.refuse(
-                        context,
-                        404,
-                        "no such call; see GET /api/services, PUT /api/uploads/..., POST /api/services/..."));
+                .handler(
+                        context -> Answers.refuse(
+                                context,
+                                404,
+                                "no such call; see GET /api/services, PUT /api/uploads/..., POST /api/services/..., /api/formats"));
         router.route().handler(new TreeHandler(tree::file));
         return router;
     }
@@ -114,6 +139,7 @@ public final class RepositoryServer implements AutoCloseable {
         Map<String, Object> health = new LinkedHashMap<>();
         health.put("status", "up");
         health.put("versions", tree.size());
+        health.put("formats", tree.formats().entries().size());
         health.put("publishing", settings.token != null && mirror == null);
         if (mirror != null) {
             health.put("mirror", mirror.status());

@@ -36,6 +36,7 @@ import org.tamanoir.deploy.SmallFile;
  * services/&lt;name&gt;/&lt;version&gt;/manifest.sig
  * services/&lt;name&gt;/&lt;version&gt;/&lt;name&gt;-&lt;version&gt;.jar
  * services/&lt;name&gt;/&lt;version&gt;/yanked              there when it is: the reason
+ * formats.json, formats/&lt;24 hex digits&gt;          see {@link FormatFolder}
  * .staging/                                      what is not whole yet; emptied at opening
  * .lock                                          held by the process that writes
  * </pre>
@@ -73,6 +74,7 @@ public final class RepositoryTree implements AutoCloseable {
     private final VersionTable versions = new VersionTable();
 
     private final DerivedFiles derived;
+    private final FormatFolder formats;
 
     /**
      * Opens or makes a repository, and puts in order what a crash left.
@@ -129,6 +131,12 @@ public final class RepositoryTree implements AutoCloseable {
         }
         derived = new DerivedFiles(root, versions, this::newStagingPath);
         derived.rewriteAll();
+        formats = new FormatFolder(root, this::newStagingPath);
+    }
+
+    /** Returns its formats. */
+    FormatFolder formats() {
+        return formats;
     }
 
     /** Returns its folder, with all links resolved. */
@@ -314,6 +322,9 @@ public final class RepositoryTree implements AutoCloseable {
     TreeFile file(String path) throws IOException {
         if (path.equals("index.json")) {
             return derived.index();
+        }
+        if (path.startsWith("formats")) {
+            return formats.file(path);
         }
         try {
             if (KEY_PATH.matcher(path).matches()) {

@@ -15,7 +15,7 @@ import org.tamanoir.nodeos.Rule;
  *
  * <p>Thread contract: immutable.
  */
-final class AddressPrefix {
+public final class AddressPrefix {
     private static final Pattern IPV4 = Pattern.compile("(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})");
     private static final Pattern IPV6 = Pattern.compile("[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
     private static final long MAPPED = 0xFFFF_0000_0000L;
@@ -46,7 +46,7 @@ final class AddressPrefix {
      *
      * @throws IllegalArgumentException if the text is no prefix
      */
-    static AddressPrefix parse(String text) {
+    public static AddressPrefix parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
         Matcher quad = IPV4.matcher(address);
@@ -94,7 +94,7 @@ final class AddressPrefix {
      *
      * @param option {@link Option#SOURCE} or {@link Option#DESTINATION}
      */
-    boolean matches(Packet packet, Option option) {
+    public boolean matches(Packet packet, Option option) {
         return option == Option.SOURCE
                 ? packet.hasInternetSource() && matches(packet.sourceHigh(), packet.sourceLow())
                 : packet.hasInternetDestination() && matches(packet.destinationHigh(), packet.destinationLow());

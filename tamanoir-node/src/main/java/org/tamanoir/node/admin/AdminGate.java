@@ -66,6 +66,27 @@ final class AdminGate {
         requireToken(request, token, "admin.token-file");
     }
 
+    /** For changes of a service by its control: the token for all changes, or one for this service. */
+    void admitControl(HttpServerRequest request, String service) throws ApiException {
+        String given = request.getHeader(HttpHeaders.AUTHORIZATION);
+        boolean isKnown = false;
+        for (AdminSettings.ControlRight right : settings.rights()) {
+            if (right.token().matches(given)) {
+                if (!settings.readOnly() && right.services().contains(service)) {
+                    return;
+                }
+                isKnown = true;
+            }
+        }
+        if (isKnown && !settings.readOnly()) {
+            throw new ApiException(
+                    ApiException.FORBIDDEN,
+                    "the token is not for service " + shortened(service)
+                            + ": name the service beside it in admin.control, or send that of admin.token-file");
+        }
+        admitChange(request);
+    }
+
     /** For what packets carry: the token where there is one, else loopback alone. */
     void admitContents(HttpServerRequest request) throws ApiException {
         Token token = settings.token();

@@ -40,6 +40,9 @@ public final class AdminServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
 
+    /** Bytes of what a service's control is told: plans are larger than settings. */
+    private static final int MAX_CONTROL_BYTES = 1 << 20;
+
     private final AdminSettings settings;
     private final ActiveNodeManager manager;
     private final AdminGate gate;
@@ -156,6 +159,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/node", call -> state.node(address()));
         api.get(router, "/v1/services", state::services);
         api.get(router, "/v1/services/{name}", state::service);
+        api.get(router, "/v1/services/{name}/control", call -> manager.control(call.serviceName()));
         api.get(router, "/v1/services/{name}/{version}", state::version);
         api.get(router, "/v1/instances", state::instances);
         api.get(router, "/v1/streams", state::streams);
@@ -195,6 +199,13 @@ public final class AdminServer implements AutoCloseable {
         api.change(router, HttpMethod.POST, "/v1/services/{name}/drain", changes::drain);
         api.change(router, HttpMethod.POST, "/v1/services/{name}/release", changes::release);
         api.change(router, HttpMethod.PUT, "/v1/services/{name}/level", changes::place);
+        api.change(
+                router,
+                HttpMethod.POST,
+                "/v1/services/{name}/control/{operation}",
+                MAX_CONTROL_BYTES,
+                context -> gate.admitControl(context.request(), String.valueOf(context.pathParam("name"))),
+                changes::control);
         api.change(router, HttpMethod.POST, "/v1/revocations", changes::revoke);
         api.change(router, HttpMethod.PUT, "/v1/routes", changes::replaceRoutes);
         api.change(router, HttpMethod.POST, "/v1/routes", changes::loadRoutes);

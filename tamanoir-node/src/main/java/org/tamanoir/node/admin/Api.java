@@ -32,6 +32,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Api implements AutoCloseable {
     /** Bytes of a request's body. */
     static final int MAX_BODY_BYTES = 64 * 1024;
+    /** Under this name a request has the most bytes that its body may have. */
+    static final String BOUND = "body bytes";
 
     /** As many as deployments run at once, so that one that takes long does not hold up the others. */
     private static final int MAX_CHANGES = 4;
@@ -112,6 +114,11 @@ final class Api implements AutoCloseable {
 
     /** A change, whose body is read only from those who may make it. */
     void change(Router router, HttpMethod method, String path, Admission admission, Replies.View view) {
+        change(router, method, path, MAX_BODY_BYTES, admission, view);
+    }
+
+    /** A change with so many bytes of body at most. */
+    void change(Router router, HttpMethod method, String path, int maxBytes, Admission admission, Replies.View view) {
         Route route = on(router, method, path);
         // As a policy: Vert.x lets no handler of users stand before the one that reads the body.
         route.handler((SecurityPolicyHandler) context -> {
@@ -120,12 +127,12 @@ final class Api implements AutoCloseable {
                 if (method != HttpMethod.DELETE) {
                     AdminGate.requireJson(context.request());
                 }
-                context.next();
+                context.put(BOUND, maxBytes).next();
             } catch (ApiException e) {
                 Replies.refuse(context, e);
             }
         });
-        route.handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_BYTES));
+        route.handler(BodyHandler.create(false).setBodyLimit(maxBytes));
         route.handler(context -> run(changers, context, () -> Replies.send(context, Replies.of(view)), "changes"));
     }
 

@@ -90,6 +90,28 @@ public final class Commands {
         return listed(manager.place(service, wanted));
     }
 
+    Map<String, Object> control(Call call) throws ApiException, ManagerException {
+        String operation = call.path("operation");
+        if (!operation.matches("[a-z][a-z0-9-]{0,63}")) {
+            throw new ApiException(
+                    ApiException.INVALID,
+                    "the operation is no word: up to 64 small letters, digits and hyphens are wanted");
+        }
+        try {
+            return manager.control(call.serviceName(), operation, JsonFields.tree(call.json()));
+        } catch (ManagerException e) {
+            List<String> lines = String.valueOf(e.getMessage()).lines().toList();
+            if (e.kind() != ManagerException.Kind.INVALID) {
+                throw e;
+            }
+            throw new ApiException(
+                    ApiException.INVALID,
+                    "refused, and nothing is changed; "
+                            + (lines.size() == 1 ? lines.get(0) : lines.size() + " things are wrong"),
+                    lines);
+        }
+    }
+
     private static String service(Call call, JsonFields fields) throws ApiException {
         String name = call.serviceName();
         String version = fields.text("version");

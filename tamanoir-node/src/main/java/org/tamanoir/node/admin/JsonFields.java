@@ -3,6 +3,7 @@ package org.tamanoir.node.admin;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -64,6 +65,12 @@ final class JsonFields {
             throw new ApiException(ApiException.BAD_REQUEST, "the body is no JSON object: {...} is wanted");
         }
         return object;
+    }
+
+    /** Returns an object as maps with texts as keys, lists, texts, numbers, booleans and nulls. */
+    @SuppressWarnings("unchecked") // Keys of objects are texts.
+    static Map<String, Object> tree(JsonNode object) {
+        return MAPPER.treeToValue(object, Map.class);
     }
 
     /** A text; null when left out. */

@@ -5,6 +5,8 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.admission.StreamPlaces;
 import org.tamanoir.admission.StreamRefusal;
+import org.tamanoir.deploy.FormatStatistics;
+import org.tamanoir.deploy.FormatStore;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentStatistics;
@@ -23,6 +25,9 @@ final class NodeMetrics {
         long waiting = environment.waitingForCode();
         metrics.gauge("waiting_for_code", "TCP streams and UDP packets that wait for a service's code now.", waiting);
         deployments(metrics, manager.deploymentStatistics());
+        if (environment.formats() instanceof FormatStore formats) {
+            formats(metrics, formats.statistics());
+        }
         metrics.gauge("routes", "Routes now.", manager.routeCount());
         FeedStatus feed = manager.feedStatus();
         if (feed != null) {
@@ -40,6 +45,18 @@ final class NodeMetrics {
         ServiceMetrics.add(metrics, services);
         LevelMetrics.add(metrics, environment.levels(), services);
         QosMetrics.add(metrics, manager.qosStatus());
+    }
+
+    private static void formats(Metrics metrics, FormatStatistics formats) {
+        metrics.gauge("formats", "Formats of records that are known now.", formats.known());
+        metrics.gauge("formats_bytes", "Bytes of their descriptions.", formats.bytes());
+        metrics.counter("formats_evicted", "Formats that went for others.", formats.evicted());
+        metrics.gauge("format_searches_running", "Formats that others are asked for now.", formats.running());
+        for (String outcome : FormatStatistics.OUTCOMES) {
+            long count = formats.outcomes().getOrDefault(outcome, 0L);
+            metrics.with("outcome", outcome)
+                    .counter("format_requests", "Requests for formats that were not known, by outcome.", count);
+        }
     }
 
     private static void streams(Metrics metrics, StreamCounts streams, StreamPlaces places) {

@@ -140,7 +140,7 @@ final class Replies {
             case ApiException.NOT_ALLOWED ->
                 context.request().method() + " is not for "
                         + shortened(context.request().path()) + "; GET /openapi.yaml says what is";
-            case ApiException.TOO_LARGE -> "the body is too large: " + Api.MAX_BODY_BYTES + " bytes are allowed";
+            case ApiException.TOO_LARGE -> "the body is too large: " + context.get(Api.BOUND) + " bytes are allowed";
             default -> null;
         };
         if (line != null) {

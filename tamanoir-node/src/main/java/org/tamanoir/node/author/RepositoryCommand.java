@@ -61,6 +61,9 @@ public final class RepositoryCommand implements Callable<Integer> {
     @Option(names = "--publisher", paramLabel = "FILE[=PATTERN,...]")
     private List<String> publishers = new ArrayList<>();
 
+    @Option(names = "--no-formats")
+    private boolean noFormats;
+
     @Option(names = "--max-jar", paramLabel = "SIZE", defaultValue = "64MiB")
     @SuppressWarnings("NullAway.Init")
     private String maxJar;
@@ -102,7 +105,8 @@ public final class RepositoryCommand implements Callable<Integer> {
                 tls,
                 token,
                 value("--max-jar", () -> Quantity.bytes(maxJar, MIN_JAR_BYTES, Manifest.MAX_JAR_BYTES)),
-                policy);
+                policy,
+                !noFormats);
         Duration every = value("--interval", () -> Quantity.duration(interval, MIN_INTERVAL, MAX_INTERVAL));
         String text = mirrorOf;
         URI source =

@@ -16,6 +16,7 @@ import org.tamanoir.repository.Token;
  * @param portIsGiven whether the operator chose the port: then it must be had, else a free one will do
  * @param tokenFile who knows what is in it may make changes; null = nobody
  * @param readOnly whether changes are refused even with the token
+ * @param control who else may change services, by their controls
  * @param hosts names, beside {@code localhost}, by which requests may call it
  * @param tls whether the node's certificate is used
  * @param accessLog a line for each TCP stream goes there; null = none
@@ -25,6 +26,7 @@ public record AdminConfig(
         boolean portIsGiven,
         @Nullable Path tokenFile,
         boolean readOnly,
+        List<ControlRight> control,
         List<String> hosts,
         boolean tls,
         @Nullable Path accessLog) {
@@ -32,9 +34,51 @@ public record AdminConfig(
     /** A file that holds a token; what is wrong with it is known before the process starts. */
     public static final Kind<Path> TOKEN_FILE = Kind.of("file", AdminConfig::tokenFile, Path::toString);
 
+    /**
+     * Lets an application change services.
+     *
+     * @param tokenFile who knows what is in it may
+     * @param services their names, without versions
+     */
+    public record ControlRight(Path tokenFile, List<String> services) {
+        /** Reads {@code FILE=NAME,...}. */
+        static ControlRight of(String text) {
+            int equals = text.lastIndexOf('=');
+            if (equals <= 0 || equals == text.length() - 1) {
+                throw new IllegalArgumentException("'" + text
+                        + "' names no services: FILE=NAME,... is wanted, a token's file and what it lets change");
+            }
+            List<String> services = List.of(text.substring(equals + 1).split(",", -1));
+            services.stream().filter(name -> name.indexOf(':') >= 0).findFirst().ifPresent(name -> {
+                throw new IllegalArgumentException(
+                        "'" + name + "' has a version: name the service alone, the right is for all of its versions");
+            });
+            return new ControlRight(
+                    AdminConfig.tokenFile(text.substring(0, equals)),
+                    services.stream().map(NodeConfigBuilder::serviceName).toList());
+        }
+
+        @Override
+        public String toString() {
+            return tokenFile + "=" + String.join(",", services);
+        }
+    }
+
     /** RFC 1123, section 2.1; 253 characters is the most that DNS carries. */
     private static final Pattern HOST =
             Pattern.compile("(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*");
+
+    /** Where nobody but who has the token may change anything. */
+    public AdminConfig(
+            @Nullable InetSocketAddress listen,
+            boolean portIsGiven,
+            @Nullable Path tokenFile,
+            boolean readOnly,
+            List<String> hosts,
+            boolean tls,
+            @Nullable Path accessLog) {
+        this(listen, portIsGiven, tokenFile, readOnly, List.of(), hosts, tls, accessLog);
+    }
 
     static AdminConfig of(Values values) {
         return new AdminConfig(
@@ -42,6 +86,7 @@ public record AdminConfig(
                 values.isGiven(NodeSettings.ADMIN),
                 values.find(NodeSettings.ADMIN_TOKEN),
                 values.get(NodeSettings.READ_ONLY),
+                values.get(NodeSettings.CONTROL),
                 values.get(NodeSettings.HOSTS),
                 values.get(NodeSettings.ADMIN_TLS),
                 values.find(NodeSettings.ACCESS_LOG));
@@ -49,7 +94,7 @@ public record AdminConfig(
 
     /** The same where no other port will do. */
     AdminConfig fixed() {
-        return new AdminConfig(listen, true, tokenFile, readOnly, hosts, tls, accessLog);
+        return new AdminConfig(listen, true, tokenFile, readOnly, control, hosts, tls, accessLog);
     }
 
     /** A host name as requests give it in their header Host, without a port; in lower case. */

@@ -24,7 +24,9 @@ public final class Choice {
             "udp",
             NextHop.Transport.UDP,
             "tls",
-            NextHop.Transport.TLS);
+            NextHop.Transport.TLS,
+            "quic",
+            NextHop.Transport.QUIC);
     public static final Map<String, NextHop.Kind> KINDS =
             Map.of("active", NextHop.Kind.ACTIVE_NODE, "host", NextHop.Kind.HOST);
 

@@ -1,6 +1,7 @@
 package org.tamanoir.node.config;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -37,10 +38,6 @@ public final class ConfigFile {
         String name = file.toString();
         try {
             parse(name, text(file), problems, reader);
-        } catch (NoSuchFileException e) {
-            problems.add(name, "cannot be read: there is no such file");
-        } catch (CharacterCodingException e) {
-            problems.add(name, "cannot be read: it is not UTF-8 text; convert it");
         } catch (SmallFile.TooLargeException e) {
             problems.add(
                     name,
@@ -64,7 +61,7 @@ public final class ConfigFile {
         }
     }
 
-    private static String text(Path file) throws IOException {
+    static String text(Path file) throws IOException {
         byte[] bytes = SmallFile.read(file, MAX_BYTES);
         String text = StandardCharsets.UTF_8
                 .newDecoder()
@@ -73,10 +70,14 @@ public final class ConfigFile {
         return text.startsWith("\uFEFF") ? text.substring(1) : text;
     }
 
-    private static String reason(IOException e) {
+    static String reason(IOException e) {
         return e instanceof java.nio.file.AccessDeniedException
                 ? "permission denied"
-                : e.getMessage() == null ? e.toString() : e.getMessage();
+                : e instanceof NoSuchFileException
+                        ? "there is no such file"
+                        : e instanceof CharacterCodingException
+                                ? "it is not UTF-8 text; convert it"
+                                : e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
     private void root(Section root) {
@@ -107,17 +108,15 @@ public final class ConfigFile {
         }
         int problemsBefore = settings.problems.lines().size();
         Values values = settings.values;
-        List.of(NodeSettings.TCP, NodeSettings.UDP_ADDRESSES, NodeSettings.TLS_ADDRESSES)
-                .forEach(list -> values.put(list, List.of(), root.where("listen")));
+        List<Setting<List<InetSocketAddress>>> lists = List.of(
+                NodeSettings.TCP, NodeSettings.UDP_ADDRESSES, NodeSettings.TLS_ADDRESSES, NodeSettings.QUIC_ADDRESSES);
+        lists.forEach(list -> values.put(list, List.of(), root.where("listen")));
         values.read(root.section("listen"), NodeSettings.of("listen"));
         boolean sound = settings.problems.lines().size() == problemsBefore;
-        if (sound
-                && values.get(NodeSettings.TCP).isEmpty()
-                && values.get(NodeSettings.UDP_ADDRESSES).isEmpty()
-                && values.get(NodeSettings.TLS_ADDRESSES).isEmpty()) {
+        if (sound && lists.stream().allMatch(list -> values.get(list).isEmpty())) {
             settings.problems.add(
                     root.where("listen"),
-                    "no address to listen on; add one under tcp, udp or tls, or remove the key for the defaults");
+                    "no address to listen on; add one under tcp, udp, tls or quic, or remove the key for the defaults");
         }
     }
 

@@ -1,6 +1,7 @@
 package org.tamanoir.node.config;
 
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.function.Function;
 import org.tamanoir.anep.Anep;
@@ -43,6 +44,14 @@ public final class Converters {
         @Override
         public InetSocketAddress convert(String value) {
             return converted(value, text -> Endpoint.listening(text, Anep.DEFAULT_PORT));
+        }
+    }
+
+    /** The address of a server of formats. */
+    public static final class FormatServer implements ITypeConverter<URI> {
+        @Override
+        public URI convert(String value) {
+            return converted(value, FormatFiles::server);
         }
     }
 

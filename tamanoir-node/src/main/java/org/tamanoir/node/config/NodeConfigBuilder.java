@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -22,8 +21,8 @@ import org.tamanoir.nodeos.Level;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
-import org.tamanoir.service.Service;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.Transport;
 
 /**
@@ -83,8 +82,8 @@ public final class NodeConfigBuilder {
             deployedWhere.put(name, where);
             return;
         }
-        Supplier<? extends Service> factory =
-                known != null && className == null ? known.factory() : ServiceClasses.factory(wanted);
+        ServiceClasses.Makers makers =
+                known != null && className == null ? ServiceClasses.Makers.like(known) : ServiceClasses.makers(wanted);
         given.put(name, merged);
         ServiceSettings settings = ServiceTable.settings(merged);
         ServiceHealth life = new ServiceHealth(
@@ -92,7 +91,15 @@ public final class NodeConfigBuilder {
         Placement placement = new Placement(EnumSet.allOf(Level.class), settings.level());
         services.put(
                 name,
-                new ServiceDefinition(name, "", factory, settings.config(), settings.failurePolicy(), life, placement));
+                new ServiceDefinition(
+                        name,
+                        "",
+                        makers.instances(),
+                        settings.config(),
+                        settings.failurePolicy(),
+                        life,
+                        placement,
+                        makers.control()));
     }
 
     /** Places a service that is there, or will be deployed; its other settings stay. */
@@ -118,6 +125,7 @@ public final class NodeConfigBuilder {
     public void check() {
         NodeSettings.TLS.check(values, problems);
         checkTlsAddresses();
+        checkQuic();
         String noThreads = ExecutionEnvironment.whyNot(
                 values.get(NodeSettings.THREADS), Transport.of(values.get(NodeSettings.TRANSPORT)));
         if (!noThreads.isEmpty()) {
@@ -158,6 +166,28 @@ public final class NodeConfigBuilder {
                 problems.add(
                         where,
                         Endpoint.toString(address) + " is in tcp too, and one address is plain or TLS; remove one");
+            }
+        }
+    }
+
+    private void checkQuic() {
+        List<InetSocketAddress> quic = values.get(NodeSettings.QUIC_ADDRESSES);
+        String where = values.where(NodeSettings.QUIC_ADDRESSES);
+        if (!quic.isEmpty() && !QuicPort.whyNot().isEmpty()) {
+            problems.add(where, QuicPort.whyNot());
+        }
+        if (!quic.isEmpty() && !NodeSettings.TLS.hasCertificate(values)) {
+            problems.add(
+                    where,
+                    "a server must show a certificate; name files of a certificate and its key under tls, or with "
+                            + "--tls-cert and --tls-key");
+        }
+        for (InetSocketAddress address : quic) {
+            if (address.getPort() != 0 && values.get(NodeSettings.UDP_ADDRESSES).contains(address)) {
+                problems.add(
+                        where,
+                        Endpoint.toString(address)
+                                + " is in udp too, and a port takes plain datagrams or QUIC; remove one");
             }
         }
     }

@@ -15,9 +15,11 @@ import org.tamanoir.catalog.UdpBounds;
 import org.tamanoir.cluster.MembershipSettings.SetUp;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.EeConfig;
+import org.tamanoir.format.FormatLimits;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.TransportKind;
 
 /** The settings of a node, but for its routes, services and quality of service. */
@@ -48,6 +50,10 @@ public final class NodeSettings {
     static final Setting<List<InetSocketAddress>> TLS_ADDRESSES = TABLE.add(
                     "listen.tls", Kind.addresses(Anep.DEFAULT_PORT), List.of(), "none")
             .option("--tls", "HOST:PORT");
+
+    public static final Setting<List<InetSocketAddress>> QUIC_ADDRESSES = TABLE.add(
+                    "listen.quic", Kind.addresses(Anep.DEFAULT_PORT), List.of(), "none")
+            .option("--quic", "HOST:PORT");
 
     static final TlsTable TLS = new TlsTable(TABLE);
 
@@ -94,6 +100,27 @@ public final class NodeSettings {
             TABLE.add("deploy.total-timeout", Kind.duration(MS, HOUR), Duration.ofSeconds(30));
     public static final Setting<Boolean> DEPLOY_TLS = TABLE.add("deploy.tls", Kind.flag(), false);
 
+    public static final Setting<List<Path>> FORMAT_FILES = TABLE.add(
+                    "formats.files", Kind.list("list of FFS files", FormatFiles::readable), List.of(), "empty")
+            .option("--formats", "FILE")
+            .repeatedInErrors();
+    public static final Setting<List<URI>> FORMAT_SERVERS = TABLE.add(
+                    "formats.servers",
+                    Kind.list("list of `http://` or `https://` addresses", FormatFiles::server),
+                    List.of(),
+                    "empty")
+            .option("--format-server", "URL")
+            .repeatedInErrors();
+    public static final Setting<Boolean> FORMATS_ON_DEMAND = TABLE.add("formats.on-demand", Kind.flag(), true);
+    public static final Setting<Boolean> FORMATS_SIGNED = TABLE.add("formats.signed", Kind.flag(), false);
+    public static final Setting<Boolean> FORMATS_REGISTER = TABLE.add("formats.register", Kind.flag(), true);
+    public static final Setting<Integer> MAX_FORMATS =
+            TABLE.add("formats.cache", Kind.number("formats, ", 8, 1 << 20), 4_096);
+    public static final Setting<Long> FORMAT_BYTES =
+            TABLE.add("formats.cache-size", Kind.size(FormatLimits.DESCRIPTION_BYTES, 1L << 30), 16L << 20);
+    public static final Setting<Duration> FORMAT_TIMEOUT =
+            TABLE.add("formats.total-timeout", Kind.duration(MS, HOUR), Duration.ofSeconds(5));
+
     static final Setting<Set<Level>> LEVELS = TABLE.add(
                     "levels.allowed", LevelKinds.KIND, Set.of(Level.values()), "all")
             .option("--levels", "LEVEL,...");
@@ -113,6 +140,8 @@ public final class NodeSettings {
             .option("--admin", "HOST:PORT");
     static final Setting<Path> ADMIN_TOKEN =
             TABLE.add("admin.token-file", AdminConfig.TOKEN_FILE, null, "none").option("--admin-token-file", "FILE");
+    static final Setting<List<AdminConfig.ControlRight>> CONTROL = TABLE.add(
+            "admin.control", Kind.list("list of `FILE=NAME,...`", AdminConfig.ControlRight::of), List.of(), "empty");
     static final Setting<Boolean> READ_ONLY = TABLE.add("admin.read-only", Kind.flag(), false);
     static final Setting<List<String>> HOSTS =
             TABLE.add("admin.hosts", Kind.list("list of host names", AdminConfig::host), List.of(), "empty");
@@ -208,6 +237,8 @@ public final class NodeSettings {
             STREAMS.perPeer());
     static final Setting<Integer> MAX_BRANCHES = TABLE.add(
             "limits.max-branches", Kind.number("services, ", 0, StreamLimits.MAX_BRANCHES), STREAMS.branches());
+    public static final Setting<Integer> QUIC_CONNECTIONS = TABLE.add(
+            "limits.quic-connections", Kind.number("connections, ", 1, 65_536), QuicPort.Limits.DEFAULT.connections());
     static final Setting<Integer> INBOX = TABLE.add(
             "limits.inbox",
             Kind.of(

@@ -32,19 +32,20 @@ public final class Overrides {
         List<InetSocketAddress> common = new ArrayList<>();
         both.forEach(text -> collect("--listen", () -> common.add(Endpoint.listening(text, Anep.DEFAULT_PORT))));
         Values values = settings.values;
-        List<Setting<List<InetSocketAddress>>> lists =
-                List.of(NodeSettings.TCP, NodeSettings.UDP_ADDRESSES, NodeSettings.TLS_ADDRESSES);
+        List<Setting<List<InetSocketAddress>>> lists = List.of(
+                NodeSettings.TCP, NodeSettings.UDP_ADDRESSES, NodeSettings.TLS_ADDRESSES, NodeSettings.QUIC_ADDRESSES);
         if (both.isEmpty() && lists.stream().noneMatch(values::isOverridden)) {
             return;
         }
         for (Setting<List<InetSocketAddress>> list : lists) {
-            List<InetSocketAddress> all = new ArrayList<>(list == NodeSettings.TLS_ADDRESSES ? List.of() : common);
+            List<InetSocketAddress> all = new ArrayList<>(
+                    list == NodeSettings.TLS_ADDRESSES || list == NodeSettings.QUIC_ADDRESSES ? List.of() : common);
             all.addAll(values.isOverridden(list) ? values.get(list) : List.of());
             values.put(list, all, String.valueOf(list.option()));
         }
     }
 
-    /** {@code PREFIX=VIA[,same|tcp|udp|tls][,active|host]}. */
+    /** {@code PREFIX=VIA[,same|tcp|udp|tls|quic][,active|host]}. */
     public void route(String text) {
         String option = "--route " + text;
         collect(option, () -> settings.route(option, RouteTable.parse(text)));

@@ -52,7 +52,7 @@ public final class RouteTable {
     /** Writes a next hop; with the name by which it was given where its certificate has to hold that. */
     private static Endpoint via(NextHop next) {
         InetAddress address = next.address();
-        boolean isNamed = next.transport() == NextHop.Transport.TLS;
+        boolean isNamed = next.transport().isNamed();
         String host = address == null
                 ? DIRECT
                 : isNamed ? new InetSocketAddress(address, 0).getHostString() : address.getHostAddress();
@@ -75,7 +75,7 @@ public final class RouteTable {
         return new Route(prefix, new NextHop(direct ? null : via.address(), port, transport, whom));
     }
 
-    /** Reads a route of the command line: {@code PREFIX=VIA[,same|tcp|udp|tls][,active|host]}. */
+    /** Reads a route of the command line: {@code PREFIX=VIA[,same|tcp|udp|tls|quic][,active|host]}. */
     public static Route parse(String text) {
         int equals = text.indexOf('=');
         if (equals < 0) {
@@ -109,7 +109,9 @@ public final class RouteTable {
             if (transport == NextHop.Transport.UDP) {
                 section.problems().add(route.where(TLS), "TLS goes over TCP, not over UDP; remove one of the two");
             }
-            transport = NextHop.Transport.TLS;
+            if (transport != NextHop.Transport.QUIC) { // Which is inside TLS by itself.
+                transport = NextHop.Transport.TLS;
+            }
         } else if (route.isGiven(TLS) && transport == NextHop.Transport.TLS) {
             section.problems().add(route.where(TLS), "false is not what transport: tls says; remove one of the two");
         }

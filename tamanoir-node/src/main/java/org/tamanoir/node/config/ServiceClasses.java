@@ -6,7 +6,10 @@ import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.deploy.ServiceFactory;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
@@ -30,7 +33,14 @@ final class ServiceClasses {
                 found.put(
                         type.getName(),
                         new ServiceDefinition(
-                                type.getName(), ServiceFactory.of(type), ServiceConfig.EMPTY, FailurePolicy.DROP));
+                                type.getName(),
+                                "",
+                                ServiceFactory.of(type),
+                                ServiceConfig.EMPTY,
+                                FailurePolicy.DROP,
+                                new ServiceHealth(),
+                                new Placement(),
+                                DefinedControl.of(ServiceFactory.controls(type))));
             }
         } catch (ServiceConfigurationError | IllegalArgumentException e) {
             problems.add("class path", e.getMessage() + "; correct META-INF/services or remove the jar");
@@ -44,15 +54,23 @@ final class ServiceClasses {
                 != null;
     }
 
+    /** What makes instances of a class, and what makes its control. */
+    record Makers(Supplier<? extends Service> instances, DefinedControl control) {
+        static Makers like(ServiceDefinition known) {
+            return new Makers(known.factory(), known.control().again());
+        }
+    }
+
     /**
-     * A maker of instances of the class with this name.
+     * Makers for the class with this name.
      *
      * @throws IllegalArgumentException in one line, if it is missing or no service
      */
-    static Supplier<Service> factory(String className) {
+    static Makers makers(String className) {
         try {
             ClassLoader loader = Thread.currentThread().getContextClassLoader();
-            return ServiceFactory.of(Class.forName(className, false, loader));
+            Class<?> type = Class.forName(className, false, loader);
+            return new Makers(ServiceFactory.of(type), DefinedControl.of(ServiceFactory.controls(type)));
         } catch (ClassNotFoundException e) {
             throw new IllegalArgumentException(
                     "class " + className + " is not on the class path: add its jar to it, or correct the name", e);

@@ -80,7 +80,7 @@ record DemoPhase(String name, boolean tcp, String service, int packetBytes) {
             long window = tcp ? file.bytes() : UDP_WINDOW_BYTES;
             stream = new SendStream(
                     AnepSender.to(network.firstAddress()).transportKind(kind),
-                    tcp,
+                    tcp ? SendStream.Way.TCP : SendStream.Way.UDP,
                     SendStream.input(new DemoInput(file.content(), window, check::bytes), builder, payloadBytes),
                     new Pacer(Double.POSITIVE_INFINITY, startNs));
             send(stream, check, output);

@@ -11,14 +11,20 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.OneLine;
+import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.format.FfsReader;
+import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.ItemKind;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Json;
+import org.tamanoir.node.cli.RepositoryOptions;
 import org.tamanoir.node.cli.Version;
+import org.tamanoir.repository.Publisher;
+import org.tamanoir.repository.RepositoryTree;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -27,7 +33,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.core.JacksonException;
 
-/** {@code tamanoir ffs}: {@code dump}, {@code describe} and {@code convert}. */
+/** {@code tamanoir ffs}: {@code dump}, {@code describe}, {@code convert} and {@code publish}. */
 @Command(name = "ffs", mixinStandardHelpOptions = true, sortOptions = false)
 public final class FfsCommand implements Callable<Integer> {
     @Spec
@@ -39,7 +45,7 @@ public final class FfsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "Missing subcommand: dump, describe or convert");
+        throw new ParameterException(spec.commandLine(), "Missing subcommand: dump, describe, convert or publish");
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -111,6 +117,43 @@ public final class FfsCommand implements Callable<Integer> {
         }
     }
 
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    int publish(
+            @Parameters(paramLabel = "FILE", description = "With FFS formats.") Path file,
+            @Option(names = "--stream") boolean stream,
+            @Option(names = "--repository", paramLabel = "URL", required = true) String repository,
+            @Option(names = "--key", paramLabel = "FILE") @Nullable Path keyFile,
+            @Option(names = "--token-file", paramLabel = "FILE") @Nullable Path tokenFile,
+            @Option(names = "--ca", descriptionKey = "repository-ca", paramLabel = "FILE") @Nullable Path authorities) {
+        Set<FormatId> seen = new HashSet<>();
+        try (FfsReader reader = open(file, stream)) {
+            SigningKey key = keyFile == null ? null : SigningKey.read(keyFile);
+            Publisher publisher = new Publisher(
+                    RepositoryOptions.uri(repository),
+                    RepositoryOptions.tls(authorities),
+                    RepositoryOptions.token(tokenFile));
+            for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+                if (kind == ItemKind.FORMAT && seen.add(reader.format().id())) {
+                    Format format = reader.format();
+                    boolean isSame = publisher.publish(format, key) == RepositoryTree.Outcome.SAME;
+                    print((isSame ? "already there: " : "published ") + format.id() + " "
+                            + OneLine.quoted(format.name())
+                            + (key == null
+                                    ? ""
+                                    : ", signed by key " + key.publisher().id()));
+                }
+            }
+            return ExitCode.OK;
+        } catch (FormatException e) {
+            throw failed(file, e);
+        } catch (IOException | IllegalArgumentException e) {
+            throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return ExitCode.FAILED;
+        }
+    }
+
     private static int texts(Path file, Path formats, RecordOutput out) throws IOException {
         try (FfsReader known = open(formats, false)) {
             TextInput.read(file, TextInput.formats(known), out);
@@ -172,7 +215,7 @@ public final class FfsCommand implements Callable<Integer> {
     }
 
     /** Returns the refusal without what would make it several lines, or move the terminal: names are foreign. */
-    private static String line(FormatException e) {
+    static String line(FormatException e) {
         return e.fault() + ": " + String.valueOf(e.getMessage()).replaceAll("\\p{Cntrl}", "?");
     }
 

@@ -34,10 +34,13 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamWriteConstraints;
 import tools.jackson.dataformat.cbor.CBORFactory;
 
-/** Where converted records go; the ending of the file's name says how. */
-abstract class RecordOutput implements AutoCloseable {
-    /** Writes a record. */
-    abstract void write(RecordView record) throws IOException;
+/**
+ * Where converted records go; the ending of the file's name says how.
+ *
+ * <p>Thread contract: one thread at a time.
+ */
+public abstract class RecordOutput implements RecordSink, AutoCloseable {
+    RecordOutput() {}
 
     @Override
     public abstract void close() throws IOException;
@@ -82,7 +85,7 @@ abstract class RecordOutput implements AutoCloseable {
         }
 
         @Override
-        void write(RecordView record) throws IOException {
+        public void write(RecordView record) throws IOException {
             out.write(lines.line(record) + "\n");
         }
 
@@ -106,7 +109,7 @@ abstract class RecordOutput implements AutoCloseable {
         }
 
         @Override
-        void write(RecordView record) throws IOException {
+        public void write(RecordView record) throws IOException {
             // As a whole: half an object of a damaged record would take those behind it in.
             ByteArrayOutputStream object = new ByteArrayOutputStream();
             try (JsonGenerator generator = factory.createGenerator(ObjectWriteContext.empty(), object)) {
@@ -132,7 +135,7 @@ abstract class RecordOutput implements AutoCloseable {
         }
 
         @Override
-        void write(RecordView record) throws IOException {
+        public void write(RecordView record) throws IOException {
             out.write(xml.element(record) + "\n");
         }
 
@@ -154,7 +157,7 @@ abstract class RecordOutput implements AutoCloseable {
         }
 
         @Override
-        void write(RecordView record) {
+        public void write(RecordView record) {
             if (format == null) {
                 format = record.format();
                 csv.header(format);
@@ -186,7 +189,7 @@ abstract class RecordOutput implements AutoCloseable {
         }
 
         @Override
-        void write(RecordView record) throws IOException {
+        public void write(RecordView record) throws IOException {
             if (order == null && pointerBytes == null) {
                 walker.check(record);
                 out.record(record);

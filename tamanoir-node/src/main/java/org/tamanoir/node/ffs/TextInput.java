@@ -54,7 +54,7 @@ final class TextInput {
         return formats;
     }
 
-    static void read(Path file, Map<FormatId, Format> formats, RecordOutput out) throws IOException {
+    static void read(Path file, Map<FormatId, Format> formats, RecordSink out) throws IOException {
         if (ending(file).equals("xml")) {
             readXml(file, formats, out);
             return;
@@ -95,7 +95,7 @@ final class TextInput {
         }
     }
 
-    private static void readXml(Path file, Map<FormatId, Format> formats, RecordOutput out) throws IOException {
+    private static void readXml(Path file, Map<FormatId, Format> formats, RecordSink out) throws IOException {
         Map<FormatId, XmlRecords> encoders = new HashMap<>();
         RecordView view = new RecordView();
         try (InputStream in = Files.newInputStream(file)) {

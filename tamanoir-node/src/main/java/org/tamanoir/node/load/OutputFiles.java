@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread contract: any thread.
  */
-final class OutputFiles {
+final class OutputFiles implements PacketOutput.Factory {
     private final @Nullable Path file;
     private final Set<Path> taken = new HashSet<>();
     private int streams;
@@ -46,9 +46,10 @@ final class OutputFiles {
         return new OutputFiles(Path.of(name));
     }
 
-    synchronized StreamOutput open(int streamId, boolean byNumber) throws IOException {
+    @Override
+    public synchronized PacketOutput open(int streamId, PacketOutput.Source source) throws IOException {
         streams++;
-        return new StreamOutput(file == null ? standardOutput() : channel(file, streamId), byNumber);
+        return new StreamOutput(file == null ? standardOutput() : channel(file, streamId), source.byNumber());
     }
 
     private WritableByteChannel standardOutput() throws IOException {

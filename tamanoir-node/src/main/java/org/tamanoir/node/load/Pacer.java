@@ -25,6 +25,11 @@ public final class Pacer {
         this.lastNs = startNs;
     }
 
+    /** Whether packets ever have to wait. */
+    boolean isLimited() {
+        return nsPerPacket > 0;
+    }
+
     /** Packets that may leave now, at most {@code wanted}; they are taken as gone. */
     int take(int wanted, long nowNs) {
         if (nsPerPacket == 0) {

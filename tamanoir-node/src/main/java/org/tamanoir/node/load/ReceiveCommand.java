@@ -2,7 +2,10 @@ package org.tamanoir.node.load;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -11,13 +14,17 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.ReceiverStatistics;
+import org.tamanoir.deploy.FormatStore;
+import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
 import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.config.Converters;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.TlsOptions;
+import org.tamanoir.node.ffs.RecordFiles;
 import org.tamanoir.tls.TlsFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,6 +39,9 @@ public final class ReceiveCommand implements Callable<Integer> {
     private static final Duration STOP_GRACE = Duration.ofSeconds(10);
     private static final Duration UDP_STREAM_SILENCE = Duration.ofSeconds(2);
     private static final long POLL_NS = 20_000_000;
+    private static final int MAX_FORMATS = 16_384;
+    private static final long MAX_FORMAT_BYTES = 16L << 20;
+    private static final Duration FORMAT_TIMEOUT = Duration.ofSeconds(5);
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -54,6 +64,9 @@ public final class ReceiveCommand implements Callable<Integer> {
     @Option(names = "--tls")
     private boolean tls;
 
+    @Option(names = "--quic")
+    private boolean quic;
+
     @Mixin
     private final TlsOptions tlsFiles = new TlsOptions();
 
@@ -67,6 +80,15 @@ public final class ReceiveCommand implements Callable<Integer> {
 
     @Option(names = "--discard")
     private boolean discard;
+
+    @Option(names = "--records", paramLabel = "FILE")
+    private @Nullable Path recordFile;
+
+    @Option(names = "--formats", paramLabel = "FILE")
+    private List<Path> formatFiles = new ArrayList<>();
+
+    @Option(names = "--format-server", paramLabel = "URL", converter = Converters.FormatServer.class)
+    private List<URI> formatServers = new ArrayList<>();
 
     @Option(names = "--exit-after-streams", paramLabel = "N")
     private @Nullable Integer exitAfterStreams;
@@ -91,7 +113,12 @@ public final class ReceiveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        require(!(quic && (tcp || udp || tls)), "--quic and --tcp, --udp or --tls: choose one; QUIC is inside TLS");
         require(file == null || !discard, "--discard and -o: choose one");
+        require(recordFile == null || file == null && !discard, "--records and -o or --discard: choose one");
+        require(
+                recordFile != null || formatFiles.isEmpty() && formatServers.isEmpty(),
+                "--formats and --format-server: only with --records");
         require(exitAfterStreams == null || exitAfterStreams > 0, "--exit-after-streams: 1 or more");
         require(maxConnections > 0, "--max-connections: 1 or more");
         // With payloads on standard output the report cannot stand there too.
@@ -103,15 +130,16 @@ public final class ReceiveCommand implements Callable<Integer> {
                 spec.commandLine().getErr(),
                 json,
                 Output.isTerminal());
-        try (StopSignal stop = new StopSignal(STOP_GRACE)) {
-            OutputFiles files = file == null ? null : OutputFiles.of(file);
-            ReceivedStreams streams = new ReceivedStreams(files, file == null && !discard, toStandardOutput);
+        try (StopSignal stop = new StopSignal(STOP_GRACE);
+                ReceivedRecords records = recordFile == null ? null : records(recordFile)) {
+            PacketOutput.Factory outputs = records != null ? records : file == null ? null : OutputFiles.of(file);
+            ReceivedStreams streams = new ReceivedStreams(outputs, outputs == null && !discard, toStandardOutput);
             ReceiverStatistics statistics = receive(streams, stop, output);
             IOException failure = streams.failure();
             if (failure != null) {
                 throw failure;
             }
-            ReceiveReport report = report(statistics, streams);
+            ReceiveReport report = report(statistics, streams, records == null ? null : records.report());
             tell(output, report);
             return report.whole() ? ExitCode.OK : ExitCode.FAILED;
         } catch (IOException | IllegalArgumentException e) {
@@ -128,17 +156,48 @@ public final class ReceiveCommand implements Callable<Integer> {
         }
     }
 
+    private ReceivedRecords records(Path to) throws IOException {
+        FormatStore formats = new FormatStore(
+                new FormatStore.Settings(
+                        formatServers,
+                        List.of(),
+                        peer -> true, // Streams' own peers alone come here.
+                        false,
+                        true,
+                        false,
+                        MAX_FORMATS,
+                        MAX_FORMAT_BYTES,
+                        FORMAT_TIMEOUT,
+                        FORMAT_TIMEOUT,
+                        FORMAT_TIMEOUT,
+                        Duration.ofSeconds(1),
+                        Duration.ofMinutes(1),
+                        null),
+                FormatFiles.read(formatFiles),
+                () -> TrustPolicy.NOBODY);
+        try {
+            return new ReceivedRecords(formats, RecordFiles.create(to));
+        } catch (IOException | RuntimeException e) {
+            formats.close();
+            throw e;
+        }
+    }
+
     private ReceiverStatistics receive(ReceivedStreams streams, StopSignal stop, Output output)
             throws IOException, InterruptedException {
         AnepReceiver.Settings settings = AnepReceiver.on(address).typeId(typeId).maxConnections(maxConnections);
-        if (tls) {
+        if (tls || quic) {
             settings.tls(new TlsFiles(tlsFiles.certificate, tlsFiles.key, tlsFiles.trust, requireClient));
         }
-        if (tcp || !udp) {
-            settings.tcp();
-        }
-        if (udp || !tcp) {
-            settings.udp();
+        if (quic) {
+            settings.quic();
+        } else {
+            if (tcp || !udp) {
+                settings.tcp();
+            }
+            if (udp || !tcp) {
+                settings.udp();
+            }
         }
         try (AnepReceiver receiver = settings.start(streams::newHandler)) {
             output.message("listening on " + Endpoint.toString(receiver.address()));
@@ -164,7 +223,8 @@ public final class ReceiveCommand implements Callable<Integer> {
                 || timeout != null && nowNs - startNs >= timeout.toNanos();
     }
 
-    private ReceiveReport report(ReceiverStatistics statistics, ReceivedStreams received) {
+    private ReceiveReport report(
+            ReceiverStatistics statistics, ReceivedStreams received, @Nullable RecordReport records) {
         List<ReceivedStream> counts = received.all();
         List<StreamReport> streams = counts.stream().map(ReceivedStream::report).toList();
         long packets = sum(streams, StreamReport::packets);
@@ -183,6 +243,7 @@ public final class ReceiveCommand implements Callable<Integer> {
                 && corrupt == 0
                 && leftOut == 0
                 && malformed == 0
+                && (records == null || records.isWhole())
                 && broken.isEmpty()
                 && statistics.handlerFailures() == 0
                 && statistics.refusedConnections() == 0;
@@ -208,7 +269,8 @@ public final class ReceiveCommand implements Callable<Integer> {
                 statistics.refusedConnections(),
                 broken,
                 latency(counts),
-                streams);
+                streams,
+                records);
     }
 
     private static long sum(List<StreamReport> streams, ToLongFunction<StreamReport> quantity) {
@@ -242,6 +304,12 @@ public final class ReceiveCommand implements Callable<Integer> {
                 + (report.leftOut() > 0 ? ", " + Rates.count(report.leftOut()) + " too late for the file" : "")
                 + (report.malformedPackets() > 0 ? ", malformed " + report.malformed() : "")
                 + (report.refusedConnections() > 0 ? ", " + report.refusedConnections() + " connections refused" : ""));
+        RecordReport records = report.records();
+        if (records != null) {
+            output.line(Rates.count(records.written()) + " records: " + Rates.count(records.unknown())
+                    + " more of unknown formats, " + Rates.count(records.broken()) + " broken, "
+                    + Rates.count(records.others()) + " packets without a record");
+        }
         LatencySummary latency = report.latency();
         if (latency != null) {
             output.line("latency: " + latency.line());

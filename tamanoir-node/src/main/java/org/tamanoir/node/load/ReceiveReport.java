@@ -12,6 +12,7 @@ import org.tamanoir.anep.ParseFault;
  * @param seconds from the first packet to the last
  * @param lost of all streams; at least what {@code --count} expected and did not come
  * @param malformed packets that broke a receive rule, by reason
+ * @param records with {@code --records} alone
  * @param brokenConnections TCP connections that did not end between two packets, one line each
  */
 record ReceiveReport(
@@ -35,4 +36,5 @@ record ReceiveReport(
         long refusedConnections,
         List<String> brokenConnections,
         @Nullable LatencySummary latency,
-        List<StreamReport> streams) {}
+        List<StreamReport> streams,
+        @Nullable RecordReport records) {}

@@ -18,7 +18,7 @@ public final class ReceivedStream {
     private final int streamId;
     private final String peer;
     private final @Nullable LoadPattern pattern;
-    private final @Nullable StreamOutput output;
+    private final @Nullable PacketOutput output;
     private final SequenceTracker tracker = new SequenceTracker();
     private final long firstNs;
     private volatile long lastNs;
@@ -35,7 +35,7 @@ public final class ReceivedStream {
      * @param output where payloads go, or null
      */
     ReceivedStream(
-            int streamId, String peer, @Nullable LoadPattern pattern, @Nullable StreamOutput output, long nowNs) {
+            int streamId, String peer, @Nullable LoadPattern pattern, @Nullable PacketOutput output, long nowNs) {
         this.streamId = streamId;
         this.peer = peer;
         this.pattern = pattern;

@@ -25,7 +25,7 @@ public final class ReceivedStreams {
     /** Each stream costs 10 KiB and more: what comes beyond this many is counted as a failure. */
     static final int MAX_STREAMS = 16_384;
 
-    private final @Nullable OutputFiles files;
+    private final PacketOutput.@Nullable Factory files;
     private final boolean verify;
     private final boolean flushEachRead;
     private final List<ReceivedStream> all = new ArrayList<>();
@@ -40,7 +40,7 @@ public final class ReceivedStreams {
      * @param verify whether payloads are generated load to be checked
      * @param flushEachRead whether somebody waits at the other end of the output
      */
-    public ReceivedStreams(@Nullable OutputFiles files, boolean verify, boolean flushEachRead) {
+    public ReceivedStreams(PacketOutput.@Nullable Factory files, boolean verify, boolean flushEachRead) {
         this.files = files;
         this.verify = verify;
         this.flushEachRead = flushEachRead;
@@ -98,7 +98,12 @@ public final class ReceivedStreams {
             if (stream == null) {
                 last = null;
                 peerText = (udp ? "UDP " : "TCP ") + Endpoint.toString(peer.address());
-                stream = open(lastStreamId, peerText, udp, pattern, nowNs);
+                stream = open(
+                        lastStreamId,
+                        peerText,
+                        new PacketOutput.Source(peer.address().getAddress(), udp),
+                        pattern,
+                        nowNs);
                 streams.put(key, stream);
             }
             if (flushEachRead) {
@@ -146,15 +151,16 @@ public final class ReceivedStreams {
     }
 
     private synchronized ReceivedStream open(
-            int streamId, String peer, boolean udp, @Nullable LoadPattern pattern, long nowNs) throws IOException {
+            int streamId, String peer, PacketOutput.Source source, @Nullable LoadPattern pattern, long nowNs)
+            throws IOException {
         if (all.size() >= MAX_STREAMS) {
             throw new IOException("more than " + MAX_STREAMS + " streams: start another receiver");
         }
         try {
-            StreamOutput output = files == null ? null : files.open(streamId, udp);
+            PacketOutput output = files == null ? null : files.open(streamId, source);
             ReceivedStream stream = new ReceivedStream(streamId, peer, pattern, output, nowNs);
             all.add(stream);
-            if (udp) {
+            if (source.byNumber()) {
                 openUdp.add(stream);
             }
             return stream;

@@ -22,13 +22,16 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.LoadBatch;
+import org.tamanoir.format.Format;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
 import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.config.Converters;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.TlsOptions;
+import org.tamanoir.node.ffs.RecordFiles;
 import org.tamanoir.tls.TlsFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -48,6 +51,9 @@ public final class SendCommand implements Callable<Integer> {
 
     /** Memory for the generated load of all streams together; each has at most the best batch for TCP. */
     private static final int LOAD_BUDGET_BYTES = 64 * 1024 * 1024;
+
+    /** In a packet that begins a record: the format's option, and enough of the record to tell how long it is. */
+    private static final int MIN_RECORD_BYTES = 40;
 
     /** What a stopped command may take to tell its result. */
     private static final Duration STOP_GRACE = Duration.ofSeconds(15);
@@ -76,6 +82,9 @@ public final class SendCommand implements Callable<Integer> {
     @Option(names = "--tls")
     private boolean tls;
 
+    @Option(names = "--quic")
+    private boolean quic;
+
     @Mixin
     private final TlsOptions tlsFiles = new TlsOptions();
 
@@ -97,6 +106,15 @@ public final class SendCommand implements Callable<Integer> {
     @Option(names = "--duration", paramLabel = "T", converter = Converters.Time.class)
     private @Nullable Duration duration;
 
+    @Option(names = "--records")
+    private boolean records;
+
+    @Option(names = "--items")
+    private boolean items;
+
+    @Option(names = "--formats", paramLabel = "FILE")
+    private List<Path> formatFiles = new ArrayList<>();
+
     @Mixin
     private final SendOptions packets = new SendOptions();
 
@@ -111,6 +129,8 @@ public final class SendCommand implements Callable<Integer> {
     private boolean json;
 
     private final List<PingStream> pings = new ArrayList<>();
+    private final List<RecordSource> recordSources = new ArrayList<>();
+    private List<Format> formats = List.of();
     private final List<ReadableByteChannel> inputs = new ArrayList<>();
     private int headerBytes;
     private int firstStreamId;
@@ -138,10 +158,13 @@ public final class SendCommand implements Callable<Integer> {
     private void checkUsage() {
         require(!(tcp && udp), "--tcp and --udp: choose one");
         require(!(tls && udp), "--tls and --udp: choose one; TLS goes over TCP");
+        require(!(quic && (tcp || udp || tls)), "--quic and --tcp, --udp or --tls: choose one; QUIC is inside TLS");
         require(!(rate != null && bitRate != null), "--rate and --bit-rate: choose one");
         require(streams >= 1 && streams <= MAX_STREAMS, "--streams " + streams + ": 1 to " + MAX_STREAMS);
         require(!("-".equals(file) && streams > 1), "--streams " + streams + ": standard input can be sent once only");
         boolean load = file == null;
+        require(records || !items && formatFiles.isEmpty(), "--items and --formats: only with --records");
+        require(!records || file != null && !file.equals("-"), "--records: FILE is missing; one of records is wanted");
         require(load || count == null && duration == null, "--count and --duration: only for generated load");
         require(load || !ping, "--ping: only with generated load");
         require(count == null || count >= streams, "--count " + count + ": at least one packet a stream");
@@ -158,24 +181,34 @@ public final class SendCommand implements Callable<Integer> {
     }
 
     private void openStreams(List<SendStream> sending) throws IOException {
+        if (records) {
+            formats = FormatFiles.read(formatFiles);
+            require(
+                    !formatFiles.isEmpty() || RecordFiles.describesItself(Path.of(String.valueOf(file))),
+                    file + " does not describe its records: say --formats FILE, an FFS file");
+        }
         Integer chosen = packets.streamId;
         firstStreamId = chosen != null ? chosen : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE - streams);
         headerBytes = packets.newBuilder(firstStreamId).headerLength();
         int largest = udp ? Anep.MAX_DATAGRAM_OCTETS : Anep.MAX_PACKET_OCTETS;
-        int smallest = file == null ? headerBytes : headerBytes + 1;
+        int smallest = file == null ? headerBytes : records ? headerBytes + MIN_RECORD_BYTES : headerBytes + 1;
         if (packetBytes() < smallest || packetBytes() > largest) {
             throw new IllegalArgumentException("--packet-size " + packetBytes() + ": " + smallest
                     + " (these options' header is " + headerBytes + ") to " + largest);
         }
         AnepSender.Settings settings =
                 AnepSender.to(node).typeId(packets.typeId).batchBytes(batchBytes());
-        if (tls) {
+        if (tls || quic) {
             settings.tls(new TlsFiles(tlsFiles.certificate, tlsFiles.key, tlsFiles.trust, false));
         }
         for (int i = 0; i < streams; i++) {
             Pacer pacer = new Pacer(packetsPerSecond() / streams, System.nanoTime());
-            sending.add(new SendStream(settings, !udp, source(i), pacer));
+            sending.add(new SendStream(settings, way(), source(i), pacer));
         }
+    }
+
+    private SendStream.Way way() {
+        return udp ? SendStream.Way.UDP : quic ? SendStream.Way.QUIC : SendStream.Way.TCP;
     }
 
     private int batchBytes() {
@@ -191,6 +224,17 @@ public final class SendCommand implements Callable<Integer> {
 
     private SendStream.Source source(int stream) throws IOException {
         PacketBuilder builder = packets.newBuilder(firstStreamId + stream);
+        if (file != null && records) {
+            RecordSource source = new RecordSource(
+                    Path.of(file),
+                    formats,
+                    () -> packets.newBuilder(firstStreamId + stream),
+                    packetBytes(),
+                    items,
+                    udp);
+            recordSources.add(source);
+            return source;
+        }
         if (file != null) {
             ReadableByteChannel input = open(file);
             inputs.add(input);
@@ -243,20 +287,29 @@ public final class SendCommand implements Callable<Integer> {
             failures.add(unanswered + " packets had no answer within " + waitReply.toMillis() + " ms");
         }
         return new SendReport(
-                udp ? "UDP" : "TCP",
+                way().name(),
                 Endpoint.toString(node),
                 streams,
                 firstStreamId,
                 sentPackets,
                 bytes,
-                bytes - sentPackets * headerBytes,
+                records
+                        ? recordSources.stream()
+                                .mapToLong(RecordSource::payloadBytes)
+                                .sum()
+                        : bytes - sentPackets * headerBytes,
                 seconds,
                 Rates.perSecond(sentPackets, seconds),
                 Rates.perSecond(bytes / 1e6, seconds),
                 replies,
                 refused,
                 failures,
-                roundTrip());
+                roundTrip(),
+                records
+                        ? recordSources.stream()
+                                .mapToLong(RecordSource::records)
+                                .sum()
+                        : null);
     }
 
     private @Nullable LatencySummary roundTrip() {
@@ -269,7 +322,9 @@ public final class SendCommand implements Callable<Integer> {
     }
 
     private static void tell(Output output, SendReport report) {
-        output.line("sent " + Rates.count(report.packets()) + " packets, " + Rates.bytes(report.bytes()) + " over "
+        Long records = report.records();
+        output.line("sent " + (records == null ? "" : Rates.count(records) + " records in ")
+                + Rates.count(report.packets()) + " packets, " + Rates.bytes(report.bytes()) + " over "
                 + report.transport() + " in " + String.format(Locale.ROOT, "%.2f", report.seconds()) + " s: "
                 + Rates.packetRate(report.packets(), report.seconds()) + ", "
                 + Rates.byteRate(report.bytes(), report.seconds())

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param replies packets that came back
  * @param refused packets that the operating system did not take (UDP)
  * @param failures of streams that broke, one line each
+ * @param records with {@code --records} alone
  * @param roundTrip with {@code --ping} alone
  */
 record SendReport(
@@ -27,7 +28,8 @@ record SendReport(
         long replies,
         long refused,
         List<String> failures,
-        @Nullable LatencySummary roundTrip) {
+        @Nullable LatencySummary roundTrip,
+        @Nullable Long records) {
     boolean isWhole() {
         return failures.isEmpty() && refused == 0;
     }

@@ -39,12 +39,23 @@ public final class SendStream implements Runnable {
     private volatile long replies;
     private volatile long endNs;
 
-    /** Connects over TCP, whose far side ends the connection in its turn, or binds a socket for UDP. */
-    public SendStream(AnepSender.Settings settings, boolean tcp, Source source, Pacer pacer) throws IOException {
+    /** How it goes. */
+    public enum Way {
+        TCP,
+        QUIC,
+        UDP
+    }
+
+    /** Connects over TCP or QUIC, whose far side ends the connection in its turn, or binds a socket for UDP. */
+    public SendStream(AnepSender.Settings settings, Way way, Source source, Pacer pacer) throws IOException {
         this.source = source;
         this.pacer = pacer;
-        this.waitsForEnd = tcp;
-        this.sender = tcp ? settings.onReply(answer -> countReply()).tcp() : settings.udp();
+        this.waitsForEnd = way != Way.UDP;
+        this.sender = switch (way) {
+            case TCP -> settings.onReply(answer -> countReply()).tcp();
+            case QUIC -> settings.onReply(answer -> countReply()).quic();
+            case UDP -> settings.udp();
+        };
     }
 
     /** Generated load: {@code maxPackets} of it, for at most {@code maxNs}. */
@@ -109,6 +120,17 @@ public final class SendStream implements Runnable {
             LockSupport.parkNanos(pacer.sleepNs());
         }
         return packets;
+    }
+
+    /** Sends a packet in its turn, on the stream's thread; none when the stream is stopped. */
+    void send(PacketBuilder builder, ByteBuffer payload) throws IOException {
+        awaitPermit();
+        if (!stopped) {
+            sender.send(builder, payload);
+            if (pacer.isLimited()) {
+                sender.flush();
+            }
+        }
     }
 
     /** Sleeps until one packet may leave, or the stream is stopped. */

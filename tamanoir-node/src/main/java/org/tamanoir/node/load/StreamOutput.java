@@ -12,7 +12,7 @@ import org.tamanoir.anep.Packet;
  *
  * <p>Thread contract: one thread.
  */
-final class StreamOutput {
+final class StreamOutput implements PacketOutput {
     private static final int BUFFER_BYTES = 256 * 1024;
 
     private final WritableByteChannel channel;
@@ -26,12 +26,8 @@ final class StreamOutput {
         this.window = byNumber ? new ReorderWindow(this::append) : null;
     }
 
-    /**
-     * @param sequence below 0 for a packet without a number, which goes behind all that was written
-     * @param repeated the number came before: over TCP services number so what they had to cut, over UDP it is a
-     *     duplicate
-     */
-    void write(Packet packet, long sequence, boolean repeated) throws IOException {
+    @Override
+    public void write(Packet packet, long sequence, boolean repeated) throws IOException {
         if (repeated && window != null) {
             return;
         }
@@ -55,7 +51,8 @@ final class StreamOutput {
         buffer.put(payload);
     }
 
-    void flush() throws IOException {
+    @Override
+    public void flush() throws IOException {
         buffer.flip();
         try {
             while (buffer.hasRemaining()) {
@@ -66,7 +63,8 @@ final class StreamOutput {
         }
     }
 
-    void close() throws IOException {
+    @Override
+    public void close() throws IOException {
         try (channel) {
             if (window != null) {
                 window.end();
@@ -75,7 +73,8 @@ final class StreamOutput {
         }
     }
 
-    long leftOut() {
+    @Override
+    public long leftOut() {
         return window == null ? 0 : window.leftOut();
     }
 }

@@ -44,7 +44,9 @@ final class FreePorts {
         for (InetSocketAddress address : tcp) {
             requireTcp(address);
         }
-        for (InetSocketAddress address : environment.udp()) {
+        List<InetSocketAddress> udp = new ArrayList<>(environment.udp());
+        udp.addAll(config.get(NodeSettings.QUIC_ADDRESSES));
+        for (InetSocketAddress address : udp) {
             UdpSockets.bind(environment.transport(), address).close();
         }
     }

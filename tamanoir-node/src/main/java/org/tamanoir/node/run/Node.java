@@ -22,6 +22,7 @@ import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
+import org.tamanoir.deploy.FormatStore;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.kernel.KernelBridge;
 import org.tamanoir.manager.ActiveNodeManager;
@@ -38,6 +39,7 @@ import org.tamanoir.node.config.ConfigText;
 import org.tamanoir.node.config.DeploySettings;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.FeedConfig;
+import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.nodeos.NodeOs;
@@ -109,6 +111,16 @@ public final class Node {
     }
 
     /**
+     * Makes the services' controls, as a start does, closes them, and returns why services cannot be defined. Nothing is
+     * fetched: a control that needs another service finds those of the class path alone.
+     */
+    static List<String> refused(NodeConfig config) {
+        try (ExecutionEnvironment defined = new Node(config).environment) {
+            return defined.refused();
+        }
+    }
+
+    /**
      * Opens the sockets and begins to accept; packets cross from then on, while the servers start.
      *
      * @throws IOException in one line, if something that was asked for cannot be had; nothing is left open then
@@ -117,6 +129,8 @@ public final class Node {
         try {
             joinCluster();
             DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;
+            FormatStore formats = formats(deployment);
+            environment.formats(formats);
             ActiveNodeManager started = new ActiveNodeManager(environment, catalog, routes, deployment);
             manager = started;
             opened.push(started);
@@ -134,6 +148,7 @@ public final class Node {
             opened.push(levels);
             environment.levels(levels);
             followRoutes(started);
+            environment.quic(config.get(NodeSettings.QUIC_ADDRESSES), config.get(NodeSettings.QUIC_CONNECTIONS));
             environment.start();
             if (unit != null) {
                 unit.start();
@@ -141,8 +156,8 @@ public final class Node {
             started.placeAll();
             if (deployment != null) {
                 environment.background("warm-up", new WarmUp()).start();
-                serveCode(deployment.cache(), started);
             }
+            serveCode(deployment == null ? null : deployment.cache(), started, formats);
             serveAdmin(started);
             started.ready(null);
             serveCluster(started);
@@ -225,17 +240,22 @@ public final class Node {
         return joined == null ? null : joined.status();
     }
 
-    /** Other nodes get the code that this one runs, and learn where from packets that go to them. */
-    private void serveCode(CodeCache cache, ActiveNodeManager manager) throws IOException {
+    /**
+     * Other nodes get the code that this one runs and the formats that it knows, and learn where from packets that go to
+     * them. Without code only where the operator says so.
+     */
+    private void serveCode(@Nullable CodeCache cache, ActiveNodeManager manager, FormatStore formats)
+            throws IOException {
         Optional<InetSocketAddress> given = config.find(NodeSettings.CODE_SERVER);
-        if (given != null && given.isEmpty()) {
+        if (given == null ? cache == null : given.isEmpty()) {
             return;
         }
         InetSocketAddress wanted = given == null ? besideStreams() : given.orElseThrow();
         CodeServer server = CodeServer.start(
                 wanted,
                 config.get(NodeSettings.DEPLOY_TLS) ? files() : null,
-                path -> cache.file(path, manager::isServed));
+                path -> cache == null ? null : cache.file(path, manager::isServed),
+                new CodeServer.Formats(new NodeShelf(formats), config.get(NodeSettings.FORMATS_REGISTER)));
         opened.push(server);
         environment.advertise(server.address());
         servers.put("code server", Endpoint.toString(server.address()));
@@ -276,7 +296,12 @@ public final class Node {
         AdminServer server = new AdminServer(
                 manager,
                 new AdminSettings(
-                        address, token, admin.readOnly(), Set.copyOf(admin.hosts()), admin.tls() ? files() : null),
+                        address,
+                        token,
+                        admin.readOnly(),
+                        rights(admin),
+                        Set.copyOf(admin.hosts()),
+                        admin.tls() ? files() : null),
                 () -> ConfigText.of(config, manager.ownRoutes(), manager.qos()));
         Membership joined = membership;
         server.cluster(this::cluster, from -> joined != null && joined.isDirector(from));
@@ -293,6 +318,14 @@ public final class Node {
         }
     }
 
+    private static List<AdminSettings.ControlRight> rights(AdminConfig admin) throws IOException {
+        List<AdminSettings.ControlRight> rights = new ArrayList<>();
+        for (AdminConfig.ControlRight right : admin.control()) {
+            rights.add(new AdminSettings.ControlRight(Token.read(right.tokenFile()), Set.copyOf(right.services())));
+        }
+        return rights;
+    }
+
     private @Nullable TlsFiles files() {
         return config.environment().tlsFiles();
     }
@@ -300,6 +333,31 @@ public final class Node {
     /** The node's HTTP servers with their addresses. */
     Map<String, String> servers() {
         return Collections.unmodifiableMap(servers);
+    }
+
+    private FormatStore formats(@Nullable DeploymentConfig deployment) throws IOException {
+        DeploySettings code = config.deploy();
+        TlsFiles files = files();
+        FormatStore store = new FormatStore(
+                new FormatStore.Settings(
+                        config.get(NodeSettings.FORMAT_SERVERS),
+                        code.repositories(),
+                        config.get(NodeSettings.NEIGHBOURS)::contains, // What packets say is not believed.
+                        config.get(NodeSettings.DEPLOY_TLS),
+                        config.get(NodeSettings.FORMATS_ON_DEMAND),
+                        config.get(NodeSettings.FORMATS_SIGNED),
+                        config.get(NodeSettings.MAX_FORMATS),
+                        config.get(NodeSettings.FORMAT_BYTES),
+                        config.get(NodeSettings.FETCH_CONNECT_TIMEOUT),
+                        config.get(NodeSettings.FETCH_IDLE_TIMEOUT),
+                        config.get(NodeSettings.FORMAT_TIMEOUT),
+                        backOff,
+                        MAX_BACK_OFF,
+                        files == null ? null : files.context()),
+                FormatFiles.read(config.get(NodeSettings.FORMAT_FILES)),
+                deployment == null ? code::policy : deployment.trust());
+        opened.push(store);
+        return store;
     }
 
     private DeploymentConfig deployment() throws IOException {

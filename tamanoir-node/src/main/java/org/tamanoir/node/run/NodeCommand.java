@@ -99,6 +99,11 @@ public final class NodeCommand implements Callable<Integer> {
             return ExitCode.USAGE;
         }
         if (validate) {
+            List<String> refused = Node.refused(settings.build());
+            if (!refused.isEmpty()) {
+                refused.forEach(spec.commandLine().getErr()::println);
+                return ExitCode.USAGE;
+            }
             spec.commandLine().getOut().println((file == null ? "command line" : file) + ": OK");
             return ExitCode.OK;
         }

@@ -100,6 +100,7 @@ final class NodeProcess {
                 texts(environment.tcpAddresses()),
                 texts(environment.tlsAddresses()),
                 texts(environment.udpAddresses()),
+                texts(environment.quicAddresses()),
                 environment.transport(),
                 environment.levels().levels(),
                 config.services(),

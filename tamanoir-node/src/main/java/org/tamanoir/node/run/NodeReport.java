@@ -43,6 +43,7 @@ public final class NodeReport {
             List<String> tcp,
             List<String> tls,
             List<String> udp,
+            List<String> quic,
             String transport,
             List<LevelStatus> levels,
             Collection<ServiceDefinition> services,
@@ -52,6 +53,7 @@ public final class NodeReport {
         event.put("tcp", tcp);
         event.put("udp", udp);
         event.put("tls", tls);
+        event.put("quic", quic);
         event.put("transport", transport);
         Map<String, Object> byLevel = new LinkedHashMap<>();
         levels.forEach(status ->
@@ -66,6 +68,7 @@ public final class NodeReport {
         tcp.forEach(address -> output.line("listening on tcp " + address));
         tls.forEach(address -> output.line("listening on tls " + address));
         udp.forEach(address -> output.line("listening on udp " + address));
+        quic.forEach(address -> output.line("listening on quic " + address));
         output.line("transport: " + transport);
         output.line("levels: " + levels(levels));
         output.line("services: " + (names.isEmpty() ? "none" : String.join(", ", names)));

@@ -104,7 +104,7 @@ class AdminChangeTest {
                 .contains("route 2: field 'addres' is unknown: prefix, address, port, transport, kind")
                 .contains("route 3: address 'localhost'")
                 .contains("route 3: prefix 10.0.0.0/8 has a route already")
-                .contains("route 4: transport 'sctp': one of same, tcp, tls, udp")
+                .contains("route 4: transport 'sctp': one of quic, same, tcp, tls, udp")
                 .contains("route 4: direct delivery ends at a host")
                 .contains("route 5: an object is wanted")
                 .contains("route 6: prefix is missing")

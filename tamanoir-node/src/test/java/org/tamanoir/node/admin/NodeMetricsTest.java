@@ -71,6 +71,7 @@ class NodeMetricsTest {
                 Instant.EPOCH,
                 1,
                 false,
+                false,
                 traffic,
                 Map.of("seen \"it\"", 3L),
                 Map.of(),

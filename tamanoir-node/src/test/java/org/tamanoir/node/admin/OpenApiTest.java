@@ -170,6 +170,7 @@ class OpenApiTest {
 
     private static String concrete(String path) {
         return path.replace("{name}", TestAdmin.MONITOR)
+                .replace("{operation}", "note")
                 .replace("{version}", Queries.NO_VERSION)
                 .replace("{prefix}", "10.0.0.0%2F8");
     }

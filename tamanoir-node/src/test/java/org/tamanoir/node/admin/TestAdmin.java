@@ -48,7 +48,17 @@ public final class TestAdmin implements AutoCloseable {
 
     private TestAdmin(AdminSettings settings, @Nullable DeploymentConfig deployment, List<Route> routes)
             throws IOException {
+        this(settings, deployment, routes, List.of());
+    }
+
+    private TestAdmin(
+            AdminSettings settings,
+            @Nullable DeploymentConfig deployment,
+            List<Route> routes,
+            List<ServiceDefinition> services)
+            throws IOException {
         ServiceCatalog catalog = new ServiceCatalog();
+        services.forEach(catalog::add);
         catalog.add(new ServiceDefinition(MONITOR, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
         table = new RoutingTable(routes);
         environment =
@@ -66,6 +76,10 @@ public final class TestAdmin implements AutoCloseable {
 
     public static TestAdmin start(AdminSettings settings, Route... routes) throws IOException {
         return new TestAdmin(settings, null, List.of(routes));
+    }
+
+    static TestAdmin with(AdminSettings settings, ServiceDefinition service) throws IOException {
+        return new TestAdmin(settings, null, List.of(), List.of(service));
     }
 
     static TestAdmin deploying(DeploymentConfig deployment) throws IOException {

@@ -266,7 +266,7 @@ class ConfigFileTest {
             routes: 10.0.0.0/8 @ f:1: routes: '10.0.0.0/8' stands where a list is wanted; begin each item with '- '; each is a mapping
             routes:|  - x @ f:2: routes[0]: 'x' stands where a mapping (key: value) is wanted
             listen:|  tcp: 3322 @ f:2: listen.tcp: '3322' stands where a list is wanted; begin each item with '- '; each is a text
-            listen:|  tcp: [] @ f:1: listen: no address to listen on; add one under tcp, udp or tls, or remove the key for the defaults
+            listen:|  tcp: [] @ f:1: listen: no address to listen on; add one under tcp, udp, tls or quic, or remove the key for the defaults
             listen:|  tcp: [a b] @ f:2: listen.tcp[0]: 'a b' is no address: host:port is wanted, as in 127.0.0.1:3322
             listen:|  tcp:|  - 1|  - h:70000 @ f:4: listen.tcp[1]: port '70000' of 'h:70000': a number from 0 to 65535 is wanted
             listen:|  udp: [x.invalid:1] @ f:2: listen.udp[0]: host 'x.invalid' is unknown: give a literal address or a name that resolves
@@ -293,7 +293,7 @@ class ConfigFileTest {
             routes:|- to: 10.0.0.0/8|  via: 3323 @ f:3: routes[0].via: '3323' is a port alone: host:port is wanted, or 'destination' for direct delivery
             routes:|- to: 10.0.0.0/8|  via: x.invalid @ f:3: routes[0].via: host 'x.invalid' is unknown: give a literal address or a name that resolves
             routes:|- to: 10.0.0.0/8|  via: ::1|  kind: node @ f:4: routes[0].kind: 'node' is none of active, host
-            routes:|- to: 10.0.0.0/8|  via: ::1|  transport: tpc @ f:4: routes[0].transport: 'tpc' is none of same, tcp, tls, udp; did you mean 'tcp'?
+            routes:|- to: 10.0.0.0/8|  via: ::1|  transport: tpc @ f:4: routes[0].transport: 'tpc' is none of quic, same, tcp, tls, udp; did you mean 'tcp'?
             routes:|- to: 10.0.0.0/8|  via: destination|  kind: active @ f:3: routes[0].via: direct delivery ends at a host, not at an active node: leave the kind out, or give the node's address
             routes:|- {to: 10.0.0.0/8, via: 1.1.1.1}|- {to: 10.0.0.0/8, via: 1.1.1.2} @ f:3: routes[1].to: this prefix has a route already, given by f:2: routes[0].to; remove one
             routes:|- {to: 10.0.0.0/8, via: 127.0.0.1, transport: tls, tls: false} @ f:2: routes[0].tls: false is not what transport: tls says; remove one of the two

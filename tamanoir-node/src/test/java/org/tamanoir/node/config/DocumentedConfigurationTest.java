@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.deploy.SigningKey;
+import org.tamanoir.format.FfsWriter;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
@@ -72,10 +73,14 @@ class DocumentedConfigurationTest {
         Problems problems = new Problems();
         NodeConfigBuilder settings = new NodeConfigBuilder(problems);
         TlsFiles tls = new TestAuthority(folder, "authority").files("node");
+        Path formats = folder.resolve("flights.ffs");
+        FfsWriter.ofFile(Files.newOutputStream(formats)).close();
         String example = example()
+                .replace("/etc/tamanoir/flights.ffs", formats.toString())
                 .replace("/etc/tamanoir/publisher", key.toString())
                 .replace("/etc/tamanoir/ring.key", ring.toString())
                 .replace("/etc/tamanoir/admin.token", token.toString())
+                .replace("/etc/tamanoir/app.token", token.toString())
                 .replace("/etc/tamanoir/cluster.token", token.toString())
                 .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())
                 .replace("/etc/tamanoir/authority.pem", String.valueOf(tls.trust()))

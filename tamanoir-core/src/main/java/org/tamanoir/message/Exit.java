@@ -1,0 +1,94 @@
+package org.tamanoir.message;
+
+import java.util.Objects;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way out of a service for a handler's messages: all ports lead there.
+ *
+ * <p>Thread contract: the service's thread.
+ */
+final class Exit implements Outlet {
+    private final MessageCounts counts;
+    private final Segmenter segmenter;
+    private final LongSupplier clock;
+    /** What the handler said of the message in hand. */
+    long ports;
+
+    @Nullable
+    Message replacement;
+
+    String reason = "";
+
+    Exit(MessageCounts counts, Segmenter segmenter, LongSupplier clock) {
+        this.clock = clock;
+        this.counts = counts;
+        this.segmenter = segmenter;
+    }
+
+    /** Forgets what was said of the message before. */
+    void begin() {
+        ports = 1;
+        replacement = null;
+        reason = "no reason given";
+    }
+
+    @Override
+    public long nowNs() {
+        return clock.getAsLong();
+    }
+
+    @Override
+    public void to(long ports) {
+        this.ports = ports;
+    }
+
+    @Override
+    public void replace(Message record) {
+        replacement = Objects.requireNonNull(record);
+    }
+
+    @Override
+    public Outcome drop(String reason) {
+        this.reason = Objects.requireNonNull(reason);
+        return Outcome.DROP;
+    }
+
+    @Override
+    public void emit(int port, Message made) {
+        counts.made(1);
+        send(made);
+    }
+
+    /** Sends a message that is counted already, as packets of its own. */
+    void send(Message message) {
+        MessageReason lost = MessageReason.FAILED;
+        try {
+            lost = segmenter.send(message) ? null : MessageReason.NO_ROOM;
+        } finally {
+            if (lost == null) {
+                counts.out(1);
+            } else {
+                counts.dropped(lost.name(), 1);
+            }
+        }
+    }
+
+    /** Sends copies of a message to all ports but the first that the handler named. */
+    void sendCopies(Message message) {
+        for (int i = Long.bitCount(ports); i > 1; i--) {
+            emit(i, message);
+        }
+    }
+
+    @Override
+    public void release(long messages, @Nullable String droppedFor) {
+        counts.held(-messages);
+        if (droppedFor == null) {
+            counts.merged(messages);
+        } else {
+            counts.dropped(droppedFor, messages);
+        }
+    }
+}

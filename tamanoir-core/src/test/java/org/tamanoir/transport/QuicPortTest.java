@@ -1,0 +1,367 @@
+package org.tamanoir.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.LossyUdp;
+import org.tamanoir.support.Waiting;
+import org.tamanoir.tls.TestAuthority;
+import org.tamanoir.tls.TlsFiles;
+
+@Timeout(120)
+class QuicPortTest {
+    private static final InetAddress HERE = InetAddress.getLoopbackAddress();
+    private static final Duration TIME = Duration.ofSeconds(40);
+
+    @TempDir
+    private Path folder;
+
+    private TestAuthority authority;
+    private ServerSocket reader;
+
+    @BeforeEach
+    void open() throws IOException {
+        authority = new TestAuthority(folder, "authority");
+        reader = new ServerSocket(0, 50, HERE);
+        reader.setSoTimeout((int) TIME.toMillis());
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        reader.close();
+    }
+
+    private InetSocketAddress readerAddress() {
+        return new InetSocketAddress(HERE, reader.getLocalPort());
+    }
+
+    private static QuicPort port(TlsFiles files) throws IOException {
+        return new QuicPort(TransportKind.AUTO, files, QuicPort.Limits.DEFAULT);
+    }
+
+    private static InetSocketAddress listen(QuicPort server, InetSocketAddress inside) throws IOException {
+        return server.listen(new InetSocketAddress(HERE, 0), inside);
+    }
+
+    /** Connects as who has the stream does. */
+    private static Socket connect(QuicPort client, InetSocketAddress to) throws Exception {
+        Socket socket = new Socket();
+        socket.bind(new InetSocketAddress(HERE, 0));
+        try {
+            InetSocketAddress inside = client.to(to.getAddress(), to.getPort())
+                    .open((InetSocketAddress) socket.getLocalSocketAddress(), TIME)
+                    .get(TIME.toMillis(), TimeUnit.MILLISECONDS);
+            socket.connect(inside);
+        } catch (ExecutionException e) {
+            socket.close();
+            throw (Exception) e.getCause();
+        }
+        socket.setSoTimeout((int) TIME.toMillis());
+        return socket;
+    }
+
+    private Socket accepted() throws IOException {
+        Socket socket = reader.accept();
+        socket.setSoTimeout((int) TIME.toMillis());
+        return socket;
+    }
+
+    private static byte[] random(int bytes, long seed) {
+        byte[] made = new byte[bytes];
+        new Random(seed).nextBytes(made);
+        return made;
+    }
+
+    /** Sends on a thread of its own, and ends. */
+    private static CompletableFuture<Void> send(Socket socket, byte[] bytes) {
+        return Waiting.async(() -> {
+            socket.getOutputStream().write(bytes);
+            socket.shutdownOutput();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportKind.class,
+            names = {"NATIVE", "NIO"})
+    void bytesArriveBothWaysAndEachWayEndsByItself(TransportKind kind) throws Exception {
+        byte[] there = random(3_000_000, 1);
+        byte[] back = random(2_000_000, 2);
+        try (QuicPort server = new QuicPort(kind, authority.files("node"), QuicPort.Limits.DEFAULT);
+                QuicPort client = new QuicPort(kind, authority.trusting(), QuicPort.Limits.DEFAULT);
+                Socket socket = connect(client, listen(server, readerAddress()))) {
+            CompletableFuture<Void> sent = send(socket, there);
+            try (Socket far = accepted()) {
+                assertThat(far.getInputStream().readAllBytes()).isEqualTo(there);
+                CompletableFuture<Void> answered = send(far, back);
+                assertThat(socket.getInputStream().readAllBytes()).isEqualTo(back);
+                sent.get(40, TimeUnit.SECONDS);
+                answered.get(40, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.01, 0.0", "0.03, 0.02", "0.05, 0.05"})
+    void bytesAreEqualOverAWayThatLosesDoublesAndReorders(double loss, double disorder) throws Exception {
+        byte[] there = random(4_000_000, 3);
+        byte[] back = random(1_000_000, 4);
+        try (QuicPort server = port(authority.files("node"));
+                QuicPort client = port(authority.trusting());
+                LossyUdp way = new LossyUdp(listen(server, readerAddress()), loss, disorder, System.nanoTime());
+                Socket socket = connect(client, way.address())) {
+            CompletableFuture<Void> sent = send(socket, there);
+            try (Socket far = accepted()) {
+                CompletableFuture<Void> answered = send(far, back);
+                CompletableFuture<byte[]> got =
+                        Waiting.async(() -> socket.getInputStream().readAllBytes());
+                assertThat(far.getInputStream().readAllBytes()).isEqualTo(there);
+                assertThat(got.get(40, TimeUnit.SECONDS)).isEqualTo(back);
+                sent.get(40, TimeUnit.SECONDS);
+                answered.get(40, TimeUnit.SECONDS);
+            }
+            assertThat(way.lost()).isPositive();
+        }
+    }
+
+    @Test
+    void closingTheSenderLosesNothingThatWasSentAndEnded() throws Exception {
+        byte[] there = random(5_000_000, 5);
+        try (QuicPort server = port(authority.files("node"));
+                LossyUdp way = new LossyUdp(listen(server, readerAddress()), 0.02, 0, System.nanoTime())) {
+            QuicPort client = port(authority.trusting());
+            Socket socket = connect(client, way.address());
+            CompletableFuture<Void> sent = send(socket, there);
+            try (Socket far = accepted()) {
+                far.shutdownOutput(); // So that the stream is over for the sender before all is read.
+                assertThat(socket.getInputStream().read()).isEqualTo(-1);
+                byte[] got = far.getInputStream().readAllBytes();
+                sent.get(40, TimeUnit.SECONDS);
+                socket.close();
+                client.close();
+                assertThat(got).isEqualTo(there);
+            }
+        }
+    }
+
+    @Test
+    void aResetComesAsAReset() throws Exception {
+        try (QuicPort server = port(authority.files("node"));
+                QuicPort client = port(authority.trusting())) {
+            Socket socket = connect(client, listen(server, readerAddress()));
+            socket.getOutputStream().write(random(1000, 6));
+            try (Socket far = accepted()) {
+                new DataInputStream(far.getInputStream()).readFully(new byte[1000]);
+                socket.setSoLinger(true, 0);
+                socket.close();
+                assertThatThrownBy(() -> far.getInputStream().read())
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("reset");
+            }
+        }
+    }
+
+    @Test
+    void aResetOfTheReaderComesToTheSender() throws Exception {
+        try (QuicPort server = port(authority.files("node"));
+                QuicPort client = port(authority.trusting());
+                Socket socket = connect(client, listen(server, readerAddress()))) {
+            socket.getOutputStream().write(1); // A stream is there for the far side with its first byte.
+            Socket far = accepted();
+            far.setSoLinger(true, 0);
+            far.close();
+            assertThatThrownBy(() -> socket.getInputStream().read())
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("reset");
+        }
+    }
+
+    @Test
+    void aConnectionThatIsCutInMidStreamIsNoEnd() throws Exception {
+        try (QuicPort server = port(authority.files("node"))) {
+            QuicPort client = port(authority.trusting());
+            Socket socket = connect(client, listen(server, readerAddress()));
+            socket.getOutputStream().write(random(1000, 7));
+            try (Socket far = accepted()) {
+                new DataInputStream(far.getInputStream()).readFully(new byte[1000]);
+                client.close();
+                assertThatThrownBy(() -> far.getInputStream().read())
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("reset");
+            }
+        }
+    }
+
+    @Test
+    void aReaderThatTakesNothingStopsTheSender() throws Exception {
+        try (QuicPort server = port(authority.files("node"));
+                QuicPort client = port(authority.trusting())) {
+            Socket socket = connect(client, listen(server, readerAddress()));
+            byte[] chunk = random(1 << 16, 8);
+            long[] written = {0};
+            Thread sender = new Thread(() -> {
+                try {
+                    while (true) {
+                        socket.getOutputStream().write(chunk);
+                        written[0] += chunk.length;
+                    }
+                } catch (IOException e) {
+                    // Closed, at the end of the test.
+                }
+            });
+            sender.start();
+            Socket far = accepted();
+            long[] before = {-1};
+            // Stands still when two looks a second apart see the same.
+            Waiting.eventually().pollInterval(Duration.ofSeconds(1)).until(() -> {
+                boolean still = written[0] > 0 && written[0] == before[0];
+                before[0] = written[0];
+                return still;
+            });
+            // 1 MiB of the stream's window, and what kernels hold on two connections inside the process.
+            assertThat(written[0]).isLessThan(16 << 20);
+            socket.close();
+            far.close();
+            sender.join(TIME.toMillis());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"RSA", "EC"})
+    void certificatesWithKeysOfEachAlgorithmServe(String algorithm) throws Exception {
+        try (QuicPort server = port(authority.withKey("node", algorithm));
+                QuicPort client = port(authority.trusting());
+                Socket socket = connect(client, listen(server, readerAddress()))) {
+            socket.getOutputStream().write(1);
+            try (Socket far = accepted()) {
+                assertThat(far.getInputStream().read()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void aKeyThatTheLibraryCannotUseIsRefusedAtTheStart() throws Exception {
+        try (QuicPort server = port(authority.withKey("node", "Ed25519"))) {
+            assertThatThrownBy(() -> listen(server, readerAddress()))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("none of EC and RSA");
+        }
+    }
+
+    @Test
+    void aCertificateForAnotherHostIsRefused() throws Exception {
+        try (QuicPort server = port(authority.files("node", false, "10.9.9.9"));
+                QuicPort client = port(authority.trusting())) {
+            InetSocketAddress address = listen(server, readerAddress());
+            assertThatThrownBy(() -> connect(client, address)).isInstanceOf(SSLException.class);
+        }
+    }
+
+    @Test
+    void aCertificateOfAnotherAuthorityIsRefused() throws Exception {
+        try (QuicPort server = port(new TestAuthority(folder, "other").files("stranger"));
+                QuicPort client = port(authority.trusting())) {
+            InetSocketAddress address = listen(server, readerAddress());
+            assertThatThrownBy(() -> connect(client, address)).isInstanceOf(SSLException.class);
+        }
+    }
+
+    @Test
+    void aClientWithACertificateIsTakenWhereOneIsRequired() throws Exception {
+        try (QuicPort server = port(authority.files("node", true, "127.0.0.1"));
+                QuicPort client = port(authority.files("sender"));
+                Socket socket = connect(client, listen(server, readerAddress()))) {
+            socket.getOutputStream().write(1);
+            try (Socket far = accepted()) {
+                assertThat(far.getInputStream().read()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void aClientWithoutACertificateGetsNoStreamWhereOneIsRequired() throws Exception {
+        try (QuicPort server = port(authority.files("node", true, "127.0.0.1"));
+                QuicPort client = port(authority.trusting())) {
+            InetSocketAddress address = listen(server, readerAddress());
+            assertThatThrownBy(() -> {
+                        try (Socket socket = connect(client, address)) {
+                            socket.getOutputStream().write(1);
+                            if (socket.getInputStream().read() < 0) {
+                                throw new AssertionError("an end in order");
+                            }
+                        }
+                    })
+                    .isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void nobodyThereIsSaidInTime() throws Exception {
+        try (QuicPort client = port(authority.trusting());
+                java.net.DatagramSocket silent = new java.net.DatagramSocket(0, HERE)) {
+            assertThatThrownBy(() -> client.to(HERE, silent.getLocalPort())
+                            .open(new InetSocketAddress(HERE, 1), Duration.ofMillis(300))
+                            .get(40, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(IOException.class)
+                    .hasMessageContaining("no QUIC answer within 300 ms");
+        }
+    }
+
+    @Test
+    void theOriginOfAStreamIsItsFarEndAndToldOnce() throws Exception {
+        try (QuicPort server = port(authority.files("node"));
+                QuicPort client = port(authority.trusting())) {
+            InetSocketAddress address = listen(server, readerAddress());
+            try (Socket socket = connect(client, address)) {
+                socket.getOutputStream().write(1);
+                try (Socket far = accepted()) {
+                    InetSocketAddress inside = (InetSocketAddress) far.getRemoteSocketAddress();
+                    QuicPort.Origin origin = Objects.requireNonNull(server.origin(inside));
+                    assertThat(origin.local()).isEqualTo(address);
+                    assertThat(origin.peer().getPort()).isNotEqualTo(inside.getPort());
+                    assertThat(server.origin(inside)).isNull();
+                }
+            }
+        }
+    }
+
+    @Test
+    void connectionsBeyondTheLimitGetNothing() throws Exception {
+        QuicPort.Limits two = new QuicPort.Limits(2, 2, TIME);
+        try (QuicPort server = new QuicPort(TransportKind.AUTO, authority.files("node"), two);
+                QuicPort client = port(authority.trusting())) {
+            InetSocketAddress address = listen(server, readerAddress());
+            try (Socket first = connect(client, address);
+                    Socket second = connect(client, address)) {
+                assertThatThrownBy(() -> client.to(HERE, address.getPort())
+                                .open(new InetSocketAddress(HERE, 1), Duration.ofMillis(500))
+                                .get(40, TimeUnit.SECONDS))
+                        .hasCauseInstanceOf(IOException.class);
+                assertThat(first.isClosed() || second.isClosed()).isFalse();
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package org.tamanoir.node.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.manager.Event;
+import org.tamanoir.repository.Token;
+import org.tamanoir.service.ControlHost;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceControl;
+import org.tamanoir.service.Verdict;
+
+/** Controls of services, over HTTP. */
+@Timeout(60)
+class AdminControlTest {
+    private static final String APPLICATION = "fedcba9876543210-token";
+    private static final String TOLD = "org.example.Told";
+
+    private static TestAdmin node;
+
+    /** Shows what it was told last. */
+    private static final class Knob implements ServiceControl {
+        private final Map<String, Object> told = new LinkedHashMap<>();
+
+        @Override
+        public void init(ServiceConfig config, ControlHost host) {
+            told.put("name", host.serviceName());
+        }
+
+        @Override
+        public synchronized Map<String, Object> view() {
+            return new LinkedHashMap<>(told);
+        }
+
+        @Override
+        public synchronized Map<String, Object> change(String operation, Map<String, Object> arguments) {
+            switch (operation) {
+                case "note" -> told.put("note", arguments);
+                case "fail" -> throw new IllegalStateException("as told");
+                default -> throw new IllegalArgumentException("operation '" + operation + "': there is note\nand fail");
+            }
+            return Map.of("noted", arguments.size());
+        }
+    }
+
+    private static final class Told extends Service {
+        @Override
+        public Verdict process(Packet packet) {
+            return Verdict.FORWARD;
+        }
+    }
+
+    @BeforeAll
+    static void start() throws Exception {
+        AdminSettings.ControlRight right =
+                new AdminSettings.ControlRight(Token.of(APPLICATION, "this test"), Set.of(TOLD, "org.example.Missing"));
+        node = TestAdmin.with(
+                new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, false, List.of(right), Set.of(), null), told());
+    }
+
+    private static ServiceDefinition told() {
+        return new ServiceDefinition(
+                TOLD,
+                "",
+                Told::new,
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                new ServiceHealth(),
+                new Placement(),
+                DefinedControl.of(Knob::new));
+    }
+
+    @AfterAll
+    static void stop() {
+        node.close();
+    }
+
+    private static String path(String service, String operation) {
+        return "/v1/services/" + service + "/control/" + operation;
+    }
+
+    private static TestAdmin.Reply asApplication(String method, String path, String body) throws Exception {
+        return node.send(node.change(method, path, body).setHeader("Authorization", "Bearer " + APPLICATION));
+    }
+
+    @Test
+    void whatItIsToldIsShownAndAnEvent() throws Exception {
+        String body = "{\"list\": [1, 2.5, \"three\", true, null, {\"deep\": {}}]}";
+        TestAdmin.Reply done = node.post(path(TOLD, "note"), body);
+        assertThat(done.body()).isEqualTo("{\"noted\":1}");
+        assertThat(node.get("/v1/services/" + TOLD + "/control").body())
+                .isEqualTo("{\"name\":\"" + TOLD + "\",\"note\":" + body.replace(" ", "") + "}");
+        assertThat(node.manager.events().after(0).stream()
+                        .filter(event -> event.kind().equals("control"))
+                        .map(Event::text))
+                .contains("service " + TOLD + ": note");
+    }
+
+    @Test
+    void aRefusalHasItsLines() throws Exception {
+        TestAdmin.Reply refused = node.post(path(TOLD, "forget"), "{}");
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.error()).isEqualTo("refused, and nothing is changed; 2 things are wrong");
+        assertThat(refused.body()).contains("[\"operation 'forget': there is note\",\"and fail\"]");
+    }
+
+    @Test
+    void aControlThatFailsIsNotTheCallersFault() throws Exception {
+        TestAdmin.Reply failed = node.post(path(TOLD, "fail"), "{}");
+        assertThat(failed.status()).isEqualTo(503);
+        assertThat(failed.error())
+                .isEqualTo("the control of service " + TOLD + ": it failed: java.lang.IllegalStateException: as told");
+    }
+
+    @Test
+    void aServiceThatHasNoneAndOneThatIsNotThereAreToldApart() throws Exception {
+        String ofMonitor = "/v1/services/" + TestAdmin.MONITOR + "/control";
+        assertThat(node.get(ofMonitor).status()).isEqualTo(409);
+        assertThat(node.get(ofMonitor).error()).contains("has no control");
+        assertThat(node.post(ofMonitor + "/note", "{}").status()).isEqualTo(409);
+        assertThat(node.get("/v1/services/org.example.Missing/control").status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void bodiesMayHaveAMebibyteAndNoMore() throws Exception {
+        int around = "{\"text\":\"\"}".length();
+        String most = "{\"text\":\"" + "x".repeat((1 << 20) - around) + "\"}";
+        assertThat(node.post(path(TOLD, "note"), most).status()).isEqualTo(200);
+        TestAdmin.Reply refused = node.post(path(TOLD, "note"), most + " ");
+        assertThat(refused.status()).isEqualTo(413);
+        assertThat(refused.error()).isEqualTo("the body is too large: 1048576 bytes are allowed");
+    }
+
+    @Test
+    void anOperationIsAWord() throws Exception {
+        assertThat(node.post(path(TOLD, "No%20te"), "{}").status()).isEqualTo(422);
+    }
+
+    @Test
+    void withoutATokenNothingIsChanged() throws Exception {
+        TestAdmin.Reply refused = node.send(
+                node.change("POST", path(TOLD, "note"), "{}").setHeader("Authorization", "Bearer of-somebody-else-0"));
+        assertThat(refused.status()).isEqualTo(401);
+    }
+
+    // ---- tokens for applications -----------------------------------------------------------------------------------
+
+    @Test
+    void anApplicationChangesTheServicesOfItsRight() throws Exception {
+        assertThat(asApplication("POST", path(TOLD, "note"), "{}").status()).isEqualTo(200);
+        assertThat(asApplication("POST", path("org.example.Missing", "note"), "{}")
+                        .status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void anApplicationChangesNoOtherService() throws Exception {
+        TestAdmin.Reply refused = asApplication("POST", path(TestAdmin.MONITOR, "note"), "{}");
+        assertThat(refused.status()).isEqualTo(403);
+        assertThat(refused.error()).contains("the token is not for service " + TestAdmin.MONITOR);
+    }
+
+    @Test
+    void anApplicationChangesNothingElse() throws Exception {
+        assertThat(asApplication("PUT", "/v1/routes", "{\"routes\": []}").status())
+                .isEqualTo(401);
+        assertThat(asApplication("POST", "/v1/services/" + TOLD + "/release", "{}")
+                        .status())
+                .isEqualTo(401);
+    }
+
+    @Test
+    void readOnlyRefusesApplicationsToo() throws Exception {
+        AdminSettings.ControlRight right =
+                new AdminSettings.ControlRight(Token.of(APPLICATION, "this test"), Set.of(TOLD));
+        AdminSettings readOnly =
+                new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, true, List.of(right), Set.of(), null);
+        try (TestAdmin other = TestAdmin.with(readOnly, told())) {
+            for (String token : List.of(APPLICATION, TestAdmin.TOKEN)) {
+                TestAdmin.Reply refused = other.send(
+                        other.change("POST", path(TOLD, "note"), "{}").setHeader("Authorization", "Bearer " + token));
+                assertThat(refused.status()).isEqualTo(403);
+                assertThat(refused.error()).contains("read-only");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package org.tamanoir.services.morph;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/** Reads a plan's tree from YAML 1.2, in which JSON is contained. */
+final class PlanTree {
+    static final long MAX_BYTES = 1 << 20;
+
+    private PlanTree() {}
+
+    /**
+     * Reads a file.
+     *
+     * @throws IllegalArgumentException in one line, if it cannot be read or is no mapping
+     */
+    static Map<String, Object> read(Path file) {
+        try {
+            long bytes = Files.size(file);
+            if (bytes > MAX_BYTES) {
+                throw new IllegalArgumentException(
+                        "plan " + file + " has " + bytes + " bytes: at most " + MAX_BYTES + " are read");
+            }
+            return parse(file.toString(), Files.readString(file));
+        } catch (IOException e) {
+            throw new IllegalArgumentException("plan " + file + " cannot be read: " + e, e);
+        }
+    }
+
+    /** Reads a text, as {@link #read}. */
+    static Map<String, Object> parse(String name, String text) {
+        LoadSettings settings = LoadSettings.builder()
+                .setLabel(name)
+                .setAllowDuplicateKeys(false)
+                .setMaxAliasesForCollections(1)
+                .setAllowRecursiveKeys(false)
+                .setCodePointLimit((int) MAX_BYTES)
+                .build();
+        Object tree;
+        try {
+            tree = new Load(settings).loadFromString(text);
+        } catch (MarkedYamlEngineException e) {
+            String line = e.getProblemMark()
+                    .map(Mark::getLine)
+                    .map(l -> " line " + (l + 1))
+                    .orElse("");
+            throw new IllegalArgumentException("plan " + name + line + ": no valid YAML: " + e.getProblem(), e);
+        } catch (YamlEngineException | StackOverflowError e) {
+            throw new IllegalArgumentException("plan " + name + ": no valid YAML: " + e.getMessage(), e);
+        }
+        if (tree instanceof Map<?, ?> map) {
+            return keyed(map);
+        }
+        throw new IllegalArgumentException("plan " + name + ": no mapping: keys such as handlers and paths are wanted");
+    }
+
+    /** Returns the map with its keys as texts. */
+    static Map<String, Object> keyed(Map<?, ?> map) {
+        Map<String, Object> keyed = new LinkedHashMap<>();
+        map.forEach((key, value) -> keyed.put(String.valueOf(key), value));
+        return keyed;
+    }
+}

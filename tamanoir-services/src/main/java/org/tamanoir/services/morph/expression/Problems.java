@@ -1,0 +1,102 @@
+package org.tamanoir.services.morph.expression;
+
+import dev.cel.common.CelAbstractSyntaxTree;
+import dev.cel.common.CelIssue;
+import dev.cel.common.ast.CelExpr;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.Structure;
+
+/** Says in a line what is wrong with an expression, and what helps. */
+final class Problems {
+    private static final Pattern NAME = Pattern.compile("(?:undeclared reference to|undefined field) '([^']*)'.*");
+    private static final Pattern OVERLOAD =
+            Pattern.compile("found no matching overload for '([^']*)' applied to '([^']*)'.*", Pattern.DOTALL);
+    private static final int NAMES_SHOWN = 8;
+
+    private Problems() {}
+
+    /** Returns where a part begins, from 1; 0 where that is not known. */
+    static int column(CelAbstractSyntaxTree tree, CelExpr expr) {
+        Integer at = tree.getSource().getPositionsMap().get(expr.id());
+        return at == null ? 0 : at + 1;
+    }
+
+    static ExpressionException of(String text, CelIssue issue, @Nullable RecordTypes types) {
+        String what = issue.getMessage();
+        Matcher name = NAME.matcher(what);
+        Matcher overload = OVERLOAD.matcher(what);
+        if (types != null && name.matches()) {
+            what = "there is no '" + ExpressionException.shown(name.group(1)) + "'; " + near(name.group(1), types);
+        } else if (overload.matches()) {
+            what = operation(overload.group(1), overload.group(2));
+        }
+        int line = issue.getSourceLocation().getLine();
+        int column = issue.getSourceLocation().getColumn() + 1;
+        return new ExpressionException(
+                text, column, (line > 1 ? "line " + line + ": " : "") + ExpressionException.shown(what));
+    }
+
+    private static String operation(String function, String operands) {
+        String shown = function.replace("_", "").replace("@", "");
+        String what = "'" + shown + "' does not take " + operands;
+        Set<String> kinds =
+                new TreeSet<>(List.of(operands.replaceAll("[()]", "").split(", *")));
+        if (kinds.size() > 1 && Set.of("int", "uint", "double").containsAll(kinds)) {
+            return what + ": make both the same by double(…), int(…) or uint(…), whole numbers doubles by .0";
+        }
+        if (function.equals("!_") || shown.equals("&&") || shown.equals("||")) {
+            return what + ": compare numbers with 0, texts with \"\"";
+        }
+        return what + ": string(…), int(…), double(…) convert";
+    }
+
+    private static String near(String name, RecordTypes types) {
+        List<String> known = new ArrayList<>();
+        for (Structure structure : types.format().structures()) {
+            types.fields(structure).keySet().stream()
+                    .filter(field -> !known.contains(field))
+                    .forEach(known::add);
+        }
+        String record = types.recordName();
+        if (record != null) {
+            known.add(record);
+        }
+        String nearest = known.stream()
+                .min(Comparator.comparingInt(one -> distance(one, name)))
+                .orElse("");
+        if (distance(nearest, name) <= (Math.min(nearest.length(), name.length()) + 1) / 2) {
+            return "did you mean " + nearest + "?";
+        }
+        List<String> top = List.copyOf(types.fields(types.format().top()).keySet());
+        List<String> first = top.subList(0, Math.min(NAMES_SHOWN, top.size()));
+        return "there are " + String.join(", ", first) + (first.size() < top.size() ? ", …" : "");
+    }
+
+    /** Returns how many letters have to be added, left out or changed; of names too long to be a slip their length. */
+    private static int distance(String a, String b) {
+        if (a.length() > 64 || b.length() > 64) {
+            return Math.max(a.length(), b.length());
+        }
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j < row.length; j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j < row.length; j++) {
+                int changed = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(changed, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[b.length()];
+    }
+}

@@ -1,0 +1,59 @@
+package org.tamanoir.services.morph.expression;
+
+import dev.cel.common.CelErrorCode;
+import dev.cel.runtime.CelEvaluationException;
+import dev.cel.runtime.CelRuntime;
+import dev.cel.runtime.CelRuntimeFactory;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.RecordView;
+
+/**
+ * An expression on dev.cel's own runtime, which allocates.
+ *
+ * <p>Thread contract: one thread.
+ */
+final class RuntimeProgram {
+    private final CelRuntime.Program program;
+    private final RecordValues values;
+
+    RuntimeProgram(Checked checked) {
+        values = new RecordValues(checked.types());
+        try {
+            program = CelRuntimeFactory.plannerRuntimeBuilder()
+                    .setOptions(Checked.OPTIONS)
+                    .setTypeProvider(checked.types())
+                    .build()
+                    .createProgram(checked.tree());
+        } catch (CelEvaluationException e) {
+            throw new ExpressionException(checked.text(), 0, ExpressionException.shown(String.valueOf(e.getMessage())));
+        }
+    }
+
+    Object value(RecordView record) {
+        try {
+            return program.eval(name -> values.find(record, name));
+        } catch (CelEvaluationException e) {
+            for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+                if (cause instanceof FormatException || cause instanceof EvaluationException) {
+                    throw (RuntimeException) cause;
+                }
+            }
+            throw failure(e.getErrorCode());
+        }
+    }
+
+    Object plain(RecordView record) {
+        return values.result(value(record));
+    }
+
+    private static EvaluationException failure(CelErrorCode code) {
+        return switch (code) {
+            case NUMERIC_OVERFLOW -> EvaluationException.OVERFLOW;
+            case DIVIDE_BY_ZERO -> EvaluationException.DIVISION;
+            case INDEX_OUT_OF_BOUNDS, ATTRIBUTE_NOT_FOUND -> EvaluationException.INDEX;
+            case BAD_FORMAT -> EvaluationException.CONVERSION;
+            case ITERATION_BUDGET_EXCEEDED -> EvaluationException.ITERATIONS;
+            default -> EvaluationException.OTHER;
+        };
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.tamanoir.services.morph.handler;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package org.tamanoir.services.morph;
+
+import org.jspecify.annotations.NullMarked;
