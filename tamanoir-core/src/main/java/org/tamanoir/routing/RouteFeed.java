@@ -48,7 +48,7 @@ public final class RouteFeed {
         this(table, via, System::nanoTime);
     }
 
-    private RouteFeed(RoutingTable table, Map<String, NextHop> via, LongSupplier clockNs) {
+    RouteFeed(RoutingTable table, Map<String, NextHop> via, LongSupplier clockNs) {
         this.table = table;
         this.via = Map.copyOf(via);
         this.clockNs = clockNs;

@@ -275,6 +275,24 @@ class RouteFeedTest {
     }
 
     @Test
+    void changesASecondAreThoseOfTheLastTen() {
+        long[] nowNs = {5_000_000_000L};
+        RouteFeed timed = new RouteFeed(new RoutingTable(), hops(), () -> nowNs[0]);
+        for (int i = 0; i < 30; i++) {
+            timed.announce(Prefix.parse("10.0." + i + ".0/24"), by(1), false);
+        }
+        timed.apply();
+
+        nowNs[0] += 1_000_000_000L;
+        assertThat(timed.status().changesPerSecond()).isEqualTo(3);
+        nowNs[0] += 9_000_000_000L;
+        assertThat(timed.status().changesPerSecond()).isEqualTo(3);
+        nowNs[0] += 1_000_000_000L;
+        assertThat(timed.status().changesPerSecond()).isZero();
+        assertThat(timed.status().changes()).isEqualTo(30);
+    }
+
+    @Test
     void aTableHasOneFeed() {
         assertThatThrownBy(() -> table.feed(Map.of())).isInstanceOf(IllegalStateException.class);
     }
@@ -304,16 +322,20 @@ class RouteFeedTest {
         Map<Prefix, Integer> fed = new HashMap<>();
         List<Prefix> prefixes = new ArrayList<>();
         for (int i = 0; i < 4_000; i++) {
-            prefixes.add(new Prefix(0, 0xFFFF_0A00_0000L | (long) random.nextInt(1 << 12) << 12, 96 + 20));
-            prefixes.add(new Prefix(0x2001_0DB8_0000_0000L | random.nextInt(1 << 12), 0, 64));
+            prefixes.add(new Prefix(0, 0xFFFF_0A00_0000L | (long) i << 12, 96 + 20));
+            if (i % 8 == 0) {
+                prefixes.add(new Prefix(0x2001_0DB8_0000_0000L | i, 0, 64));
+            }
         }
-        for (int round = 0; round < 300; round++) {
-            boolean grows = round % 100 < 70;
-            for (int i = 0; i < 100; i++) {
+        int largest = 0;
+        int smallestAfter = Integer.MAX_VALUE;
+        for (int round = 0; round < 100; round++) {
+            boolean grows = round % 50 < 20;
+            for (int i = 0; i < 400; i++) {
                 Prefix prefix = prefixes.get(random.nextInt(prefixes.size()));
                 Integer gateway = fed.get(prefix);
                 if (random.nextInt(10) < (grows ? 8 : 2)) {
-                    int next = 1 + random.nextInt(20);
+                    int next = 1 + random.nextInt(10); // 10 has no next hop
                     feed.announce(prefix, by(next), true);
                     fed.put(prefix, next);
                 } else if (gateway != null) {
@@ -329,7 +351,11 @@ class RouteFeedTest {
             }
             feed.apply();
             check("seed " + seed + ", round " + round, own, fed);
+            largest = Math.max(largest, table.size());
+            smallestAfter = grows ? table.size() : Math.min(smallestAfter, table.size());
         }
+        assertThat(largest).isGreaterThan(2_600);
+        assertThat(smallestAfter).isLessThan(1_024);
     }
 
     private void change(Random random, Map<Prefix, NextHop> own, Prefix prefix) {

@@ -133,7 +133,9 @@ class RouteFileTest {
         assertThatThrownBy(() -> read("x=1\n".repeat(50)))
                 .isInstanceOfSatisfying(
                         RouteFileException.class,
-                        e -> assertThat(e.problems()).hasSize(21).endsWith("f: reading ended here, there may be more problems"));
+                        e -> assertThat(e.problems())
+                                .hasSize(21)
+                                .endsWith("f: reading ended here, there may be more problems"));
     }
 
     @Test
