@@ -77,7 +77,8 @@ public class HandlerBenchmark {
         }
         return values;
     });
-    private final ByteBuffer[] adverts = records(advert, id -> Map.of("id", id, "text", "fly with us, again and again"));
+    private final ByteBuffer[] adverts =
+            records(advert, id -> Map.of("id", id, "text", "fly with us, again and again"));
 
     private final Bound nothing = bound("nothing", Map.of());
     private final Bound translate = bound("translate", Map.of("output", "foreign"));
@@ -86,10 +87,14 @@ public class HandlerBenchmark {
     private final Bound reduce = bound(
             "reduce",
             Map.of(
-                    "key", "hub", "count", 100_000,
-                    "fields", Map.of("n", "count", "fuel", "sum(fuel)", "mean", "avg(f0)", "most", "max(f1)")));
-    private final MessageHandler merge = handler(
-            "merge", Map.of("key", "id", "from", List.of("flight", "advert"), "output", "offer"));
+                    "key",
+                    "hub",
+                    "count",
+                    100_000,
+                    "fields",
+                    Map.of("n", "count", "fuel", "sum(fuel)", "mean", "avg(f0)", "most", "max(f1)")));
+    private final MessageHandler merge =
+            handler("merge", Map.of("key", "id", "from", List.of("flight", "advert"), "output", "offer"));
     private final Bound ofFlights = merge.bind(flight);
     private final Bound ofAdverts = merge.bind(advert);
     private int turn;
@@ -131,7 +136,8 @@ public class HandlerBenchmark {
     }
 
     private static Format flight(String name, Layout layout) {
-        var builder = Format.builder(layout).structure(name).field("id", "integer", 8).field("hub", "string");
+        var builder =
+                Format.builder(layout).structure(name).field("id", "integer", 8).field("hub", "string");
         for (int i = 0; i < NUMBERS; i++) {
             builder.field("f" + i, "integer", i % 2 == 0 ? 4 : 8);
         }

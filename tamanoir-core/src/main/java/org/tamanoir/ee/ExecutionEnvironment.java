@@ -20,6 +20,7 @@ import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
@@ -157,9 +158,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.formats().use(source);
     }
 
-    /** Returns where services get formats from. */
+    /** Tells of each format that was asked for and that nobody has, on any thread; must not block. */
+    public void onUnknownFormat(Consumer<FormatId> told) {
+        context.formats().onUnknown(told);
+    }
+
+    /** Returns where services get formats from, as it was given. */
     public FormatSource formats() {
-        return context.formats().source();
+        return context.formats().given();
     }
 
     /**

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.deploy.TestJars;
+import org.tamanoir.format.FormatId;
 import org.tamanoir.service.ServiceControl;
 
 /** Controls of services that are deployed. */
@@ -84,5 +85,13 @@ class DeployedControlTest {
                 .hasMessageContaining("service " + NAME + ":1.1: ring: 0 bytes: from 4KiB on");
         assertThat(current()).isSameAs(before);
         assertThat(System.getProperty(CLOSED)).isEqualTo("1.1");
+    }
+
+    @Test
+    void aFormatThatNobodyHasIsAnEventWithItsIdentifier() throws Exception {
+        publish("1.0", "host.formats().request(org.tamanoir.format.FormatId.of(new byte[16]), null, format -> {});");
+        node.manager.deploy(NAME, false);
+        FormatId id = FormatId.of(new byte[16]);
+        assertThat(node.events("unknown-format")).singleElement().asString().contains(id.toString());
     }
 }

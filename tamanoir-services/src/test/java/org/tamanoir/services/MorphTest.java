@@ -37,6 +37,7 @@ class MorphTest {
             .field("id", "integer", 8)
             .field("delay", "integer")
             .build();
+
     @TempDir
     Path folder;
 
@@ -74,7 +75,9 @@ class MorphTest {
             harness.send(packet).endOfStream();
 
             assertThat(harness.outputs()).hasSize(1);
-            assertThat(harness.outputs().get(0).emitted()).as("in the packet that it came in").isFalse();
+            assertThat(harness.outputs().get(0).emitted())
+                    .as("in the packet that it came in")
+                    .isFalse();
             assertThat(ids(harness)).containsExactly(7L);
         }
     }
@@ -106,8 +109,7 @@ class MorphTest {
     void changesItsPlanByTheControl() throws Exception {
         try (ServiceHarness harness = start("handlers: {a: {nothing: , then: out}}\npaths: [{enter: a}]")) {
             harness.send(flight(1));
-            var changed = Waiting.async(() -> harness.control()
-                    .change("apply", Map.of("plan", "default: drop")));
+            var changed = Waiting.async(() -> harness.control().change("apply", Map.of("plan", "default: drop")));
             Waiting.eventually().until(() -> {
                 harness.advance(Duration.ofMillis(1));
                 return changed.isDone();
@@ -127,14 +129,14 @@ class MorphTest {
             var id = input.accessor("id");
             return new SameFormat(
                     input,
-                    (message, outlet) ->
-                            id.getLong(message.record()) % 2 == 0 ? Outcome.FORWARD : outlet.drop("odd"));
+                    (message, outlet) -> id.getLong(message.record()) % 2 == 0 ? Outcome.FORWARD : outlet.drop("odd"));
         }
     }
 
     @Test
     void runsAServiceAsAHandler() throws Exception {
-        String plan = "handlers: {a: {service: 'org.tamanoir.services.MorphTest$Even', then: out}}\npaths: [{enter: a}]";
+        String plan =
+                "handlers: {a: {service: 'org.tamanoir.services.MorphTest$Even', then: out}}\npaths: [{enter: a}]";
         try (ServiceHarness harness = start(plan)) {
             harness.send(List.of(flight(1), flight(2)));
             assertThat(ids(harness)).containsExactly(2L);
@@ -146,6 +148,7 @@ class MorphTest {
     void refusesAServiceOfPacketsAsAHandler() {
         String plan = "handlers: {a: {service: org.tamanoir.services.Monitor, then: out}}\npaths: [{enter: a}]";
         assertThatThrownBy(() -> start(plan))
-                .hasMessageContaining("handlers.a.service: org.tamanoir.services.Monitor handles packets, not messages");
+                .hasMessageContaining(
+                        "handlers.a.service: org.tamanoir.services.Monitor handles packets, not messages");
     }
 }

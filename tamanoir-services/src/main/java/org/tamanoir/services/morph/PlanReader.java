@@ -3,6 +3,7 @@ package org.tamanoir.services.morph;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -217,7 +218,7 @@ final class PlanReader {
         boolean passes = "pass".equals(attempt(() -> settings.choice("failure", "drop", "pass")));
         long revision = number(() -> settings.number("revision", 0, 0, Long.MAX_VALUE));
         Integer context = attempt(() -> contextOf(settings, contexts));
-        int ports = handler == null ? Plan.MAX_PORTS : handler.ports();
+        int ports = handler == null ? 1 : handler.ports();
         List<List<Integer>> next = next(path + ".then", keys.get("then"), ports);
         return new StageSpec(
                 name,
@@ -275,11 +276,7 @@ final class PlanReader {
             return next;
         }
         if (!(then instanceof Map<?, ?> map)) {
-            if (ports > 1 && ports < Plan.MAX_PORTS) {
-                problems.add(path + ": the handler has ports 0 to " + (ports - 1) + ": a map of port: name is wanted");
-            }
-            next.add(targets(path, then));
-            return next;
+            return Collections.nCopies(ports, targets(path, then));
         }
         Map<String, Object> byPort = PlanTree.keyed(map);
         int wanted = ports < Plan.MAX_PORTS ? ports : Math.min(ports, byPort.size());

@@ -217,7 +217,9 @@ class ChangeTest {
         give(11);
         awaitThat(() -> receiver.held == 0);
         assertThat(receiver.dropped).isEqualTo(Map.of("CONTEXT_STALLED", 6L));
-        assertThat(Balance.of(List.of(engine)).unaccounted()).as(control.view().toString()).isZero();
+        assertThat(Balance.of(List.of(engine)).unaccounted())
+                .as(control.view().toString())
+                .isZero();
         assertThat(receiver.unaccounted()).isZero();
     }
 

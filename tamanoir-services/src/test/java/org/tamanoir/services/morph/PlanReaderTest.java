@@ -18,8 +18,7 @@ class PlanReaderTest {
                 "  spread: {route: 2, context: more, then: {0: out, 1: last}}",
                 "  last: {pass: , then: out}",
                 "paths: [{format: flight, enter: even}]");
-        assertThat(plan.table().dump())
-                .isEqualTo("""
+        assertThat(plan.table().dump()).isEqualTo("""
                         flight           even         receive    0:flight 0x2 shrink
                         flight           shrink       work       0:late 0x5 spread+out
                         late             spread       more       0:late 0x1 out 1:late 0x4 last
@@ -59,12 +58,19 @@ class PlanReaderTest {
                         line -> assertThat(line).startsWith("handlers.f.modulo.n: 0 is out of bounds"),
                         line -> assertThat(line).startsWith("handlers.g.then: port 1 leads nowhere"),
                         line -> assertThat(line).startsWith("handlers.g.then.3: no such port: 0 to 2"),
-                        line -> assertThat(line).startsWith("handlers.h.context: no context 'wrok'; known: receive, work"),
+                        line -> assertThat(line)
+                                .startsWith("handlers.h.context: no context 'wrok'; known: receive, work"),
                         line -> assertThat(line).startsWith("handlers.out: no name"),
                         line -> assertThat(line).startsWith("handlers.i.failure: 'fall' is none of drop, pass"),
                         line -> assertThat(line).startsWith("paths[0].enter: is missing"),
                         line -> assertThat(line).startsWith("paths[1].destination: prefix length 40"),
                         line -> assertThat(line).startsWith("paths[2].port: 70000 is out of bounds"));
+    }
+
+    @Test
+    void leadsAllPortsToOneName() {
+        Plan plan = Plans.read(new TestKinds(), "handlers: {a: {route: 3, then: out}}", "paths: [{enter: a}]");
+        assertThat(plan.stages().get(0).next()).isEqualTo(List.of(List.of(-1), List.of(-1), List.of(-1)));
     }
 
     @Test
@@ -113,7 +119,9 @@ class PlanReaderTest {
     @Test
     void notesWhatCannotBeCheckedBeforehand() {
         Plan plan = Plans.read(
-                new TestKinds(), "handlers: {a: {pass: , then: out}}", "paths: [{format: train, enter: a}, {enter: a}]");
+                new TestKinds(),
+                "handlers: {a: {pass: , then: out}}",
+                "paths: [{format: train, enter: a}, {enter: a}]");
         assertThat(plan.notes())
                 .satisfiesExactly(
                         line -> assertThat(line).startsWith("paths[0]: format train, which is not known here"),
@@ -125,7 +133,8 @@ class PlanReaderTest {
     private static List<String> contexts(String... lines) {
         Plan plan = Plans.read(new TestKinds(), lines);
         return plan.stages().stream()
-                .map(stage -> stage.name() + " " + plan.contexts().get(stage.context()).name())
+                .map(stage -> stage.name() + " "
+                        + plan.contexts().get(stage.context()).name())
                 .toList();
     }
 
@@ -159,9 +168,10 @@ class PlanReaderTest {
                         "contexts: {receive: {state: 1MiB}, one: {state: 2MiB}}",
                         "handlers: {a: {needs: {state: 3MiB}, then: out}}",
                         "paths: [{enter: a}]"))
-                .containsExactly("handlers.a: fits in no context; receive: its handlers need 3145728 bytes of state, it has"
-                        + " 1048576: state: 3145728 would fit; one: its handlers need 3145728 bytes of state, it has 2097152:"
-                        + " state: 3145728 would fit; raise one of them, or declare another context");
+                .containsExactly(
+                        "handlers.a: fits in no context; receive: its handlers need 3145728 bytes of state, it has"
+                                + " 1048576: state: 3145728 would fit; one: its handlers need 3145728 bytes of state, it has 2097152:"
+                                + " state: 3145728 would fit; raise one of them, or declare another context");
     }
 
     @Test

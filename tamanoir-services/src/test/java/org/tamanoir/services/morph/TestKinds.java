@@ -73,7 +73,7 @@ final class TestKinds implements HandlerMaker {
                 });
             case "window" -> new Window(read.durationNs("n", "5s", 1, Long.MAX_VALUE));
             case "route" -> route((int) read.number("n", 2, 1, 64));
-                    case "needs" ->
+            case "needs" ->
                 new Simple(Effect.UNKNOWN) {
                     @Override
                     public Needs needs() {

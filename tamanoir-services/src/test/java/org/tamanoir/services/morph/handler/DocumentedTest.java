@@ -54,16 +54,19 @@ class DocumentedTest {
         kind.make(settings);
         String section = page().split("\n## " + name + "\n", 2)[1].split("\n## ", 2)[0];
 
-        assertThat(settings.known()).isNotEmpty().allSatisfy(key -> assertThat(section).contains("`" + key + "`"));
+        assertThat(settings.known())
+                .isNotEmpty()
+                .allSatisfy(key -> assertThat(section).contains("`" + key + "`"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"merge", "reduce", "split", "enrich"})
     void reasonsOfDropsAreListed(String name) throws Exception {
-        Map<String, Class<?>> classes = Map.of(
-                "merge", Merge.class, "reduce", Reduce.class, "split", Split.class, "enrich", Enrich.class);
+        Map<String, Class<?>> classes =
+                Map.of("merge", Merge.class, "reduce", Reduce.class, "split", Split.class, "enrich", Enrich.class);
         for (var field : classes.get(name).getDeclaredFields()) {
-            boolean reason = field.getType() == String.class && java.lang.reflect.Modifier.isStatic(field.getModifiers());
+            boolean reason =
+                    field.getType() == String.class && java.lang.reflect.Modifier.isStatic(field.getModifiers());
             if (reason) {
                 assertThat(page()).contains("| `" + field.get(null) + "` |");
             }
