@@ -118,11 +118,14 @@ public final class RouteFeed {
         if (changed.isEmpty()) {
             return;
         }
-        synchronized (table) {
-            table.followFeed(changed);
-            count(changed.size());
+        try {
+            synchronized (table) {
+                table.followFeed(changed);
+                count(changed.size());
+            }
+        } finally {
+            changed.clear(); // what fails once would fail for ever
         }
-        changed.clear();
     }
 
     /** Begins to tell all routes anew; a dump that was begun before does not count. */

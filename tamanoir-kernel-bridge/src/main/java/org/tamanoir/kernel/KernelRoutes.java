@@ -45,6 +45,9 @@ final class KernelRoutes implements AutoCloseable {
     private static final long FAULT_DELAY_NS = TimeUnit.SECONDS.toNanos(10);
     private static final int MAX_TRIES = 3;
     private static final int MAX_DRAINS = 256;
+    private static final int GET_LINK = 18;
+    /** lo has this number in every network namespace. */
+    private static final int LOOPBACK_INDEX = 1;
     private static final int MAX_TOLD = 256;
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -169,6 +172,7 @@ final class KernelRoutes implements AutoCloseable {
         long beganNs = System.nanoTime();
         // Behind lost ones others still wait, and the last of those may not be what the kernel has.
         for (int i = 0; i < MAX_DRAINS && !readChanges(LibC.MSG_DONTWAIT); i++) {}
+        awaitChanges();
         boolean isWhole = false;
         for (int tries = 0; !isWhole && tries < MAX_TRIES; tries++) {
             feed.beginDump();
@@ -188,6 +192,20 @@ final class KernelRoutes implements AutoCloseable {
                 + TimeUnit.NANOSECONDS.toMillis(dumpNs) + " ms, for " + reason;
         LOG.info("routing.feed: {}", line);
         events.accept(line);
+    }
+
+    /**
+     * Waits until routes whose removal was told are removed: the kernel tells first, and lists without the lock that it
+     * changes routes under, which this question takes.
+     */
+    private static void awaitChanges() throws NetlinkException {
+        try (NetlinkSocket socket = NetlinkSocket.open(NetlinkSocket.ROUTE)) {
+            socket.exchange(new NetlinkRequest(GET_LINK, NetlinkRequest.ACK)
+                    .header(0, 0, 0, 0)
+                    .headerNumber(LOOPBACK_INDEX)
+                    .headerNumber(0)
+                    .headerNumber(0));
+        }
     }
 
     private void readAll(int family) throws NetlinkException {
@@ -231,9 +249,9 @@ final class KernelRoutes implements AutoCloseable {
 
     private void fail(Throwable fault) {
         try {
-            feed.failed(String.valueOf(fault.getMessage()));
-            resync("a fault", FAULT_DELAY_NS);
             LOG.error("routing.feed: {}; the routes stay, and are read again", fault.toString(), fault);
+            resync("a fault", FAULT_DELAY_NS);
+            feed.failed(String.valueOf(fault.getMessage()));
             events.accept(fault + "; the routes stay, and are read again");
         } catch (Throwable again) {
             // Without memory there is no line, but a next round.

@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ class KernelRoutesTest {
     private final RoutingTable table = new RoutingTable();
     private final RouteFeed feed = table.feed(Map.of("default", HOP));
     private final List<String> events = new CopyOnWriteArrayList<>();
+    private @Nullable KernelRoutes following;
     private Namespaces namespaces;
     private String here;
 
@@ -43,17 +45,20 @@ class KernelRoutesTest {
 
     @AfterEach
     void removeNamespace() {
+        if (following != null) {
+            following.close();
+        }
         if (namespaces != null) {
             namespaces.close();
         }
     }
 
-    private KernelRoutes follow() throws Exception {
-        return follow(16 << 20);
+    private void follow() throws Exception {
+        follow(16 << 20);
     }
 
-    private KernelRoutes follow(int bufferBytes) throws Exception {
-        return namespaces.in(here, () -> KernelRoutes.start(100, Set.of(BIRD), feed, events::add, bufferBytes));
+    private void follow(int bufferBytes) throws Exception {
+        following = namespaces.in(here, () -> KernelRoutes.start(100, Set.of(BIRD), feed, events::add, bufferBytes));
     }
 
     private List<String> prefixes() {
@@ -73,35 +78,32 @@ class KernelRoutesTest {
         namespaces.run(here, "ip route add 10.1.0.0/16 via 192.0.2.1 proto bird table 100");
         namespaces.run(here, "ip route add 10.2.0.0/16 via 192.0.2.1 proto static table 100");
         namespaces.run(here, "ip -6 route add fd10::/32 via fd01::1 proto bird table 100");
-        try (KernelRoutes routes = follow()) {
-            assertThat(prefixes()).containsExactly("10.1.0.0/16", "fd10::/32");
-        }
+        follow();
+        assertThat(prefixes()).containsExactly("10.1.0.0/16", "fd10::/32");
     }
 
     @Test
     void aTableThatIsNotThereYetIsFollowed() throws Exception {
-        try (KernelRoutes routes = follow()) {
-            namespaces.run(here, "ip route add 10.1.0.0/16 via 192.0.2.1 proto bird table 100");
-            namespaces.run(here, "ip -6 route add fd10::/32 via fd01::1 proto bird table 100");
+        follow();
+        namespaces.run(here, "ip route add 10.1.0.0/16 via 192.0.2.1 proto bird table 100");
+        namespaces.run(here, "ip -6 route add fd10::/32 via fd01::1 proto bird table 100");
 
-            eventually().until(() -> prefixes().equals(List.of("10.1.0.0/16", "fd10::/32")));
+        eventually().until(() -> prefixes().equals(List.of("10.1.0.0/16", "fd10::/32")));
 
-            namespaces.run(here, "ip route del 10.1.0.0/16 table 100; ip -6 route del fd10::/32 table 100");
-            eventually().until(() -> table.size() == 0);
-        }
+        namespaces.run(here, "ip route del 10.1.0.0/16 table 100; ip -6 route del fd10::/32 table 100");
+        eventually().until(() -> table.size() == 0);
     }
 
     @Test
     void routesThatGoWithTheirInterfaceWithoutAWordGoHereToo() throws Exception {
         batch("add", 0, 3);
-        try (KernelRoutes routes = follow()) {
-            assertThat(table.size()).isEqualTo(3);
+        follow();
+        assertThat(table.size()).isEqualTo(3);
 
-            namespaces.run(here, "ip link set d0 down");
+        namespaces.run(here, "ip link set d0 down");
 
-            eventually().until(() -> table.size() == 0);
-            assertThat(events).anyMatch(line -> line.endsWith("for interface d0 is down"));
-        }
+        eventually().until(() -> table.size() == 0);
+        assertThat(events).anyMatch(line -> line.endsWith("for interface d0 is down"));
     }
 
     @Test
@@ -110,26 +112,25 @@ class KernelRoutesTest {
         Prefix stays = Prefix.parse("10.0.0.1");
         AtomicBoolean wasAway = new AtomicBoolean();
         AtomicBoolean isDone = new AtomicBoolean();
-        try (KernelRoutes routes = follow(1)) {
-            Thread reader = new Thread(() -> {
-                while (!isDone.get()) {
-                    wasAway.compareAndSet(false, table.lookup(stays.high(), stays.low()) == null);
-                }
-            });
-            reader.start();
-            // The smallest buffer holds a few notifications: some of a thousand are lost.
-            for (int i = 0; i < 3; i++) {
-                batch("add", 200, 1_000);
-                batch("del", 200, 1_000);
+        follow(1);
+        Thread reader = new Thread(() -> {
+            while (!isDone.get()) {
+                wasAway.compareAndSet(false, table.lookup(stays.high(), stays.low()) == null);
             }
-            batch("del", 100, 100);
-            batch("add", 2_000, 10);
-            try {
-                eventually().until(() -> table.size() == 110 && feed.status().routes() == 110);
-            } finally {
-                isDone.set(true);
-                reader.join();
-            }
+        });
+        reader.start();
+        // The smallest buffer holds a few notifications: some of a thousand are lost.
+        for (int i = 0; i < 3; i++) {
+            batch("add", 200, 1_000);
+            batch("del", 200, 1_000);
+        }
+        batch("del", 100, 100);
+        batch("add", 2_000, 10);
+        try {
+            eventually().untilAsserted(() -> assertThat(table.size()).as("%s %s", feed.status(), events).isEqualTo(110));
+        } finally {
+            isDone.set(true);
+            reader.join();
         }
         assertThat(events).anyMatch(line -> line.endsWith("for notifications were lost"));
         assertThat(wasAway).isFalse();
@@ -140,12 +141,10 @@ class KernelRoutesTest {
         RoutingTable other = new RoutingTable();
         RouteFeed narrow = other.feed(Map.of("192.0.2.9", HOP));
         batch("add", 0, 2);
-        try (KernelRoutes routes =
-                namespaces.in(here, () -> KernelRoutes.start(100, Set.of(BIRD), narrow, events::add))) {
-            eventually()
-                    .until(() -> events.contains(
-                            "192.0.2.1%d0: 2 routes have no next hop by it; name it under routing.feed.via"));
-            assertThat(other.size()).isZero();
-        }
+        following = namespaces.in(here, () -> KernelRoutes.start(100, Set.of(BIRD), narrow, events::add));
+        eventually()
+                .until(() -> events.contains(
+                        "192.0.2.1%d0: 2 routes have no next hop by it; name it under routing.feed.via"));
+        assertThat(other.size()).isZero();
     }
 }
