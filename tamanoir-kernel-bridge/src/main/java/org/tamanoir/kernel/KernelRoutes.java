@@ -48,6 +48,7 @@ final class KernelRoutes implements AutoCloseable {
     private static final int GET_LINK = 18;
     /** lo has this number in every network namespace. */
     private static final int LOOPBACK_INDEX = 1;
+
     private static final int MAX_TOLD = 256;
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 

@@ -127,7 +127,10 @@ class KernelRoutesTest {
         batch("del", 100, 100);
         batch("add", 2_000, 10);
         try {
-            eventually().untilAsserted(() -> assertThat(table.size()).as("%s %s", feed.status(), events).isEqualTo(110));
+            eventually()
+                    .untilAsserted(() -> assertThat(table.size())
+                            .as("%s %s", feed.status(), events)
+                            .isEqualTo(110));
         } finally {
             isDone.set(true);
             reader.join();

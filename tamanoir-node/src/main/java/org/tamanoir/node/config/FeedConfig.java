@@ -106,9 +106,10 @@ public record FeedConfig(long table, List<String> protocols, Map<String, String>
                 return text;
             });
         }
-        if (via.isEmpty() || via.size() > MAX_VIA) {
+        int given = section.texts().size();
+        if (given == 0 || given > MAX_VIA) {
             section.problems()
-                    .add(section.where(), via.size() + " gateways: 1 to " + MAX_VIA + " with a next hop are wanted");
+                    .add(section.where(), given + " gateways: 1 to " + MAX_VIA + " with a next hop are wanted");
         }
         return via;
     }

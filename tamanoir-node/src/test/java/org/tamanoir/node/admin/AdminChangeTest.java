@@ -63,7 +63,7 @@ class AdminChangeTest {
                 .json();
         assertThat(added.toString())
                 .isEqualTo("{\"prefix\":\"10.0.0.0/8\",\"address\":\"127.0.0.1\",\"port\":3322,"
-                        + "\"transport\":\"same\",\"kind\":\"active\"}");
+                        + "\"transport\":\"same\",\"kind\":\"active\",\"origin\":\"operator\"}");
         node.put("/v1/routes/10.0.0.0%2F8", "{\"transport\": \"tcp\"}");
         JsonNode routes = node.get("/v1/routes").json().get("routes");
         assertThat(routes.size()).isOne();

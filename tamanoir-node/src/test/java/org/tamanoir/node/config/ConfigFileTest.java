@@ -160,8 +160,10 @@ class ConfigFileTest {
         FeedConfig feed = config.get(NodeSettings.ROUTE_FEED);
         assertThat(feed.tableNumber()).isEqualTo(254);
         assertThat(feed.protocolNumbers()).isEqualTo(Set.of(4, 77));
-        assertThat(feed.nextHops()).containsOnlyKeys("fd00::1%eth1", "default");
-        assertThat(feed.nextHops().get("fd00::1%eth1").port()).isEqualTo(7);
+        assertThat(feed.nextHops())
+                .containsOnlyKeys("fd00::1%eth1", "default")
+                .hasEntrySatisfying(
+                        "fd00::1%eth1", hop -> assertThat(hop.port()).isEqualTo(7));
         assertThat(config.environment())
                 .isEqualTo(new EeConfig(
                                 List.of(
