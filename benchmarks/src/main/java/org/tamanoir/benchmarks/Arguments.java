@@ -22,6 +22,11 @@ public final class Arguments {
         return value;
     }
 
+    /** Returns a value, or what stands for one that is left out. */
+    String text(String name, String leftOut) {
+        return values.getOrDefault(name, leftOut);
+    }
+
     /** Returns a value that is a number. */
     public int number(String name) {
         return Integer.parseInt(text(name));

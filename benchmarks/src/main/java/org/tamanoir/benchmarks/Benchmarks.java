@@ -6,6 +6,7 @@ import org.tamanoir.benchmarks.cluster.ClusterInGuest;
 import org.tamanoir.benchmarks.element.ElementExperiments;
 import org.tamanoir.benchmarks.fuzz.Fuzz;
 import org.tamanoir.benchmarks.levels.LevelExperiments;
+import org.tamanoir.benchmarks.morph.MorphExperiments;
 import org.tamanoir.benchmarks.qos.QosExperiments;
 import org.tamanoir.benchmarks.soak.Soak;
 import picocli.CommandLine;
@@ -14,7 +15,7 @@ import picocli.CommandLine.Command;
 /**
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
  * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
- * {@code fct} for one stream over several nodes, {@code reflect} for the reflector, {@code routes} and
+ * {@code fct} for one stream over several nodes, {@code morph} for data morphing, {@code reflect} for the reflector, {@code routes} and
  * {@code fib} for a full routing table, {@code soak} for a long run of mixed
  * traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
  * jmh} for what happens in memory.
@@ -30,6 +31,7 @@ import picocli.CommandLine.Command;
             LevelExperiments.class,
             ClusterExperiments.class,
             ElementExperiments.class,
+            MorphExperiments.class,
             Reflect.class,
             Routes.class,
             FibFigures.class,

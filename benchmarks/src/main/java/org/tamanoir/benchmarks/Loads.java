@@ -10,6 +10,8 @@ import org.tamanoir.benchmarks.levels.Changer;
 import org.tamanoir.benchmarks.levels.Relay;
 import org.tamanoir.benchmarks.levels.Sink;
 import org.tamanoir.benchmarks.levels.Source;
+import org.tamanoir.benchmarks.morph.MessageReceiver;
+import org.tamanoir.benchmarks.morph.MessageSender;
 
 /** The entry of processes that are a part of a load, which {@link Processes#load} starts. */
 final class Loads {
@@ -34,7 +36,9 @@ final class Loads {
             entry("level-relay", Relay::run),
             entry("level-changer", Changer::run),
             entry("cluster-source", ClusterSource::run),
-            entry("cluster-sink", ClusterSink::run));
+            entry("cluster-sink", ClusterSink::run),
+            entry("message-sender", MessageSender::run),
+            entry("message-receiver", MessageReceiver::run));
 
     private Loads() {}
 

@@ -334,7 +334,9 @@ public class MessageBenchmark {
         }
 
         @Override
-        public void emit(Packet packet, @Nullable InetSocketAddress destination) {}
+        public boolean emit(Packet packet, @Nullable InetSocketAddress destination) {
+            return true;
+        }
 
         @Override
         public void elsewhere(InetSocketAddress destination) {}

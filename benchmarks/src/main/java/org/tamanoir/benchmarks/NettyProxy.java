@@ -37,6 +37,7 @@ final class NettyProxy {
     static void run(Arguments arguments) throws Exception {
         int sinkPort = arguments.number("sink");
         boolean tuned = arguments.flag("tuned");
+        String filter = arguments.text("filter", "none");
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(EpollIoHandler.newFactory());
         try {
             new ServerBootstrap()
@@ -47,7 +48,9 @@ final class NettyProxy {
                     .childHandler(new ChannelInitializer<SocketChannel>() {
                         @Override
                         protected void initChannel(SocketChannel channel) {
-                            channel.pipeline().addLast(new Decoder(tuned)).addLast(new Marker(sinkPort, tuned));
+                            channel.pipeline()
+                                    .addLast(new Decoder(tuned))
+                                    .addLast(new Marker(sinkPort, tuned, PayloadFilter.of(filter)));
                         }
                     })
                     .bind(Load.loopback(arguments.number("port")))
@@ -84,9 +87,11 @@ final class NettyProxy {
     private static final class Marker extends ChannelInboundHandlerAdapter {
         private final int sinkPort;
         private final boolean tuned;
+        private final PayloadFilter filter;
         private @Nullable Channel out;
 
-        Marker(int sinkPort, boolean tuned) {
+        Marker(int sinkPort, boolean tuned, PayloadFilter filter) {
+            this.filter = filter;
             this.sinkPort = sinkPort;
             this.tuned = tuned;
         }
@@ -114,7 +119,7 @@ final class NettyProxy {
         public void channelRead(ChannelHandlerContext context, Object message) {
             ByteBuf packet = (ByteBuf) message;
             mark(packet);
-            if (out == null) {
+            if (out == null || !filter.passes(packet)) {
                 packet.release();
             } else {
                 out.write(packet);

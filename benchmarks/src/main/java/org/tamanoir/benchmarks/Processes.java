@@ -63,6 +63,13 @@ public final class Processes implements AutoCloseable {
         return load(null, format, values);
     }
 
+    /** The same with a JVM as it is by default, for what is measured. */
+    public Child measured(String format, Object... values) throws IOException {
+        String[] words = format.formatted(values).split(" ");
+        return startAnswering(words[0], loadCommand(ownJava(), List.of(), words))
+                .awaitReady();
+    }
+
     /** The same in a network namespace. */
     public Child load(@Nullable Namespace namespace, String format, Object... values) throws IOException {
         List<String> command = new ArrayList<>(namespace == null ? List.of() : namespace.inside(List.of()));

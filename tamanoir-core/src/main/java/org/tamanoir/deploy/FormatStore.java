@@ -182,6 +182,11 @@ public final class FormatStore implements FormatSource, AutoCloseable {
         return known;
     }
 
+    @Override
+    public boolean takesDescriptions() {
+        return !settings.signed(); // What a packet says has no signature.
+    }
+
     /** Returns a format that is here; null if it would have to be asked for. */
     public @Nullable Format find(FormatId id) {
         Format format = known.find(id);

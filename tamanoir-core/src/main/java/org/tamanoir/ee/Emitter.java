@@ -29,7 +29,7 @@ final class Emitter {
     }
 
     /** Sends a packet, as {@link ServiceThread.Body#emit}. */
-    void emit(Packet made, @Nullable InetSocketAddress destination) {
+    boolean emit(Packet made, @Nullable InetSocketAddress destination) {
         if (path.thread.isClosing()) {
             throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
         }
@@ -42,7 +42,7 @@ final class Emitter {
         path.endRun();
         if (!path.dispatcher.admitMade(made, destination)) {
             traffic.made();
-            return;
+            return false;
         }
         made.seal();
         long before = path.inHand();
@@ -58,6 +58,7 @@ final class Emitter {
             owner.abort(reason, lacksMemory ? String.valueOf(e.getMessage()) : "a fault of the node");
             throw lacksMemory ? e : new NodeFault(e);
         }
+        return true;
     }
 
     private void send(Packet made, @Nullable InetSocketAddress destination) {

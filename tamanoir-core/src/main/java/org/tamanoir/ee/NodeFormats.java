@@ -49,6 +49,11 @@ final class NodeFormats {
         }
 
         @Override
+        public boolean takesDescriptions() {
+            return asked.takesDescriptions();
+        }
+
+        @Override
         public void request(FormatId id, @Nullable InetSocketAddress previousNode, Consumer<@Nullable Format> then) {
             asked.request(id, previousNode, format -> {
                 if (format == null) {

@@ -477,8 +477,8 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     @Override
-    public void emit(Packet made, @Nullable InetSocketAddress destination) {
-        emitter.emit(made, destination);
+    public boolean emit(Packet made, @Nullable InetSocketAddress destination) {
+        return emitter.emit(made, destination);
     }
 
     @Override

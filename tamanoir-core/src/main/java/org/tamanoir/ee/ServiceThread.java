@@ -44,8 +44,8 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
         /** Serves packets until the end. */
         void run();
 
-        /** Sends a packet that the service made to this destination, null: its own. */
-        void emit(Packet made, @Nullable InetSocketAddress destination);
+        /** Sends a packet that the service made to this destination, null: its own; false if it may not leave. */
+        boolean emit(Packet made, @Nullable InetSocketAddress destination);
 
         /** Has the packet in hand go to this destination. */
         void elsewhere(InetSocketAddress destination);
@@ -427,8 +427,8 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     }
 
     @Override
-    public final void emit(Packet made, @Nullable InetSocketAddress destination) {
-        body().emit(made, destination);
+    public final boolean emit(Packet made, @Nullable InetSocketAddress destination) {
+        return body().emit(made, destination);
     }
 
     @Override

@@ -29,6 +29,11 @@ public interface FormatSource {
     /** Returns the formats that are known; one object of {@link Format} for each identifier comes from here. */
     FormatRegistry known();
 
+    /** Returns whether a format that a packet describes may be kept: what is kept, all services go by. */
+    default boolean takesDescriptions() {
+        return true;
+    }
+
     /**
      * Asks for a format. What is asked for several times is asked once.
      *

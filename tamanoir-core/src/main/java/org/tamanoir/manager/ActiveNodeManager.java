@@ -24,8 +24,10 @@ import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
+import org.tamanoir.routing.FeedStatus;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
+import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
@@ -49,6 +51,7 @@ public final class ActiveNodeManager implements AutoCloseable {
     private final EventLog events = new EventLog();
     private final Placements placements;
     private final ServiceStatuses statuses;
+    private volatile @Nullable RouteFeed feed;
     private volatile @Nullable String notReady = "the node has not started";
 
     /**
@@ -290,6 +293,24 @@ public final class ActiveNodeManager implements AutoCloseable {
         }
     }
 
+    /** Has the state of the feed that the routes have told, before it begins. */
+    public void feed(RouteFeed routeFeed) {
+        feed = routeFeed;
+    }
+
+    /** Returns how the feed of routes does, null = there is none. */
+    public @Nullable FeedStatus feedStatus() {
+        RouteFeed now = feed;
+        return now == null ? null : now.status();
+    }
+
+    /** Returns the routes of operators and files, as {@link #routes()} does. */
+    public List<Route> ownRoutes() {
+        List<Route> own = new ArrayList<>();
+        routes.walk(null, null, route -> route.isFed() || own.add(route));
+        return own;
+    }
+
     /** Returns all routes by first address, the wider first, IPv4 before IPv6. */
     public List<Route> routes() {
         return routes.routes();
@@ -337,22 +358,27 @@ public final class ActiveNodeManager implements AutoCloseable {
     /** Removes the route of exactly this prefix. */
     public void removeRoute(Prefix prefix) throws ManagerException {
         if (!routes.remove(prefix)) {
+            if (routes.get(prefix) != null) {
+                throw new ManagerException(
+                        Kind.CONFLICT,
+                        "the route to " + prefix
+                                + " is the feed's: have the routing daemon withdraw it, or put one over it");
+            }
             throw new ManagerException(Kind.NOT_FOUND, "there is no route to " + prefix + "; 'routes' lists them");
         }
         events.add("route", "route to " + prefix + " removed", Map.of("prefix", prefix.toString()));
     }
 
-    /** Puts these in place of all routes, at once. */
+    /** Puts these in place of all routes but the feed's, at once. */
     public void replaceRoutes(List<Route> replacement) {
         routes.replace(replacement);
-        events.add("route", "all routes replaced, now " + replacement.size(), Map.of());
+        events.add("route", "all routes replaced, now " + routes.size(), Map.of());
     }
 
-    /** Puts these in place of all routes, at once; the set is the node's from now on. */
+    /** Puts these in place of all routes but the feed's, at once; the set is the node's from now on. */
     public void replaceRoutes(RouteSet replacement) {
-        int size = replacement.size();
         routes.replace(replacement);
-        events.add("route", "all routes replaced, now " + size, Map.of());
+        events.add("route", "all routes replaced, now " + routes.size(), Map.of());
     }
 
     /** Returns how traffic is scheduled now. */

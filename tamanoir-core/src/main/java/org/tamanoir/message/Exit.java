@@ -21,6 +21,9 @@ final class Exit implements Outlet {
 
     String reason = "";
 
+    /** The packet in hand has caused all that it may: nothing more leaves on account of it, nor itself. */
+    boolean outgrown;
+
     Exit(MessageCounts counts, Segmenter segmenter, LongSupplier clock) {
         this.clock = clock;
         this.counts = counts;
@@ -65,7 +68,8 @@ final class Exit implements Outlet {
     void send(Message message) {
         MessageReason lost = MessageReason.FAILED;
         try {
-            lost = segmenter.send(message) ? null : MessageReason.NO_ROOM;
+            lost = segmenter.send(message);
+            outgrown |= lost == MessageReason.GROWTH;
         } finally {
             if (lost == null) {
                 counts.out(1);
@@ -77,8 +81,15 @@ final class Exit implements Outlet {
 
     /** Sends copies of a message to all ports but the first that the handler named. */
     void sendCopies(Message message) {
-        for (int i = Long.bitCount(ports); i > 1; i--) {
-            emit(i, message);
+        int left = Long.bitCount(ports) - 1;
+        try {
+            for (; left > 0; left--) {
+                emit(left, message);
+            }
+        } finally {
+            if (left > 0) {
+                counts.dropped(MessageReason.FAILED.name(), 1); // What the node throws ends the message too.
+            }
         }
     }
 

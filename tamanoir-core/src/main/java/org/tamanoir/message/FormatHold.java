@@ -84,9 +84,14 @@ final class FormatHold {
         return flow;
     }
 
+    /** Returns whether a packet of so many bytes may wait, too. */
+    boolean hasRoom(int more) {
+        return packets < settings.holdPackets() && bytes + more <= settings.holdBytes();
+    }
+
     /** Keeps a copy of a packet; false if there is no room. */
     boolean add(Flow flow, Packet packet, int messages) {
-        if (packets >= settings.holdPackets() || bytes + packet.length() > settings.holdBytes()) {
+        if (!hasRoom(packet.length())) {
             if (flow.packets.isEmpty()) {
                 flows.remove(flow.key);
             }

@@ -2,12 +2,14 @@ package org.tamanoir.message;
 
 import java.nio.ByteBuffer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatRegistry;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.service.Counter;
 
 /**
@@ -19,16 +21,23 @@ import org.tamanoir.service.Counter;
 final class Introductions {
     /** Sources that share a place share its bound, so that sources without number need no more memory. */
     private static final int PLACES = 1_024;
+    /** After this time what a source has introduced is forgotten: instances of UDP services live as long as the node. */
+    private static final long MEMORY_NS = 60_000_000_000L;
 
     private final int limit;
     private final FormatRegistry known;
+    private final LongSupplier clock;
     private final int[] introduced = new int[PLACES];
+    /** When the first of these came. */
+    private final long[] sinceNs = new long[PLACES];
+
     private final Counter learnt;
     private final Counter refused;
 
-    Introductions(int limit, FormatRegistry known, Function<String, Counter> counters) {
-        this.limit = limit;
-        this.known = known;
+    Introductions(int limit, FormatSource formats, LongSupplier clock, Function<String, Counter> counters) {
+        this.clock = clock;
+        this.limit = formats.takesDescriptions() ? limit : 0;
+        this.known = formats.known();
         learnt = counters.apply("formats.introduced");
         refused = counters.apply("formats.refused");
     }
@@ -48,6 +57,11 @@ final class Introductions {
         long source = packet.hasInternetSource() ? packet.sourceHigh() * 31 + packet.sourceLow() : 0;
         int place = Math.floorMod(Long.hashCode(source * 0x9E3779B97F4A7C15L), PLACES);
         int idBytes = Items.idBytes(memory, item);
+        long nowNs = clock.getAsLong();
+        if (introduced[place] == 0 || nowNs - sinceNs[place] >= MEMORY_NS) {
+            introduced[place] = 0;
+            sinceNs[place] = nowNs;
+        }
         try {
             FormatId id = FormatId.read(memory, item + Items.HEAD, idBytes);
             if (id.isComputed() && id.length() == idBytes && introduced[place] < limit) {

@@ -4,10 +4,6 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
@@ -27,7 +23,7 @@ import org.tamanoir.service.Verdict;
  *
  * <p>Thread contract: the service's thread.
  */
-final class MessagePath implements Reassembly.Sink {
+final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arrivals {
     /** What the service lends. */
     interface Node extends Segmenter.Way {
         long nanoTime();
@@ -43,14 +39,8 @@ final class MessagePath implements Reassembly.Sink {
         Counter counter(String name);
     }
 
-    /** What asking for a format led to. */
-    private record Answer(FormatId id, boolean known) {}
-
     private static final long NEVER = Long.MAX_VALUE;
     private static final Duration LEAST_WAIT = Duration.ofMillis(1);
-    /** The sender has gone: nobody waits long for what it sent; a node gives up what does not return for 30 s. */
-    private static final long END_WAIT_NS = 10_000_000_000L;
-
     private static final int ID_BYTES = FormatId.MAX_BYTES;
 
     private final MessageHandler handler;
@@ -58,18 +48,18 @@ final class MessagePath implements Reassembly.Sink {
     private final Node node;
     private final boolean isUdp;
     private final FormatSource formats;
-    private final Introductions introductions;
     private final Bindings bindings;
+    private final HandlerCalls calls;
     private final Segmenter segmenter;
     private final Reassembly reassembly;
     private final FormatHold hold;
-    private final BlockingQueue<Answer> answers = new LinkedBlockingQueue<>();
+    private final FormatWaits waits;
     private final Counter others;
+    private final Counter strays;
     private final MessageCounts counts;
     private final Exit exit;
-    private final RunWriter run;
+    private final Runs runs;
     private final Message message = new Message();
-    private final Message converted = new Message();
 
     /** Messages of the packet in hand that are counted already, since it was held. */
     private int credit;
@@ -78,14 +68,8 @@ final class MessagePath implements Reassembly.Sink {
 
     private @Nullable String dropReason;
     private @Nullable InetSocketAddress elsewhere;
-    /** What the node has thrown, which is none of the handler's failures. */
-    private @Nullable RuntimeException fault;
-
-    private final LongSupplier clock = this::now;
+    private final TaskClock clock;
     private final boolean handlerKnowsTime;
-    private long nowNs;
-    private boolean timeRead;
-    private boolean failureReported;
     private boolean ending;
     private long handlerDueNs = NEVER;
     private long timerNs = NEVER;
@@ -95,17 +79,21 @@ final class MessagePath implements Reassembly.Sink {
         handlerKnowsTime = knowsTime(handler);
         this.settings = settings;
         this.node = node;
+        clock = new TaskClock(node::nanoTime);
         isUdp = node.stream().transport() == Transport.UDP;
         formats = node.formats();
         counts = new MessageCounts(node::counter);
         others = node.counter("packets.other");
-        introductions = new Introductions(settings.introduced(), formats.known(), node::counter);
+        strays = node.counter("packets.stray");
+        Introductions introductions = new Introductions(settings.introduced(), formats, node::nanoTime, node::counter);
         bindings = new Bindings(handler, formats.known());
         segmenter = new Segmenter(settings.packetBytes(node.stream().transport()), this::emit);
         reassembly = new Reassembly(settings, this);
         hold = new FormatHold(settings, !isUdp);
+        waits = new FormatWaits(hold, formats, node, clock, this);
         exit = new Exit(counts, segmenter, clock);
-        run = new RunWriter(segmenter);
+        calls = new HandlerCalls(bindings, settings, node, counts, exit);
+        runs = new Runs(settings, formats, introductions, calls, counts, exit, new RunWriter(segmenter), clock, this);
     }
 
     MessageCounts counts() {
@@ -122,7 +110,7 @@ final class MessagePath implements Reassembly.Sink {
 
     /** Returns the way out for tasks between packets. */
     Outlet outlet() {
-        timeRead = false;
+        clock.begin();
         return exit;
     }
 
@@ -139,9 +127,9 @@ final class MessagePath implements Reassembly.Sink {
     // ---- packets ------------------------------------------------------------------------------------------------
 
     Verdict process(Packet packet) {
-        timeRead = false;
-        if (!answers.isEmpty()) {
-            takeAnswers();
+        clock.begin();
+        if (waits.hasAnswers()) {
+            answersCame();
         }
         if (handlerDueNs != NEVER && now() - handlerDueNs >= 0) {
             handlerDueNs = handler.expire(now(), exit);
@@ -156,13 +144,8 @@ final class MessagePath implements Reassembly.Sink {
         return verdict;
     }
 
-    /** Returns the time of the packet or task in hand; a clock that nobody asks costs nothing. */
     private long now() {
-        if (!timeRead) {
-            nowNs = node.nanoTime();
-            timeRead = true;
-        }
-        return nowNs;
+        return clock.getAsLong();
     }
 
     private static boolean knowsTime(MessageHandler handler) {
@@ -177,6 +160,9 @@ final class MessagePath implements Reassembly.Sink {
     }
 
     private Verdict handleOrHold(Packet packet) {
+        if (!isUdp && !hold.hasRoom(packet.length())) {
+            waits.awaitRoom(packet.length()); // Its sender waits with this thread.
+        }
         FormatHold.Flow flow = hold.flow(packet);
         if (flow == null) {
             Verdict verdict = handle(packet);
@@ -184,7 +170,7 @@ final class MessagePath implements Reassembly.Sink {
                 return verdict;
             }
             flow = hold.block(packet, missing(), now());
-            ask(missing(), packet);
+            waits.ask(missing(), packet);
         }
         int messages = messages(packet);
         counts.in(messages);
@@ -201,17 +187,21 @@ final class MessagePath implements Reassembly.Sink {
     }
 
     private static int messages(Packet packet) {
-        if (!packet.isTamanoir() || packet.has(Option.FORMAT)) {
-            return packet.isTamanoir() ? 1 : 0;
+        if (!packet.isTamanoir()) {
+            return 0;
         }
+        return packet.has(Option.FORMAT) ? 1 : Math.max(0, records(packet));
+    }
+
+    /** Returns the records of a packet that is a run of items, -1 if it is none. */
+    private static int records(Packet packet) {
         ByteBuffer look = packet.look();
-        return packet.has(Option.STREAM)
-                ? 0
-                : Math.max(0, Items.records(look, look.position() + packet.headerLength(), look.limit()));
+        return Items.records(look, look.position() + packet.headerLength(), look.limit());
     }
 
     /** Returns what becomes of a packet; null if it has to wait for the {@link #missing} format. */
     private @Nullable Verdict handle(Packet packet) {
+        exit.outgrown = false;
         if (!packet.isTamanoir()) {
             return other();
         }
@@ -229,13 +219,23 @@ final class MessagePath implements Reassembly.Sink {
         return Verdict.FORWARD;
     }
 
+    /** Returns what becomes of a packet that may be a part of a message whose beginning never came. */
+    private Verdict strayed() {
+        if (settings.strays() == Policy.PASS) {
+            return other();
+        }
+        strays.add(1);
+        return dropping("STRAY");
+    }
+
     private Verdict dropping(String reason) {
         dropReason = reason;
         return Verdict.DROP;
     }
 
     /** Counts a message that came, unless it was counted when it was held. */
-    private void arrive() {
+    @Override
+    public void arrive() {
         if (credit > 0) {
             credit--;
             counts.held(-1);
@@ -334,7 +334,8 @@ final class MessagePath implements Reassembly.Sink {
         return refuse(packet, reason);
     }
 
-    private boolean mayWait(FormatId id) {
+    @Override
+    public boolean mayWait(FormatId id) {
         return !ending && !hold.isRefused(id, now()) && hold.mayAsk(id);
     }
 
@@ -359,11 +360,15 @@ final class MessagePath implements Reassembly.Sink {
         if (blank) {
             packet.setFormat(look, at, format.id().length());
         }
-        Message going = decide(message);
+        Message going = calls.decide(message);
         if (going == null) {
             return ended();
         }
         exit.sendCopies(going);
+        if (exit.outgrown) {
+            counts.dropped(MessageReason.GROWTH.name(), 1);
+            return dropping(MessageReason.GROWTH.name());
+        }
         if (going != message) {
             RecordView record = going.record();
             if (packet.headerLength() + record.length() > segmenter.packetBytes()) {
@@ -377,119 +382,50 @@ final class MessagePath implements Reassembly.Sink {
         return elsewhere == null ? Verdict.FORWARD : Verdict.FORWARD_ELSEWHERE;
     }
 
-    private static void replace(Packet packet, RecordView record) {
+    private void replace(Packet packet, RecordView record) {
         int bytes = record.length();
-        ByteBuffer room = packet.newPayload(bytes);
-        room.put(room.position(), record.memory(), record.start(), bytes);
-        packet.commitPayload(bytes);
-        packet.setFormat(record.memory(), record.start(), record.format().id().length());
-    }
-
-    private Verdict ended() {
-        return dropReason == null ? Verdict.CONSUME : Verdict.DROP;
-    }
-
-    // ---- the handler --------------------------------------------------------------------------------------------
-
-    /** Gives a message to the handler; returns what goes on, null if it has ended, which is counted then. */
-    private @Nullable Message decide(Message came) {
-        Bindings.Binding binding = binding(came.format());
-        Bound bound = binding.bound();
-        exit.begin();
-        Message subject = came;
-        Outcome outcome;
-        boolean returned = false;
+        boolean done = false;
         try {
-            if (bound == null) {
-                outcome = settings.other() == Policy.PASS ? Outcome.FORWARD : exit.drop(MessageReason.UNFIT.name());
-            } else {
-                if (binding.conversion() != null) {
-                    int bytes = binding.conversion().convert(came.record());
-                    Format target = binding.conversion().target();
-                    subject = converted.wrapLike(
-                            came, target, binding.conversion().memory(), 0, bytes);
-                }
-                outcome =
-                        Objects.requireNonNull(bound.handle(subject, exit), "handle returned null: return an Outcome");
-            }
-            returned = true;
-        } catch (FormatException e) {
-            outcome = exit.drop(MessageReason.RECORD.name());
-            returned = true;
-        } catch (Exception e) {
-            if (e == fault) {
-                throw (RuntimeException) e;
-            }
-            returned = true;
-            report(e);
-            outcome = exit.drop(MessageReason.FAILED.name());
-            if (settings.failure() == Policy.PASS) {
-                exit.begin();
-                subject = came;
-                outcome = Outcome.FORWARD;
-            }
+            ByteBuffer room = packet.newPayload(bytes);
+            room.put(room.position(), record.memory(), record.start(), bytes);
+            packet.commitPayload(bytes);
+            done = true;
         } finally {
-            if (!returned) {
+            if (!done) {
                 counts.dropped(MessageReason.FAILED.name(), 1);
             }
         }
-        return settle(outcome, subject);
+        // The record may have lain in the payload that it has replaced.
+        ByteBuffer look = packet.look();
+        packet.setFormat(
+                look,
+                look.position() + packet.headerLength(),
+                record.format().id().length());
     }
 
-    private @Nullable Message settle(Outcome outcome, Message subject) {
-        dropReason = null;
-        switch (outcome) {
-            case FORWARD -> {
-                if (exit.ports != 0) {
-                    return exit.replacement != null ? exit.replacement : subject;
-                }
-                dropReason = MessageReason.NO_PORT.name();
-            }
-            case DROP -> dropReason = exit.reason;
-            case HOLD -> counts.held(1);
-            case MERGE -> counts.merged(1);
-        }
-        if (dropReason != null) {
-            counts.dropped(dropReason, 1);
-        }
-        return null;
+    /** Returns what becomes of the packet whose message the handler has ended. */
+    private Verdict ended() {
+        dropReason = calls.dropReason();
+        return dropReason == null ? Verdict.CONSUME : Verdict.DROP;
     }
 
-    private Bindings.Binding binding(Format format) {
+    private boolean emit(Packet packet, @Nullable InetSocketAddress destination) {
         try {
-            return bindings.of(format);
+            return node.send(packet, destination);
         } catch (RuntimeException e) {
-            report(e);
-            return Bindings.UNFIT;
-        }
-    }
-
-    /** Has the node count and log what the handler threw, by a task that throws it: no packet is at fault. */
-    private void report(Exception failure) {
-        if (!failureReported) {
-            failureReported = true;
-            node.after(Duration.ZERO, () -> {
-                failureReported = false;
-                throw failure instanceof RuntimeException known ? known : new IllegalStateException(failure);
-            });
-        }
-    }
-
-    private void emit(Packet packet, @Nullable InetSocketAddress destination) {
-        try {
-            node.send(packet, destination);
-        } catch (RuntimeException e) {
-            fault = e;
+            calls.nodeThrew(e);
             throw e;
         }
     }
 
     // ---- packets that continue a message ------------------------------------------------------------------------
 
-    private Verdict continuation(Packet packet) {
-        return switch (reassembly.next(packet, packet.look(), now(), isUdp && !ending)) {
+    /** A run may have a stream's numbers too: it is one unless a message is there that it is the next packet of. */
+    private @Nullable Verdict continuation(Packet packet) {
+        boolean isRun = records(packet) >= 0;
+        return switch (reassembly.next(packet, packet.look(), now(), isUdp && !ending, isRun)) {
             case TAKEN -> Verdict.CONSUME;
-            case STRAY -> other();
+            case STRAY -> isRun ? run(packet) : strayed();
             case PASSES -> Verdict.FORWARD;
             case DUPLICATE -> dropping(MessageReason.DUPLICATE.name());
             case DROPPED -> dropping(MessageReason.INCOMPLETE.name());
@@ -506,7 +442,7 @@ final class MessagePath implements Reassembly.Sink {
             counts.dropped(MessageReason.RECORD.name(), 1);
             return;
         }
-        Message going = decide(message);
+        Message going = calls.decide(message);
         if (going != null) {
             exit.sendCopies(going);
             exit.send(going);
@@ -521,7 +457,7 @@ final class MessagePath implements Reassembly.Sink {
 
     @Override
     public void stray(Packet packet) {
-        if (other() == Verdict.FORWARD) {
+        if (strayed() == Verdict.FORWARD) {
             emit(packet, null);
         }
     }
@@ -532,189 +468,56 @@ final class MessagePath implements Reassembly.Sink {
         ByteBuffer look = packet.look();
         int from = look.position() + packet.headerLength();
         int end = look.limit();
-        int records = Items.records(look, from, end);
-        if (records < 0) {
+        if (records(packet) < 0) {
             return other();
         }
-        if (!areKnown(packet, look, from, end)) {
+        missing = runs.missing(packet, look, from, end);
+        if (missing != null) {
             return null;
         }
-        run.begin(packet, look, from);
-        dropReason = null;
-        String reason = null;
-        for (int at = from, length; at < end; at += length) {
-            length = Items.length(look, at, end);
-            int kind = Items.kind(look, at);
-            boolean stays = kind == Items.DATA
-                    ? stays(packet, look, at, length)
-                    : kind != Items.FORMAT || introductions.isKnown(look, at);
-            if (stays) {
-                run.keep(at, length);
-            } else {
-                run.cut(at);
-            }
-            reason = dropReason != null ? dropReason : reason;
-        }
-        if (!run.isChanged()) {
-            return Verdict.FORWARD;
-        }
-        if (run.isEmpty()) {
-            dropReason = reason;
-            return ended();
-        }
-        run.intoPacket();
-        return Verdict.FORWARD;
+        Verdict verdict = runs.handle(packet, look, from, end);
+        dropReason = runs.dropReason();
+        return verdict;
     }
 
-    /** Learns the formats that a run introduces, and returns whether those of all its records are known or given up. */
-    private boolean areKnown(Packet packet, ByteBuffer look, int from, int end) {
-        for (int at = from, length; at < end; at += length) {
-            length = Items.length(look, at, end);
-            int kind = Items.kind(look, at);
-            if (kind == Items.FORMAT) {
-                FormatId learnt = introductions.learn(packet, look, at, length);
-                if (learnt != null && !hold.isEmpty()) {
-                    answer(learnt, true);
-                }
-            } else if (kind == Items.DATA) {
-                int room = length - Items.HEAD;
-                if (formats.known().find(look, at + Items.HEAD, room) == null) {
-                    FormatId id = idAt(look, at + Items.HEAD, room);
-                    if (id != null && mayWait(id)) {
-                        missing = id;
-                        return false;
-                    }
-                }
-            }
+    @Override
+    public void learnt(FormatId id) {
+        if (!hold.isEmpty()) {
+            waits.answered(id, true);
         }
-        return true;
-    }
-
-    private static @Nullable FormatId idAt(ByteBuffer memory, int at, int room) {
-        try {
-            return FormatId.read(memory, at, room);
-        } catch (FormatException e) {
-            return null;
-        }
-    }
-
-    /** Returns whether the record of an item stays in its run as it is; what takes its place is there already if not. */
-    private boolean stays(Packet packet, ByteBuffer look, int item, int length) {
-        arrive();
-        dropReason = null;
-        int at = item + Items.HEAD;
-        int bytes = length - Items.HEAD;
-        Format format = formats.known().find(look, at, bytes);
-        if (format == null) {
-            return settings.failure() == Policy.PASS ? passed() : lost(MessageReason.FORMAT);
-        }
-        try {
-            message.wrap(format, look, at, bytes, packet, clock);
-        } catch (FormatException e) {
-            return lost(MessageReason.RECORD);
-        }
-        if (message.record().length() != bytes) {
-            return lost(MessageReason.RECORD);
-        }
-        Message going = decide(message);
-        if (going == null) {
-            return false;
-        }
-        exit.sendCopies(going);
-        if (going.destination() != null) {
-            exit.send(going);
-            return false;
-        }
-        if (going == message) {
-            return passed();
-        }
-        if (run.put(item, going.record())) {
-            counts.out(1);
-        } else {
-            exit.send(going);
-        }
-        return false;
-    }
-
-    private boolean passed() {
-        counts.out(1);
-        return true;
-    }
-
-    private boolean lost(MessageReason reason) {
-        dropReason = reason.name();
-        counts.dropped(dropReason, 1);
-        return false;
     }
 
     // ---- formats that are not known -----------------------------------------------------------------------------
 
-    private void ask(FormatId id, Packet packet) {
-        if (hold.ask(id, now())) {
-            formats.request(id, previousNode(packet), format -> answer(id, format != null));
-        }
-    }
-
-    /** Hands an answer to the service's thread. Any thread. */
-    private void answer(FormatId id, boolean known) {
-        answers.add(new Answer(id, known));
-        // If it does not run, the answer is taken with the next packet, or when its time is over.
-        boolean ignored = node.execute(this::takeAnswers);
-    }
-
-    /** Returns the code server of the node before; an unspecified address stands for that node's own. */
-    private @Nullable InetSocketAddress previousNode(Packet packet) {
-        InetSocketAddress named = packet.previousNode();
-        if (named == null || !named.getAddress().isAnyLocalAddress()) {
-            return named;
-        }
-        InetSocketAddress peer = node.stream().peer();
-        return peer == null ? null : new InetSocketAddress(peer.getAddress(), named.getPort());
-    }
-
-    private void takeAnswers() {
-        timeRead = false;
-        Answer answer;
-        while ((answer = answers.poll()) != null) {
-            take(answer);
-        }
+    @Override
+    public void answersCame() {
+        clock.begin();
+        waits.takeAnswers();
         schedule();
     }
 
-    private void take(Answer answer) {
-        hold.answered(answer.id, answer.known, now());
-        for (FormatHold.Flow flow : hold.waitingFor(answer.id)) {
-            goOn(flow);
-        }
-    }
-
-    /** Handles packets of a stream that have waited, until the next one has to. */
-    private void goOn(FormatHold.Flow flow) {
-        while (!flow.packets.isEmpty()) {
-            FormatHold.Held held = flow.packets.element();
-            credit = held.messages();
-            missing = null;
-            Verdict verdict = null;
-            try {
-                verdict = handle(held.packet());
-            } finally {
-                if (verdict != null || missing == null) {
-                    hold.taken(flow);
-                    loseCredit();
-                }
+    @Override
+    public @Nullable FormatId goOn(FormatHold.Held held) {
+        credit = held.messages();
+        missing = null;
+        Verdict verdict = null;
+        try {
+            verdict = handle(held.packet());
+        } finally {
+            if (verdict != null || missing == null) {
+                loseCredit();
             }
             credit = 0;
-            if (verdict == null) {
-                flow.waitsFor = missing();
-                ask(missing(), held.packet());
-                return;
-            }
-            if (verdict == Verdict.FORWARD) {
-                emit(held.packet(), null);
-            } else if (verdict == Verdict.FORWARD_ELSEWHERE) {
-                emit(held.packet(), elsewhere);
-            }
         }
+        if (verdict == null) {
+            return missing();
+        }
+        if (verdict == Verdict.FORWARD) {
+            emit(held.packet(), null);
+        } else if (verdict == Verdict.FORWARD_ELSEWHERE) {
+            emit(held.packet(), elsewhere);
+        }
+        return null;
     }
 
     /** Drops what a held packet was counted for and did not have. */
@@ -722,14 +525,6 @@ final class MessagePath implements Reassembly.Sink {
         if (credit > 0) {
             counts.held(-credit);
             counts.dropped(MessageReason.RECORD.name(), credit);
-            credit = 0;
-        }
-    }
-
-    private void expireHold() {
-        FormatId eldest;
-        while ((eldest = hold.eldest()) != null && now() - hold.eldestEndsNs() >= 0) {
-            take(new Answer(eldest, false));
         }
     }
 
@@ -758,12 +553,12 @@ final class MessagePath implements Reassembly.Sink {
             return; // An earlier one has taken its place.
         }
         timerNs = NEVER;
-        takeAnswers();
-        long now = now();
+        clock.begin();
         try {
-            expireHold();
+            waits.takeAnswers();
+            waits.expire();
             handlerDueNs = NEVER;
-            handlerDueNs = handler.expire(now, exit);
+            handlerDueNs = handler.expire(now(), exit);
         } finally {
             schedule();
         }
@@ -773,33 +568,14 @@ final class MessagePath implements Reassembly.Sink {
 
     /** Lets all go that is held; over TCP waits before for formats that are being asked for. */
     void end() {
-        timeRead = false;
+        clock.begin();
         if (!isUdp) {
-            awaitAnswers();
+            waits.awaitRoom(Integer.MAX_VALUE);
         }
         ending = true;
-        FormatId eldest;
-        while ((eldest = hold.eldest()) != null) {
-            take(new Answer(eldest, false));
-        }
+        waits.refuseAll();
         reassembly.finish();
         handler.finish(exit);
-    }
-
-    private void awaitAnswers() {
-        long deadline = now() + END_WAIT_NS;
-        FormatId eldest;
-        while (!hold.isEmpty() && (eldest = hold.eldest()) != null && deadline - now() > 0) {
-            try {
-                long wait = Math.min(hold.eldestEndsNs(), deadline) - now();
-                Answer answer = answers.poll(wait, TimeUnit.NANOSECONDS);
-                timeRead = false;
-                take(answer != null ? answer : new Answer(eldest, false));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            }
-        }
     }
 
     /** Counts what is still held as ended. */

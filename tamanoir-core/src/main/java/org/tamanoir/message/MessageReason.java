@@ -28,6 +28,8 @@ public enum MessageReason {
     HOLD_FULL,
     /** The header leaves no room for the record in packets that can be sent. */
     NO_ROOM,
+    /** It would have been more than one datagram may cause: {@code limits.udp-growth}, {@code limits.udp-amplifiers}. */
+    GROWTH,
     /** The handler sent it to no port. */
     NO_PORT,
     /** The handler threw. */

@@ -31,7 +31,7 @@ import org.tamanoir.service.Verdict;
  * the service, and the message follows the setting {@code failure}.
  *
  * <p>Settings, all optional: {@code other} (pass, drop: packets that are no messages, and formats that the handler does
- * not take), {@code failure} (drop, pass: formats that nobody has, handlers that throw), {@code message-bytes}, {@code
+ * not take), {@code strays} (drop, pass: packets with a stream's numbers and no message before them), {@code failure} (drop, pass: formats that nobody has, handlers that throw), {@code message-bytes}, {@code
  * packet-bytes}, {@code reassembly-bytes}, {@code reassembly-messages}, {@code reassembly-time}, {@code hold-bytes},
  * {@code hold-packets}, {@code hold-formats}, {@code hold-time}, {@code introduced-formats}. Times are in ms.
  *
@@ -146,6 +146,11 @@ public abstract class MessageService extends Service implements MessageHandler {
         return path().heldBytes();
     }
 
+    /** Returns the formats that records are read by, those of the node; called once. */
+    protected FormatSource messageFormats() {
+        return formats();
+    }
+
     private MessagePath path() {
         MessagePath there = path;
         if (there == null) {
@@ -158,12 +163,8 @@ public abstract class MessageService extends Service implements MessageHandler {
     /** The service's own methods, lent to its {@link MessagePath}. */
     private final class OwnNode implements MessagePath.Node {
         @Override
-        public void send(Packet packet, @Nullable InetSocketAddress destination) {
-            if (destination == null) {
-                emit(packet);
-            } else {
-                emitTo(destination.getAddress(), destination.getPort(), packet);
-            }
+        public boolean send(Packet packet, @Nullable InetSocketAddress destination) {
+            return destination == null ? emit(packet) : emitTo(destination.getAddress(), destination.getPort(), packet);
         }
 
         @Override
@@ -183,7 +184,7 @@ public abstract class MessageService extends Service implements MessageHandler {
 
         @Override
         public FormatSource formats() {
-            return MessageService.this.formats();
+            return messageFormats();
         }
 
         @Override

@@ -10,6 +10,8 @@ import org.tamanoir.service.StreamInfo.Transport;
  * The settings that all message services have. Times are in ms in the configuration.
  *
  * @param other what becomes of packets that are no messages, and of messages whose format the handler does not take
+ * @param strays what becomes of packets with a stream's numbers that no beginning of a message stands before: a part of one
+ *     would pass all handlers
  * @param failure what becomes of messages whose format nobody has, and of those at which the handler throws
  * @param messageBytes of a record, header included
  * @param packetBytes of packets that are made here, header included; 0: what the transport takes that packets come by
@@ -24,6 +26,7 @@ import org.tamanoir.service.StreamInfo.Transport;
  */
 record MessageSettings(
         Policy other,
+        Policy strays,
         Policy failure,
         int messageBytes,
         int packetBytes,
@@ -43,6 +46,7 @@ record MessageSettings(
 
     private static final List<String> NAMES = List.of(
             "other",
+            "strays",
             "failure",
             "message-bytes",
             "packet-bytes",
@@ -62,6 +66,7 @@ record MessageSettings(
     static MessageSettings of(ServiceConfig config) {
         return new MessageSettings(
                 config.choice("other", Policy.PASS),
+                config.choice("strays", Policy.DROP),
                 config.choice("failure", Policy.DROP),
                 (int) config.number("message-bytes", MI, 64, 64 * MI),
                 (int) config.number("packet-bytes", 0, 0, 65_535),

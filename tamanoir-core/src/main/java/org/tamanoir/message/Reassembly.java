@@ -165,8 +165,9 @@ final class Reassembly {
      * Takes a packet that continues a message.
      *
      * @param mayWait whether it may have come before its beginning
+     * @param mayStandAlone whether it is something else if it is not the next of a message
      */
-    Fate next(Packet packet, ByteBuffer look, long nowNs, boolean mayWait) {
+    Fate next(Packet packet, ByteBuffer look, long nowNs, boolean mayWait, boolean mayStandAlone) {
         probe.set(packet);
         long sequence = packet.sequence();
         boolean expected = false;
@@ -184,7 +185,7 @@ final class Reassembly {
             }
         }
         Past over = past(sequence, nowNs);
-        if (over != null) {
+        if (over != null && !(mayStandAlone && sequence == over.next)) {
             if (sequence != over.next) {
                 return over.passes ? Fate.PASSES : Fate.DUPLICATE;
             }
@@ -192,7 +193,7 @@ final class Reassembly {
             over.sinceNs = nowNs;
             return over.passes ? Fate.PASSES : Fate.DROPPED;
         }
-        return mayWait || expected ? wait(packet, sequence, nowNs) : Fate.STRAY;
+        return (mayWait || expected) && !mayStandAlone ? wait(packet, sequence, nowNs) : Fate.STRAY;
     }
 
     private Fate wait(Packet packet, long sequence, long nowNs) {

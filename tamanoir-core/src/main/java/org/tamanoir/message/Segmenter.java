@@ -31,7 +31,8 @@ final class Segmenter {
 
     /** Where packets go. */
     interface Way {
-        void send(Packet packet, @Nullable InetSocketAddress destination);
+        /** Sends a packet; false if it may not leave. */
+        boolean send(Packet packet, @Nullable InetSocketAddress destination);
     }
 
     private final Way way;
@@ -61,12 +62,13 @@ final class Segmenter {
         return Math.max(of.payloadLength(), of.headerLength() > MAX_HEADER ? 0 : packetBytes() - of.headerLength());
     }
 
-    /** Sends a record; false if its header leaves no room for it. */
-    boolean send(Message message) {
+    /** Sends a record; what kept it, or its end, from leaving: null if nothing did. */
+    @Nullable
+    MessageReason send(Message message) {
         RecordView record = message.record();
         Packet header = message.header();
         if (header.headerLength() > MAX_HEADER) {
-            return false;
+            return MessageReason.NO_ROOM;
         }
         int common = copyHeader(header);
         int length = record.length();
@@ -76,17 +78,20 @@ final class Segmenter {
             int payload = common + STREAM_BYTES + (first ? FORMAT_BYTES : 0);
             int bytes = Math.min(length - sent, packetBytes() - payload);
             if (bytes <= 0) {
-                return false; // Known before anything was sent: the first packet has the longest header.
+                return MessageReason
+                        .NO_ROOM; // Known before anything was sent: the first packet has the longest header.
             }
             memory.putInt(common, Option.STREAM.wireType() << 16 | Option.STREAM.words());
             memory.putInt(common + 4, stream).putLong(common + 8, sequence++);
             if (first) {
                 putFormat(common + STREAM_BYTES, record);
             }
-            send(header, payload, record.memory(), record.start() + sent, bytes, message.destination());
+            if (!send(header, payload, record.memory(), record.start() + sent, bytes, message.destination())) {
+                return MessageReason.GROWTH;
+            }
             sent += bytes;
         } while (sent < length);
-        return true;
+        return null;
     }
 
     private void putFormat(int at, RecordView record) {
@@ -100,7 +105,7 @@ final class Segmenter {
         send(header, copyHeader(header), run, 0, bytes, null);
     }
 
-    private void send(
+    private boolean send(
             Packet like, int header, ByteBuffer from, int at, int bytes, @Nullable InetSocketAddress destination) {
         int length = header + bytes;
         memory.put(header, from, at, bytes);
@@ -116,7 +121,7 @@ final class Segmenter {
         if (fault != null) {
             throw new IllegalStateException("made a malformed packet: " + fault);
         }
-        way.send(view, destination);
+        return way.send(view, destination);
     }
 
     /** Copies a header without its stream and format, and returns the bytes. */

@@ -1,13 +1,15 @@
 package org.tamanoir.routing;
 
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Next hops by number, 1 to {@value #MAX}; 0 is none. A number never comes to mean another next hop.
+ * Next hops by number, 1 to {@value #MAX}; 0 is none. A number never comes to mean another next hop. A next hop of the
+ * feed has another number than the same one of an operator, so that a route's number says where it is from.
  *
  * <p>Thread contract: one thread at a time puts; others read what {@link #shared} returned.
  */
@@ -16,11 +18,14 @@ final class HopTable {
     static final int MAX = Dir24.MAX_INDEX;
 
     private final Map<NextHop, Integer> indexes = new HashMap<>();
+    private final Map<NextHop, Integer> fedIndexes = new HashMap<>();
+    private final BitSet fed = new BitSet();
     private @Nullable NextHop[] hops = new @Nullable NextHop[8];
     private int count = 1;
 
     /** Returns the number of a next hop, which gets one if it has none; 0 when there are no more. */
-    int put(NextHop hop) {
+    int put(NextHop hop, boolean isFed) {
+        Map<NextHop, Integer> indexes = isFed ? fedIndexes : this.indexes;
         Integer known = indexes.get(hop);
         if (known != null) {
             return known;
@@ -32,12 +37,17 @@ final class HopTable {
             hops = Arrays.copyOf(hops, Math.min(2 * count, MAX + 1));
         }
         hops[count] = hop;
+        fed.set(count, isFed);
         indexes.put(hop, count);
         return count++;
     }
 
     NextHop get(int index) {
         return Objects.requireNonNull(hops[index]);
+    }
+
+    boolean isFed(int index) {
+        return fed.get(index);
     }
 
     /**

@@ -73,6 +73,21 @@ public record Prefix(long high, long low, int length) {
         return new Prefix(high(bytes), low(bytes), MAX_LENGTH);
     }
 
+    /**
+     * Returns the prefix of an address's first bits.
+     *
+     * @param bytes 4 or 16
+     * @param length counted from the first of them
+     * @throws IllegalArgumentException in one line, if it is longer than the address
+     */
+    public static Prefix of(byte[] bytes, int length) {
+        if (length < 0 || length > 8 * bytes.length) {
+            throw new IllegalArgumentException("prefix length " + length + ": must be 0 to " + 8 * bytes.length);
+        }
+        int whole = length + MAX_LENGTH - 8 * bytes.length;
+        return new Prefix(high(bytes) & highMask(whole), low(bytes) & lowMask(whole), whole);
+    }
+
     /** Returns whether the address is in this prefix, by its bits alone. */
     public boolean contains(long high, long low) {
         return (high & highMask(length)) == this.high && (low & lowMask(length)) == this.low;
@@ -83,7 +98,8 @@ public record Prefix(long high, long low, int length) {
         return length == MAX_LENGTH;
     }
 
-    boolean isIpv4() {
+    /** Returns whether it holds IPv4 addresses alone. */
+    public boolean isIpv4() {
         return isIpv4(high, low, length);
     }
 

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
@@ -22,8 +21,8 @@ public final class RouteFile {
     private static final int MAX_PROBLEMS = 20;
     private static final int MAX_LINE_BYTES = 1024;
 
-    /** Three times a full table of both families; at most 224 MiB. */
-    private static final int MAX_ROUTES = 4 << 20;
+    /** Three times a full table of both families; at most 224 MiB. As many lines of a text may have none. */
+    static final int MAX_ROUTES = 4 << 20;
 
     private final String name;
     private final List<NextHop> via;
@@ -32,6 +31,7 @@ public final class RouteFile {
     private final List<String> problems = new ArrayList<>();
     private final List<String> withoutContent = new ArrayList<>();
     private long more;
+    private int emptyLines;
 
     private RouteFile(String name, List<NextHop> via, Function<String, Route> lines) {
         this.name = name;
@@ -76,9 +76,16 @@ public final class RouteFile {
         BufferedInputStream in = new BufferedInputStream(raw, 1 << 16);
         byte[] start = start(in);
         if (start.length >= 2 && start[0] == 0x1F && start[1] == (byte) 0x8B) {
-            in = new BufferedInputStream(new GZIPInputStream(in, 1 << 16), 1 << 16);
-            start = start(in);
+            try (GzipMembers unpacked = new GzipMembers(in)) {
+                readUnpacked(new BufferedInputStream(unpacked, 1 << 16), peer);
+            }
+        } else {
+            readUnpacked(in, peer);
         }
+    }
+
+    private void readUnpacked(BufferedInputStream in, int peer) throws IOException {
+        byte[] start = start(in);
         if (new String(start, StandardCharsets.ISO_8859_1).startsWith("BZh")) {
             problem("", "is packed by bzip2, which is not read; unpack it by 'bunzip2', or pack it by gzip");
         } else if (isText(start)) {
@@ -125,11 +132,19 @@ public final class RouteFile {
             }
             readLine(new String(line, 0, length, StandardCharsets.UTF_8).strip(), number++);
             length = 0;
+            if (problems.size() == MAX_PROBLEMS) {
+                // Names of next hops are looked up: each line may take seconds.
+                add("", "reading ended here, there may be more problems");
+                return;
+            }
         }
     }
 
     private void readLine(String text, int number) throws IOException {
         if (text.isEmpty() || text.startsWith("#")) {
+            if (++emptyLines > MAX_ROUTES) {
+                throw new IOException("it has more than " + MAX_ROUTES + " lines without a route; leave out some");
+            }
             return;
         }
         try {

@@ -33,7 +33,11 @@ public final class RouteSet {
      * @throws IllegalArgumentException in one line, if there are too many next hops; nothing is changed then
      */
     public boolean put(Prefix prefix, NextHop nextHop) {
-        int hop = hops.put(nextHop);
+        return put(prefix, nextHop, false);
+    }
+
+    boolean put(Prefix prefix, NextHop nextHop, boolean isFed) {
+        int hop = hops.put(nextHop, isFed);
         if (hop == 0) {
             throw new IllegalArgumentException(prefix + ": its next hop is the " + (HopTable.MAX + 1)
                     + "th different one, and a table has " + HopTable.MAX + "; let routes share next hops");
@@ -50,7 +54,7 @@ public final class RouteSet {
     @Nullable
     Route get(Prefix prefix) {
         int hop = rib(prefix).get(left(prefix), leftLow(prefix), leftLength(prefix));
-        return hop == 0 ? null : new Route(prefix, hops.get(hop));
+        return hop == 0 ? null : route(prefix, hop);
     }
 
     /** Returns the route whose prefix decides about an address, null = none. */
@@ -98,14 +102,22 @@ public final class RouteSet {
     }
 
     private Route route(boolean isIpv4, long high, long low, int length, int hop) {
-        Prefix prefix = isIpv4
-                ? new Prefix(0, Prefix.IPV4.low() | high >>> 32, length + Prefix.IPV4.length())
-                : new Prefix(high, low, length);
-        return new Route(prefix, hops.get(hop));
+        return route(prefix(isIpv4, high, low, length), hop);
+    }
+
+    private Route route(Prefix prefix, int hop) {
+        return new Route(prefix, hops.get(hop), hops.isFed(hop));
     }
 
     Rib rib(Prefix prefix) {
         return prefix.isIpv4() ? ipv4 : ipv6;
+    }
+
+    /** Returns the prefix that a trie has from the left. */
+    static Prefix prefix(boolean isIpv4, long high, long low, int length) {
+        return isIpv4
+                ? new Prefix(0, Prefix.IPV4.low() | high >>> 32, length + Prefix.IPV4.length())
+                : new Prefix(high, low, length);
     }
 
     /** Returns the first 64 bits as tries have them: IPv4 stands in the first 32. */

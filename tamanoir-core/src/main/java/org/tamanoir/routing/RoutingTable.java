@@ -2,6 +2,7 @@ package org.tamanoir.routing;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A family of up to 2,048 prefixes, which cut it into at most 4,097 ranges, is searched in these, made anew by each
  * change ({@link AddressRanges}). A larger one is changed in place: IPv4 in 32 MiB ({@link Dir24}), or like IPv6 in a
  * trie ({@link Poptrie}) where the table is compact or too many of its prefixes are longer than 24 bits.
+ *
+ * <p>A {@link RouteFeed} may add routes of its own, which count where the operator's have none of the same prefix.
  *
  * <p>Thread contract: any thread may call anything; changes and {@link #routes} wait for one another, look-ups wait for
  * nothing. A look-up during a change finds what was right before or what is right behind it; {@link #replace} changes
@@ -27,6 +30,7 @@ public final class RoutingTable {
 
     private final boolean isCompact;
     private RouteSet set = new RouteSet();
+    private @Nullable RouteFeed feed;
     private volatile Fib fib;
 
     /** Makes an empty table: nothing leaves. */
@@ -99,7 +103,7 @@ public final class RoutingTable {
     }
 
     /**
-     * Puts these routes in place of all others; of two with the same prefix the later one.
+     * Puts these routes in place of all others but the feed's; of two with the same prefix the later one.
      *
      * @throws IllegalArgumentException in one line, if there are too many next hops; nothing is changed then
      */
@@ -107,8 +111,15 @@ public final class RoutingTable {
         replace(setOf(routes));
     }
 
-    /** Puts these routes in place of all others; the set is the table's from now on. */
+    /**
+     * Puts these routes in place of all others but the feed's; the set is the table's from now on.
+     *
+     * @throws IllegalArgumentException in one line, if they and the feed have too many next hops; nothing is changed then
+     */
     public synchronized void replace(RouteSet routes) {
+        if (feed != null) {
+            feed.fill(routes);
+        }
         Fib made = made(routes, fib.generation + 1);
         set = routes;
         fib = made;
@@ -120,29 +131,93 @@ public final class RoutingTable {
      * @throws IllegalArgumentException in one line, if there are too many next hops; nothing is changed then
      */
     public synchronized void add(Route route) {
-        if (set.hops.put(route.nextHop()) == 0) {
-            // Some of the numbers may be of next hops that no route has any more.
-            RouteSet fresh = setOf(routes());
+        if (set.hops.put(route.nextHop(), false) == 0) {
+            // Some of the numbers may be of next hops that no route has any more, or none but the one in its place.
+            RouteSet fresh = ownBut(route.prefix());
             fresh.put(route.prefix(), route.nextHop());
             replace(fresh);
         } else if (set.put(route.prefix(), route.nextHop())) {
-            changed(route.prefix());
+            changed(List.of(route.prefix()));
         }
     }
 
-    /** Removes the route with exactly this prefix; false when there is none. */
+    /** Removes the route with exactly this prefix; false when there is none, or it is the feed's. */
     public synchronized boolean remove(Prefix prefix) {
-        boolean removed = set.remove(prefix);
-        if (removed) {
-            changed(prefix);
+        Route route = set.get(prefix);
+        if (route == null || route.isFed()) {
+            return false;
         }
-        return removed;
+        followFeed(prefix);
+        changed(List.of(prefix));
+        return true;
     }
 
+    /**
+     * Opens the table to a feed, the only one that it will have.
+     *
+     * @param via next hops by the names of {@link FeedPath}
+     * @throws IllegalArgumentException in one line, if the table has too many next hops with these
+     */
+    public synchronized RouteFeed feed(Map<String, NextHop> via) {
+        if (feed != null) {
+            throw new IllegalStateException("the table has a feed already");
+        }
+        RouteFeed made = new RouteFeed(this, via);
+        feed = made;
+        try {
+            replace(ownBut(null));
+        } catch (IllegalArgumentException e) {
+            feed = null;
+            throw e;
+        }
+        return made;
+    }
+
+    /**
+     * Takes what the feed says now about these prefixes where the operator says nothing, as one change.
+     *
+     * @param prefixes null = all that there are
+     */
+    synchronized void followFeed(@Nullable List<Prefix> prefixes) {
+        if (prefixes == null) {
+            replace(ownBut(null));
+            return;
+        }
+        List<Prefix> changed = new ArrayList<>();
+        for (Prefix prefix : prefixes) {
+            Route route = set.get(prefix);
+            if ((route == null || route.isFed()) && followFeed(prefix)) {
+                changed.add(prefix);
+            }
+        }
+        changed(changed);
+    }
+
+    private boolean followFeed(Prefix prefix) {
+        NextHop hop = feed == null ? null : feed.nextHop(prefix);
+        return hop == null ? set.remove(prefix) : set.put(prefix, hop, true);
+    }
+
+    /** Returns the routes that are not the feed's, without that of this prefix. */
+    private RouteSet ownBut(@Nullable Prefix without) {
+        RouteSet own = new RouteSet();
+        set.walk(null, null, route -> {
+            if (!route.isFed() && !route.prefix().equals(without)) {
+                own.put(route.prefix(), route.nextHop());
+            }
+            return true;
+        });
+        return own;
+    }
+
+    /** Begins with the last, so that next hops of routes that do not count take no number. */
     private static RouteSet setOf(List<Route> routes) {
         RouteSet set = new RouteSet();
-        for (Route route : routes) {
-            set.put(route.prefix(), route.nextHop());
+        for (int i = routes.size() - 1; i >= 0; i--) {
+            Route route = routes.get(i);
+            if (set.get(route.prefix()) == null) {
+                set.put(route.prefix(), route.nextHop());
+            }
         }
         return set;
     }
@@ -164,18 +239,26 @@ public final class RoutingTable {
         return made != null ? made : Poptrie.of(rib, isIpv4 ? DIRECT_BITS_IPV4 : DIRECT_BITS_IPV6);
     }
 
-    private void changed(Prefix prefix) {
+    private void changed(List<Prefix> prefixes) {
         Fib before = fib;
-        boolean isIpv4 = prefix.isIpv4();
-        HopSearch ipv4 = isIpv4 ? changed(before.ipv4, prefix) : before.ipv4;
-        HopSearch ipv6 = isIpv4 ? before.ipv6 : changed(before.ipv6, prefix);
+        HopSearch ipv4 = changed(before.ipv4, set.ipv4, true, prefixes);
+        HopSearch ipv6 = changed(before.ipv6, set.ipv6, false, prefixes);
         fib = fib(set, ipv4, ipv6, before.generation + 1);
     }
 
-    private HopSearch changed(HopSearch search, Prefix prefix) {
-        Rib rib = set.rib(prefix);
-        boolean updated = rib.size() > SMALL / 2
-                && search.update(rib, RouteSet.left(prefix), RouteSet.leftLow(prefix), RouteSet.leftLength(prefix));
-        return updated ? search : made(rib, prefix.isIpv4());
+    /** Returns a search that has followed the changes of the prefixes that are of its family. */
+    private HopSearch changed(HopSearch search, Rib rib, boolean isIpv4, List<Prefix> prefixes) {
+        for (Prefix prefix : prefixes) {
+            if (prefix.isIpv4() == isIpv4
+                    && (rib.size() <= SMALL / 2
+                            || !search.update(
+                                    rib,
+                                    RouteSet.left(prefix),
+                                    RouteSet.leftLow(prefix),
+                                    RouteSet.leftLength(prefix)))) {
+                return made(rib, isIpv4);
+            }
+        }
+        return search;
     }
 }

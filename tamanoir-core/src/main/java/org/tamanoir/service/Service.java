@@ -112,17 +112,19 @@ public abstract class Service extends Thread {
     /**
      * Sends a packet of the service's own along its route, behind what was sent before. May wait for the next hop
      * to take it. The packet is the caller's again when this returns.
+     *
+     * @return false if the node drops it because the datagram in hand has caused too much already: {@code limits.udp-growth}
      */
-    protected final void emit(Packet packet) {
-        host().emit(packet, null);
+    protected final boolean emit(Packet packet) {
+        return host().emit(packet, null);
     }
 
     /**
      * Sends a packet of the service's own along the route of {@code destination} in place of its own, as {@link #emit};
      * so one packet goes to many.
      */
-    protected final void emitTo(InetAddress destination, int port, Packet packet) {
-        host().emit(packet, new InetSocketAddress(destination, port));
+    protected final boolean emitTo(InetAddress destination, int port, Packet packet) {
+        return host().emit(packet, new InetSocketAddress(destination, port));
     }
 
     // ---- levels below the Java virtual machine ----------------------------------------------------------------

@@ -24,8 +24,8 @@ public interface ServiceHost {
     /** See {@link Service#counter}. */
     Counter counter(String name);
 
-    /** Sends a packet of the service's own along the route of {@code destination}; null: of its own. */
-    void emit(Packet packet, @Nullable InetSocketAddress destination);
+    /** Sends a packet of the service's own along the route of {@code destination}; null: of its own. False: it may not leave. */
+    boolean emit(Packet packet, @Nullable InetSocketAddress destination);
 
     /** Remembers where the packet in hand goes, or why it ends; the verdict follows. */
     void elsewhere(InetSocketAddress destination);

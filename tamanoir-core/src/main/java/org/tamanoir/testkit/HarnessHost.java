@@ -284,12 +284,13 @@ final class HarnessHost implements ServiceHost {
     }
 
     @Override
-    public void emit(Packet packet, @Nullable InetSocketAddress destination) {
+    public boolean emit(Packet packet, @Nullable InetSocketAddress destination) {
         requireThread("emit");
         if (closing) {
             throw new IllegalStateException("the instance closes: send packets in endOfStream() at the latest");
         }
         outputs.add(new Output(Verdict.FORWARD, true, destination, packet.copy()));
+        return true;
     }
 
     @Override

@@ -84,6 +84,7 @@ public final class QuicPort implements AutoCloseable {
     private static final Duration LINGER = Duration.ofSeconds(3);
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final long REFUSALS_NS = Duration.ofSeconds(10).toNanos();
     private static final AttributeKey<InetSocketAddress> TARGET = AttributeKey.valueOf(QuicPort.class, "target");
 
     private final Limits limits;
@@ -92,15 +93,18 @@ public final class QuicPort implements AutoCloseable {
     private final EventLoopGroup group;
     private final EventLoop loop;
     private final QuicPlaces places;
-    private final Map<Integer, Origin> origins = new ConcurrentHashMap<>();
+    /** By address and port: another program of this host may have the port at another loopback address. */
+    private final Map<InetSocketAddress, Origin> origins = new ConcurrentHashMap<>();
 
     // The loop's own.
-    private final Map<Integer, QuicStreamChannel> awaited = new HashMap<>();
+    private final Map<InetSocketAddress, QuicStreamChannel> awaited = new HashMap<>();
     private final Set<QuicChannel> connections = new HashSet<>();
     private final Map<Boolean, Channel> clients = new HashMap<>();
     private final Set<Channel> servers = new HashSet<>();
     private @Nullable ServerSocketChannel door;
     private @Nullable CompletableFuture<Void> empty;
+    private long refused;
+    private long toldNs;
     private volatile boolean refusing;
 
     /**
@@ -160,7 +164,7 @@ public final class QuicPort implements AutoCloseable {
 
     /** Returns who is behind a connection inside the process, once; null for a stranger. */
     public @Nullable Origin origin(InetSocketAddress inside) {
-        return origins.remove(inside.getPort());
+        return origins.remove(inside);
     }
 
     /**
@@ -253,14 +257,26 @@ public final class QuicPort implements AutoCloseable {
     private boolean isWelcome(InetSocketAddress peer) {
         boolean isWelcome = !refusing && places.hasRoom(peer.getAddress());
         if (!isWelcome) {
-            LOG.info(
-                    "QUIC {}: refused: {} connections of {}, of one address {} (limits.quic-connections)",
-                    Addresses.text(peer),
-                    places.taken(),
-                    limits.connections(),
-                    limits.perPeer());
+            tellRefused(peer);
         }
         return isWelcome;
+    }
+
+    /** Logs a line for all of a while: whoever has a token can be refused with every datagram. */
+    private void tellRefused(InetSocketAddress peer) {
+        refused++;
+        long nowNs = System.nanoTime();
+        if (refused > 1 && nowNs - toldNs < REFUSALS_NS) {
+            return;
+        }
+        toldNs = nowNs;
+        LOG.info(
+                "QUIC {}: refused: {} connections of {}, of one address {} (limits.quic-connections); {} refused so far",
+                Addresses.text(peer),
+                places.taken(),
+                limits.connections(),
+                limits.perPeer(),
+                refused);
     }
 
     /** Connects a stream that came to its reader inside the process. */
@@ -277,10 +293,10 @@ public final class QuicPort implements AutoCloseable {
                 QuicRelay.reset(stream);
                 return;
             }
-            int port = inside.localAddress().getPort();
+            InetSocketAddress own = inside.localAddress();
             InetSocketAddress peer = (InetSocketAddress) stream.parent().remoteSocketAddress();
-            origins.put(port, new Origin(peer, local));
-            inside.closeFuture().addListener(closed -> origins.remove(port));
+            origins.put(own, new Origin(peer, local));
+            inside.closeFuture().addListener(closed -> origins.remove(own));
             inside.connect(reader).addListener(connected -> {
                 if (connected.isSuccess()) {
                     QuicRelay.join(stream, inside, inOrder -> {});
@@ -307,7 +323,7 @@ public final class QuicPort implements AutoCloseable {
         try {
             loop.execute(() -> {
                 try {
-                    connect(to, inside.getPort(), timeout, opened);
+                    connect(to, inside, timeout, opened);
                 } catch (IOException | RuntimeException e) {
                     opened.completeExceptionally(e instanceof IOException ? e : new IOException(e.toString(), e));
                 }
@@ -318,7 +334,8 @@ public final class QuicPort implements AutoCloseable {
         return opened;
     }
 
-    private void connect(QuicAddress to, int inside, Duration timeout, CompletableFuture<InetSocketAddress> opened)
+    private void connect(
+            QuicAddress to, InetSocketAddress inside, Duration timeout, CompletableFuture<InetSocketAddress> opened)
             throws IOException {
         Outgoing outgoing = new Outgoing(opened);
         Channel socket = clientSocket(to.getAddress() instanceof Inet6Address);
@@ -361,8 +378,8 @@ public final class QuicPort implements AutoCloseable {
         });
     }
 
-    /** Keeps a stream for the connection inside that comes from this port. */
-    private void expect(int inside, QuicStreamChannel stream) {
+    /** Keeps a stream for the connection inside that comes from there. */
+    private void expect(InetSocketAddress inside, QuicStreamChannel stream) {
         awaited.put(inside, stream);
         loop.schedule(
                 () -> {
@@ -409,7 +426,7 @@ public final class QuicPort implements AutoCloseable {
                 SocketChannel inside = (SocketChannel) message;
                 library.forRelay(inside);
                 loop.register(inside);
-                QuicStreamChannel stream = awaited.remove(inside.remoteAddress().getPort());
+                QuicStreamChannel stream = awaited.remove(inside.remoteAddress());
                 if (stream == null) {
                     QuicRelay.reset(inside);
                 } else {

@@ -493,5 +493,6 @@ class FormatStoreTest {
         files.put(path, SigningKey.generate().sign(FormatFile.signed(FLIGHT)).encode());
         assertThat(get(signedStore("*"), FLIGHT.id())).as("of a stranger").isNull();
         assertThat(server.paths()).noneMatch(each -> each.startsWith("v1/"));
+        assertThat(signedStore("*").takesDescriptions()).as("of packets").isFalse();
     }
 }

@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
-import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.format.Accessor;
@@ -190,8 +189,57 @@ class MessageNodeTest extends TcpNodeTesting {
                 received.payload().get(payload);
                 assertThat(Arrays.equals(payload, record)).isTrue();
             }
-            InstanceStatus instance = node.instance("late");
-            assertThat(instance.counters()).containsEntry("messages.in", 20L).containsEntry("messages.out", 20L);
+            eventually()
+                    .until(() -> node.instance("late").counters().getOrDefault("messages.out", 0L) == 20
+                            && node.instance("late").counters().getOrDefault("messages.in", 0L) == 20);
+        }
+    }
+
+    /** Sends ten copies of each. */
+    private static final class Tenfold extends MessageService {
+        @Override
+        public Bound bind(Format input) {
+            return new SameFormat(input, (message, outlet) -> {
+                outlet.to((1 << 10) - 1);
+                return Outcome.FORWARD;
+            });
+        }
+
+        @Override
+        public int ports() {
+            return 10;
+        }
+    }
+
+    @Test
+    void copiesBeyondWhatADatagramMayCauseAreNoMessagesOut() throws Exception {
+        try (UdpTestNode node = UdpTestNode.start(TransportKind.NIO).deliver("127.0.0.1/32", Transport.SAME);
+                UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
+            node.services.add(TestServices.define("late", Tenfold::new));
+            node.environment.formats().known().add(FLIGHT);
+            List<Packet> packets = packets(
+                    b -> b.destination(receiver.address().getAddress())
+                            .destinationPort(receiver.address().getPort())
+                            .service("late"),
+                    flight(20, 500),
+                    1_000,
+                    0);
+            sender.send(node.udp(), packets.stream().map(UdpTestNode::bytes).toList());
+            receiver.next();
+            eventually().until(() -> {
+                Map<String, Long> counters = node.instance("late").counters();
+                return counters.getOrDefault("messages.out", 0L) + counters.getOrDefault("messages.dropped.GROWTH", 0L)
+                        == 10;
+            });
+            Map<String, Long> counters = node.instance("late").counters();
+            long out = counters.getOrDefault("messages.out", 0L);
+            for (long i = 1; i < out; i++) {
+                receiver.next();
+            }
+
+            assertThat(out).isBetween(1L, 4L);
+            assertThat(counters).containsEntry("messages.dropped.GROWTH", 10 - out);
         }
     }
 }

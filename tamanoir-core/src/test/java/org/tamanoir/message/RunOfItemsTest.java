@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatId;
@@ -171,6 +173,42 @@ class RunOfItemsTest extends MessageTesting {
 
         assertThat(none.known().size()).isEqualTo(3);
         assertThat(harness.count("formats.refused")).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void aRunMayHaveTheNumbersOfAStream(Transport transport) {
+        Packet message =
+                Flights.packets(Flights.SHORT.id(), Flights.small(1, 0), 9, 0).get(0);
+        Packet run = Flights.header().stream(9).nextSequence(1).build(ByteBuffer.wrap(Flights.join(item(2), item(3))));
+        TestHandler handler = new TestHandler();
+        ServiceHarness harness = start(handler, transport).send(List.of(message, run));
+
+        assertThat(handler.seen).hasSize(3);
+        assertThat(leave(harness)).containsExactly(Flights.bytes(message), Flights.bytes(run));
+    }
+
+    @Test
+    void aRunBehindAMessageThatWasDroppedIsNoneOfItsPackets() {
+        byte[] damaged = Flights.small(1, 0);
+        Packet dropped = Flights.packets(Flights.SHORT.id(), Arrays.copyOf(damaged, damaged.length + 4), 9, 0)
+                .get(0);
+        Packet run = Flights.header().stream(9).nextSequence(1).build(ByteBuffer.wrap(item(2)));
+        ServiceHarness harness = start(new TestHandler(), Transport.TCP).send(List.of(dropped, run));
+
+        assertThat(leave(harness)).containsExactly(Flights.bytes(run));
+        assertThat(harness.count("messages.out")).isEqualTo(1);
+    }
+
+    @Test
+    void whereFormatsHaveToBeSignedPacketsIntroduceNone() {
+        TestFormats none = new TestFormats();
+        none.takesDescriptions = false;
+        ServiceHarness harness =
+                start(new TestHandler(), Transport.UDP, none).send(Flights.run(Flights.formatItem(Flights.FLIGHT)));
+
+        assertThat(none.known().size()).isZero();
+        assertThat(harness.count("formats.refused")).isEqualTo(1);
     }
 
     @Test

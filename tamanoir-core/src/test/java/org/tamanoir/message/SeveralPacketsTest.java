@@ -139,7 +139,7 @@ class SeveralPacketsTest extends MessageTesting {
     @Test
     void aDatagramWhoseBeginningNeverComesPassesByTime() {
         Packet stray = Flights.packets(RECORD, 20).get(1);
-        ServiceHarness harness = start(handler, Transport.UDP).send(stray);
+        ServiceHarness harness = start(handler, Transport.UDP, "strays=pass").send(stray);
         assertThat(harness.packets()).isEmpty();
         harness.advance(LONG);
 
@@ -150,9 +150,21 @@ class SeveralPacketsTest extends MessageTesting {
     @Test
     void overTcpAPacketWithoutABeginningPassesAtOnce() {
         Packet stray = Flights.packets(RECORD, 20).get(1);
-        ServiceHarness harness = start(handler, Transport.TCP).send(stray);
+        ServiceHarness harness = start(handler, Transport.TCP, "strays=pass").send(stray);
 
         assertThat(leave(harness)).containsExactly(Flights.bytes(stray));
+    }
+
+    @Test
+    void theRestOfAMessageWhoseBeginningIsLostDoesNotPassUnseen() {
+        List<Packet> packets = Flights.packets(RECORD, 20);
+        ServiceHarness harness = start(handler, Transport.UDP).send(packets.subList(1, packets.size()));
+        harness.advance(LONG);
+        harness.send(packets.get(packets.size() - 1));
+        harness.advance(LONG);
+
+        assertThat(harness.packets()).isEmpty();
+        assertThat(harness.count("packets.stray")).isEqualTo(packets.size());
     }
 
     @Test
@@ -253,7 +265,7 @@ class SeveralPacketsTest extends MessageTesting {
 
     @Test
     void packetsThatWaitForTheirBeginningAreBounded() {
-        ServiceHarness harness = start(handler, Transport.UDP, "reassembly-messages=1");
+        ServiceHarness harness = start(handler, Transport.UDP, "reassembly-messages=1", "strays=pass");
         for (int i = 1; i <= 10; i++) {
             harness.send(Flights.packets(Flights.FLIGHT.id(), RECORD, i, 0, 20).get(1));
         }

@@ -16,6 +16,7 @@ final class TestFormats implements FormatSource {
     private final FormatRegistry known = new FormatRegistry(1024, 1 << 20);
     final Map<FormatId, Consumer<@Nullable Format>> requests = new ConcurrentHashMap<>();
     volatile @Nullable InetSocketAddress askedAt;
+    boolean takesDescriptions = true;
 
     TestFormats(Format... formats) {
         for (Format format : formats) {
@@ -26,6 +27,11 @@ final class TestFormats implements FormatSource {
     @Override
     public FormatRegistry known() {
         return known;
+    }
+
+    @Override
+    public boolean takesDescriptions() {
+        return takesDescriptions;
     }
 
     @Override

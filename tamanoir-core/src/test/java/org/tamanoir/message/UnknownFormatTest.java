@@ -179,7 +179,7 @@ class UnknownFormatTest extends MessageTesting {
 
     @Test
     void whatWaitsIsBoundedInPackets() {
-        ServiceHarness harness = start(handler, Transport.TCP, asked, "hold-packets=3");
+        ServiceHarness harness = start(handler, Transport.UDP, asked, "hold-packets=3");
         for (int i = 0; i < 5; i++) {
             harness.send(flight(i));
         }
@@ -198,6 +198,32 @@ class UnknownFormatTest extends MessageTesting {
         }
 
         assertThat(dropped(harness, MessageReason.HOLD_FULL)).isEqualTo(3);
+    }
+
+    @Test
+    void overTcpTheStreamWaitsWhereNoMoreMayBeHeld() {
+        ServiceHarness harness = start(handler, Transport.TCP, asked, "hold-packets=1", "hold-time=1")
+                .send(List.of(flight(1), Flights.packet(Flights.SHORT, Flights.small(2, 0)), flight(3)));
+
+        assertThat(dropped(harness, MessageReason.FORMAT)).isEqualTo(2);
+        assertThat(Flights.records(harness.packets())).containsExactly(Flights.small(2, 0));
+    }
+
+    @Test
+    void anErrorAtAMessageThatWaitedDoesNotKeepThoseBehindIt() {
+        TestHandler broken = new TestHandler((message, outlet) -> {
+            if (TestHandler.is(message, "id", 1)) {
+                throw new NoClassDefFoundError("a class that is missing");
+            }
+            return Outcome.FORWARD;
+        });
+        ServiceHarness harness = start(broken, Transport.TCP, asked).send(List.of(flight(1), flight(2)));
+        answer(harness, Flights.FLIGHT);
+        harness.send(flight(3));
+
+        assertThat(leave(harness)).containsExactlyElementsOf(bytes(List.of(flight(2), flight(3))));
+        assertThat(dropped(harness, MessageReason.FAILED)).isEqualTo(1);
+        assertThat(harness.failures()).hasSize(1);
     }
 
     @Test

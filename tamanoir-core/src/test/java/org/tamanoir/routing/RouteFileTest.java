@@ -133,7 +133,9 @@ class RouteFileTest {
         assertThatThrownBy(() -> read("x=1\n".repeat(50)))
                 .isInstanceOfSatisfying(
                         RouteFileException.class,
-                        e -> assertThat(e.problems()).hasSize(21).endsWith("f: 30 more problems"));
+                        e -> assertThat(e.problems())
+                                .hasSize(21)
+                                .endsWith("f: reading ended here, there may be more problems"));
     }
 
     @Test
@@ -206,6 +208,48 @@ class RouteFileTest {
             byte[] cut = Arrays.copyOf(packed, length);
             assertThatThrownBy(() -> read(cut, VIA, -1)).isInstanceOf(RouteFileException.class);
         }
+    }
+
+    /** Both by their bytes and by what GZIPInputStream takes for the end. */
+    @Test
+    void refusesASecondMemberOfGzipThatIsCutOrDamagedAnywhere() throws Exception {
+        byte[] first = gzip("10.0.0.0/8=1\n".getBytes(StandardCharsets.UTF_8));
+        byte[] second = gzip("11.0.0.0/8=1\n".getBytes(StandardCharsets.UTF_8));
+        byte[] both = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, both, first.length, second.length);
+        assertThat(prefixes(read(both, VIA, -1))).containsExactly("10.0.0.0/8", "11.0.0.0/8");
+        for (int length = first.length + 1; length < both.length; length++) {
+            byte[] cut = Arrays.copyOf(both, length);
+            assertThatThrownBy(() -> read(cut, VIA, -1)).isInstanceOf(RouteFileException.class);
+        }
+        for (int at : new int[] {0, 1, 2, second.length - 1, second.length - 5}) {
+            byte[] damaged = both.clone();
+            damaged[first.length + at] ^= 1;
+            assertThatThrownBy(() -> read(damaged, VIA, -1))
+                    .isInstanceOf(RouteFileException.class)
+                    .hasMessageContaining("f: is damaged (");
+        }
+    }
+
+    @Test
+    void refusesMoreThanAFullTableOfLinesWithoutARoute() throws Exception {
+        byte[] lines = new byte[RouteFile.MAX_ROUTES + 1];
+        Arrays.fill(lines, (byte) '\n');
+        byte[] packed = gzip(lines);
+        assertThatThrownBy(() -> read(packed, VIA, -1))
+                .hasMessage("f: cannot be read: it has more than 4194304 lines without a route; leave out some");
+    }
+
+    @Test
+    void readsGzipWithAllPartsOfAHeader() throws Exception {
+        byte[] plain = gzip("10.0.0.0/8=1\n".getBytes(StandardCharsets.UTF_8));
+        ByteArrayOutputStream whole = new ByteArrayOutputStream();
+        whole.write(plain, 0, 3);
+        whole.write(0x1E);
+        whole.write(plain, 4, 6);
+        whole.write(new byte[] {2, 0, 'x', 'y', 'n', 0, 'c', 0, 1, 2});
+        whole.write(plain, 10, plain.length - 10);
+        assertThat(prefixes(read(whole.toByteArray(), VIA, -1))).containsExactly("10.0.0.0/8");
     }
 
     @ParameterizedTest

@@ -310,6 +310,30 @@ class RoutingTableTest {
     }
 
     @Test
+    void aRouteWithTheLastNextHopCanBeReplacedByOneWithANewOne() {
+        RoutingTable table = new RoutingTable();
+        List<Route> routes = new ArrayList<>();
+        for (int i = 0; i < HopTable.MAX; i++) {
+            routes.add(new Route(new Prefix(0, 0xFFFF_0A00_0000L + i, 128), hop(1 + i)));
+        }
+        table.replace(routes);
+
+        table.add(route("10.0.0.0/32", 40_000));
+
+        assertThat(portFor(table, "10.0.0.0")).isEqualTo(40_000);
+        assertThat(table.size()).isEqualTo(HopTable.MAX);
+    }
+
+    @Test
+    void nextHopsOfRoutesThatALaterOneReplacesDoNotCount() {
+        List<Route> routes = new ArrayList<>();
+        for (int i = 0; i <= HopTable.MAX; i++) {
+            routes.add(route("10.0.0.0/8", 1 + i));
+        }
+        assertThat(portFor(new RoutingTable(routes), "10.0.0.0")).isEqualTo(HopTable.MAX + 1);
+    }
+
+    @Test
     void saysWhichRouteDecides() {
         RoutingTable table = new RoutingTable(
                 List.of(route("::/0", 1), route("10.0.0.0/8", 2), route("10.0.2.7", 3), route("2001:db8::/32", 4)));

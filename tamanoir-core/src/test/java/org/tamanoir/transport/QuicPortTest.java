@@ -3,12 +3,17 @@ package org.tamanoir.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
@@ -21,11 +26,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.support.LossyUdp;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
@@ -346,6 +354,63 @@ class QuicPortTest {
                 }
             }
         }
+    }
+
+    /** Linux has all of 127.0.0.0/8 as its own: others can have a port there that is in use at another address. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aProgramWithTheSamePortAtAnotherAddressGetsNoStream() throws Exception {
+        try (QuicPort server = port(authority.files("node"));
+                QuicPort client = port(authority.trusting());
+                Socket mine = new Socket();
+                Socket stranger = new Socket()) {
+            InetSocketAddress address = listen(server, readerAddress());
+            mine.bind(new InetSocketAddress(HERE, 0));
+            stranger.bind(new InetSocketAddress("127.0.0.2", mine.getLocalPort()));
+            InetSocketAddress door = client.connect(
+                    client.to(HERE, address.getPort()), (InetSocketAddress) mine.getLocalSocketAddress(), TIME);
+            stranger.connect(door);
+            stranger.setSoTimeout((int) TIME.toMillis());
+            assertThatThrownBy(() -> stranger.getInputStream().read()).isInstanceOf(SocketException.class);
+
+            mine.connect(door);
+            mine.getOutputStream().write(7);
+            try (Socket far = accepted()) {
+                assertThat(far.getInputStream().read()).isEqualTo(7);
+                InetSocketAddress inside = (InetSocketAddress) far.getRemoteSocketAddress();
+                assertThat(server.origin(new InetSocketAddress("127.0.0.2", inside.getPort())))
+                        .isNull();
+                assertThat(server.origin(inside)).isNotNull();
+            }
+        }
+    }
+
+    /** A client sends its first packet again and again, with a token that holds. */
+    @Test
+    void refusalsOfAWhileAreOneLineInTheLog() throws Exception {
+        Logger log = (Logger) LoggerFactory.getLogger(QuicPort.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        Level before = log.getLevel();
+        log.setLevel(Level.INFO);
+        log.addAppender(lines);
+        try (QuicPort server =
+                        new QuicPort(TransportKind.AUTO, authority.files("node"), new QuicPort.Limits(0, 0, TIME));
+                QuicPort client = port(authority.trusting())) {
+            InetSocketAddress address = listen(server, readerAddress());
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> client.to(HERE, address.getPort())
+                                .open(new InetSocketAddress(HERE, 1), Duration.ofMillis(500))
+                                .get(40, TimeUnit.SECONDS))
+                        .hasCauseInstanceOf(IOException.class);
+            }
+        } finally {
+            log.detachAppender(lines);
+            log.setLevel(before);
+        }
+        assertThat(lines.list)
+                .filteredOn(line -> line.getMessage().contains("refused"))
+                .hasSize(1);
     }
 
     @Test

@@ -1,11 +1,15 @@
 package org.tamanoir.kernel;
 
+import java.io.IOException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.routing.RouteFeed;
 
 /** The levels below the JVM that this host has, for one node. */
 public final class KernelBridge {
@@ -23,6 +27,19 @@ public final class KernelBridge {
             return NodeOs.NONE;
         }
         return open(config, HostFacts.look(config));
+    }
+
+    /**
+     * Has a feed follow the kernel's routes until it is closed; they are all there when it returns.
+     *
+     * @param table of the kernel, as {@code ip route show table} takes it
+     * @param protocols numbers of those who put routes there, as in /etc/iproute2/rt_protos
+     * @param events takes a line on what an operator may want to know; the feed's thread calls it
+     * @throws IOException in one line, if the kernel's routes cannot be read
+     */
+    public static AutoCloseable follow(int table, Set<Integer> protocols, RouteFeed feed, Consumer<String> events)
+            throws IOException {
+        return KernelRoutes.start(table, protocols, feed, events);
     }
 
     /** Returns the same on a host of which this is known. */

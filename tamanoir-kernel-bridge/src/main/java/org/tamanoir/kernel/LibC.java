@@ -20,12 +20,15 @@ final class LibC {
     static final int SOCK_RAW = 3;
     static final int SOCK_CLOEXEC = 0x80000;
     static final int SOL_SOCKET = 1;
+    static final int SO_RCVBUF = 8;
     static final int SO_RCVTIMEO = 20;
     static final int SO_SNDTIMEO = 21;
+    static final int SO_RCVBUFFORCE = 33;
     static final int SOL_NETLINK = 270;
     static final int NETLINK_NO_ENOBUFS = 5;
     static final int NETLINK_CAP_ACK = 10;
     static final int NETLINK_EXT_ACK = 11;
+    static final int NETLINK_GET_STRICT_CHK = 12;
     static final int MSG_DONTWAIT = 0x40;
     static final int MSG_TRUNC = 0x20;
 
@@ -37,6 +40,7 @@ final class LibC {
     static final int EEXIST = 17;
     static final int EOPNOTSUPP = 95;
     static final int EAFNOSUPPORT = 97;
+    static final int ENOBUFS = 105;
     static final int ENOTCONN = 107;
 
     static {
@@ -46,6 +50,9 @@ final class LibC {
     private LibC() {}
 
     static native int if_nametoindex(String name);
+
+    /** Writes the name of an interface, at most 16 bytes, with a zero behind it; returns 0 when there is none. */
+    static native long if_indextoname(int index, byte[] name);
 
     static native int socket(int domain, int type, int protocol);
 

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * A socket to the kernel's netlink, in the network namespace of the thread that opens it. A request is answered in at
  * most {@value #TIMEOUT_MS} ms or fails; answers to earlier requests that came too late are passed over.
  *
- * <p>Thread contract: {@link #exchange} one thread at a time; {@link #send} any thread.
+ * <p>Thread contract: {@link #exchange}, {@link #dump} and {@link #receive} one thread at a time; {@link #send} any
+ * thread.
  */
 final class NetlinkSocket implements AutoCloseable {
     static final int ROUTE = 0;
@@ -55,10 +56,37 @@ final class NetlinkSocket implements AutoCloseable {
         socket.setOption(LibC.SOL_NETLINK, LibC.NETLINK_NO_ENOBUFS, 1);
         socket.setOption(LibC.SOL_NETLINK, LibC.NETLINK_CAP_ACK, 1);
         socket.setOption(LibC.SOL_NETLINK, LibC.NETLINK_EXT_ACK, 1);
-        if (!socket.setTimeout(LibC.SO_RCVTIMEO) || !socket.setTimeout(LibC.SO_SNDTIMEO)) {
+        if (!socket.setTimeout(LibC.SO_RCVTIMEO, TIMEOUT_MS) || !socket.setTimeout(LibC.SO_SNDTIMEO, TIMEOUT_MS)) {
             int errno = Native.getLastError();
             socket.close();
             throw failure(name, "no time limit", errno);
+        }
+        return socket;
+    }
+
+    /**
+     * Opens one to {@link #ROUTE} that gets what the kernel tells these groups.
+     *
+     * @param groups a bit each, as RTMGRP_ in linux/rtnetlink.h
+     * @param bufferBytes that may wait in the kernel; less without CAP_NET_ADMIN
+     * @param waitMs that {@link #receive} waits for a datagram
+     */
+    static NetlinkSocket listen(int groups, int bufferBytes, int waitMs) throws NetlinkException {
+        NetlinkSocket socket = open(ROUTE);
+        socket.setOption(LibC.SOL_NETLINK, LibC.NETLINK_NO_ENOBUFS, 0);
+        socket.setOption(LibC.SOL_SOCKET, LibC.SO_RCVBUF, bufferBytes);
+        socket.setOption(LibC.SOL_SOCKET, LibC.SO_RCVBUFFORCE, bufferBytes);
+        boolean isReady = socket.setTimeout(LibC.SO_RCVTIMEO, waitMs);
+        // struct sockaddr_nl: u16 family, u16 padding, u32 port, u32 groups
+        socket.memory
+                .putInt(0, 0)
+                .putShort(0, (short) LibC.AF_NETLINK)
+                .putInt(4, 0)
+                .putInt(8, groups);
+        if (!isReady || LibC.bind(socket.fd, socket.address, 12) != 0) {
+            int errno = Native.getLastError();
+            socket.close();
+            throw failure(socket.name, "cannot listen", errno);
         }
         return socket;
     }
@@ -68,8 +96,8 @@ final class NetlinkSocket implements AutoCloseable {
         LibC.setsockopt(fd, level, option, address, Integer.BYTES);
     }
 
-    private boolean setTimeout(int option) {
-        memory.putLong(0, TIMEOUT_MS / 1000).putLong(Long.BYTES, TIMEOUT_MS % 1000 * 1000L);
+    private boolean setTimeout(int option, int ms) {
+        memory.putLong(0, ms / 1000).putLong(Long.BYTES, ms % 1000 * 1000L);
         return LibC.setsockopt(fd, LibC.SOL_SOCKET, option, address, 2 * Long.BYTES) == 0;
     }
 
@@ -95,6 +123,59 @@ final class NetlinkSocket implements AutoCloseable {
         return answers;
     }
 
+    /** Takes the datagrams of a list. */
+    interface Reader {
+        /** Takes a datagram, whole; returns whether it ended the list. */
+        boolean read(ByteBuffer datagram) throws NetlinkException;
+    }
+
+    /**
+     * Has a long list read part by part.
+     *
+     * @throws NetlinkException if nothing comes for {@value #TIMEOUT_MS} ms before its end
+     */
+    void dump(NetlinkRequest request, Reader reader) throws NetlinkException {
+        transmit(request, UNNUMBERED + 1, 0);
+        boolean isDone = false;
+        while (!isDone) {
+            ByteBuffer datagram = receive(0);
+            if (datagram == null) {
+                throw new NetlinkException(LibC.EAGAIN, name + ": no answer within " + TIMEOUT_MS + " ms");
+            }
+            isDone = reader.read(datagram);
+        }
+    }
+
+    /**
+     * Returns the next datagram, which is valid until the next call; null = there is none.
+     *
+     * @param flags {@link LibC#MSG_DONTWAIT}, or 0 = waits for one
+     * @throws NetlinkException with {@link LibC#ENOBUFS} if some were lost
+     */
+    @Nullable
+    ByteBuffer receive(int flags) throws NetlinkException {
+        long bytes;
+        int errno;
+        do {
+            bytes = LibC.recv(fd, address, ANSWER_BYTES, flags | LibC.MSG_TRUNC);
+            errno = bytes < 0 ? Native.getLastError() : 0;
+        } while (errno == LibC.EINTR);
+        if (errno == LibC.EAGAIN) {
+            return null;
+        }
+        if (errno != 0 || bytes > ANSWER_BYTES) {
+            throw errno != 0
+                    ? failure(name, "cannot receive", errno)
+                    : new NetlinkException(0, name + ": " + bytes + " bytes: must be at most " + ANSWER_BYTES);
+        }
+        return memory.clear().limit((int) bytes);
+    }
+
+    /** Asks that lists be of what the request names alone; kernels before 4.20 send all. */
+    void filtersLists() {
+        setOption(LibC.SOL_NETLINK, LibC.NETLINK_GET_STRICT_CHK, 1);
+    }
+
     /** Sends a request that asks for no answer, without waiting. */
     void send(NetlinkRequest request) throws NetlinkException {
         transmit(request, UNNUMBERED, LibC.MSG_DONTWAIT);
@@ -115,19 +196,11 @@ final class NetlinkSocket implements AutoCloseable {
 
     /** Reads one datagram; whether it ended the answer. */
     private boolean readAnswers(List<ByteBuffer> answers, boolean isDump) throws NetlinkException {
-        long bytes = LibC.recv(fd, address, ANSWER_BYTES, LibC.MSG_TRUNC);
-        if (bytes < 0) {
-            int errno = Native.getLastError();
-            if (errno == LibC.EINTR) {
-                return false;
-            }
-            throw errno == LibC.EAGAIN
-                    ? new NetlinkException(errno, name + ": no answer within " + TIMEOUT_MS + " ms")
-                    : failure(name, "cannot receive", errno);
+        ByteBuffer datagram = receive(0);
+        if (datagram == null) {
+            throw new NetlinkException(LibC.EAGAIN, name + ": no answer within " + TIMEOUT_MS + " ms");
         }
-        if (bytes > ANSWER_BYTES) {
-            throw new NetlinkException(0, name + ": answer of " + bytes + " bytes: must be at most " + ANSWER_BYTES);
-        }
+        int bytes = datagram.limit();
         int at = 0;
         while (at + NetlinkRequest.HEADER_BYTES <= bytes) {
             int length = memory.getInt(at);

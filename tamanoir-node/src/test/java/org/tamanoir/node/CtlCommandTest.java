@@ -159,8 +159,10 @@ class CtlCommandTest {
     void theRouteThatDecidesAboutAnAddressIsShown() {
         ctl("routes", "put", "10.0.0.0/8=127.0.0.1:1,udp,host", "10.0.2.0/24=127.0.0.1:2,udp,host");
 
-        assertThat(ctl("routes", "lookup", "10.0.2.7").strip()).isEqualTo("10.0.2.0/24  127.0.0.1:2  udp  host");
-        assertThat(ctl("routes", "lookup", "10.0.3.7").strip()).isEqualTo("10.0.0.0/8  127.0.0.1:1  udp  host");
+        assertThat(ctl("routes", "lookup", "10.0.2.7").strip())
+                .isEqualTo("10.0.2.0/24  127.0.0.1:2  udp  host  operator");
+        assertThat(ctl("routes", "lookup", "10.0.3.7").strip())
+                .isEqualTo("10.0.0.0/8  127.0.0.1:1  udp  host  operator");
         assertThat(run("ctl", "routes", "lookup", "11.0.0.1", "--admin", admin()))
                 .isNotZero();
         assertThat(run("ctl", "routes", "lookup", "10.0.2.0/24", "--admin", admin()))

@@ -261,6 +261,21 @@ class RecordCommandsTest {
     }
 
     @Test
+    void aShortCommentIsAnItemToo() throws Exception {
+        Run receive = receive("--tcp", "--formats", file);
+        byte[] record = records.get(1);
+        ByteBuffer run = ByteBuffer.allocate(6 + 8 + record.length);
+        run.put(new byte[] {1, 0, 0, 2, 'n', 'o'}).putInt(3 << 24).putInt(record.length);
+        run.put(record).flip();
+        try (AnepSender sender = AnepSender.tcp(Endpoint.listening(receive.listening(), 1))) {
+            sender.send(new PacketBuilder().stream(7), run);
+            sender.finish();
+        }
+        assertThat(receive.exitCode()).as(receive.err.toString()).isZero();
+        assertThat(count(receive, "written")).isEqualTo(1);
+    }
+
+    @Test
     void whatIsNoRecordIsCountedAndTheNextOneIsWritten() throws Exception {
         Run receive = receive("--tcp", "--formats", file);
         byte[] record = records.get(1);

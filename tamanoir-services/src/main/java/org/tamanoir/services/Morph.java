@@ -3,6 +3,7 @@ package org.tamanoir.services;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.message.Bound;
 import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageService;
@@ -15,7 +16,7 @@ import org.tamanoir.services.morph.MorphControl;
 
 /**
  * Changes messages in transit by a plan: a graph of handlers over contexts, which operators write, see and change while it
- * runs. One class under several names is several engine.
+ * runs. One class under several names is several chains.
  *
  * <table><caption>Settings, besides those of {@link MessageService}</caption>
  * <tr><th>name</th><th>default</th><th>allowed</th></tr>
@@ -47,6 +48,11 @@ public final class Morph extends MessageService {
     }
 
     @Override
+    protected FormatSource messageFormats() {
+        return control(MorphControl.class).formats(formats());
+    }
+
+    @Override
     public Bound bind(Format input) {
         Engine there = engine();
         return new SameFormat(input, there::handle);
@@ -68,12 +74,14 @@ public final class Morph extends MessageService {
         long dueNs = engine().expire(nowNs, outlet());
         if (dueNs < timerNs) {
             timerNs = dueNs;
-            after(Duration.ofNanos(Math.max(0, dueNs - nowNs)), this::tick);
+            after(Duration.ofNanos(Math.max(0, dueNs - nowNs)), () -> tick(dueNs));
         }
     }
 
-    private void tick() {
-        timerNs = Long.MAX_VALUE;
+    private void tick(long dueNs) {
+        if (dueNs == timerNs) { // Else an earlier one has taken its place, and armed another since.
+            timerNs = Long.MAX_VALUE;
+        }
         look();
     }
 

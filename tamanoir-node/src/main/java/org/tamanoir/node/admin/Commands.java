@@ -202,6 +202,9 @@ public final class Commands {
                     ApiException.INVALID,
                     "the routes do not fit the node's memory and nothing is changed: start it with a larger -Xmx than "
                             + (Runtime.getRuntime().maxMemory() >> 20) + "m");
+        } catch (IllegalArgumentException e) {
+            throw new ApiException(
+                    ApiException.INVALID, "the routes are refused and nothing is changed; " + e.getMessage());
         } catch (RouteFileException e) {
             List<String> problems = e.withoutContent();
             throw new ApiException(

@@ -11,6 +11,7 @@ import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.routing.FeedStatus;
 import org.tamanoir.traffic.TrafficSnapshot;
 
 /** All metrics of a node. Any thread may call. */
@@ -28,6 +29,14 @@ final class NodeMetrics {
             formats(metrics, formats.statistics());
         }
         metrics.gauge("routes", "Routes now.", manager.routeCount());
+        FeedStatus feed = manager.feedStatus();
+        if (feed != null) {
+            metrics.gauge("feed_routes", "Routes that the feed has now.", feed.routes());
+            metrics.gauge("feed_routes_unmapped", "Of these, those whose gateways have no next hop.", feed.unmapped());
+            metrics.counter("feed_routes_left_out", "Routes of the feed that are of no use.", feed.leftOut());
+            metrics.counter("feed_changes", "Routes of the feed that came, changed or went.", feed.changes());
+            metrics.counter("feed_resyncs", "How often all routes of the feed were read.", feed.resyncs());
+        }
         metrics.counter("events", "Events since the start.", manager.events().catchUp());
         metrics.gauge("ready", "Whether the node does its work: 1 or 0.", manager.notReady() == null ? 1 : 0);
         metrics.with("version", Queries.version(), "java", String.valueOf(System.getProperty("java.version")))

@@ -200,7 +200,8 @@ final class Queries {
         return new Views.Routes(
                 page.stream().map(RouteJson::of).toList(),
                 manager.routeCount(),
-                isAll ? null : page.get(limit - 1).prefix().toString());
+                isAll ? null : page.get(limit - 1).prefix().toString(),
+                Views.Feed.of(manager.feedStatus()));
     }
 
     private static @Nullable Prefix prefix(Call call, String name) throws ApiException {

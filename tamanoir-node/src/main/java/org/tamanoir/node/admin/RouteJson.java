@@ -16,8 +16,9 @@ import org.tamanoir.routing.Route;
  * @param port 0 = the packet's destination-port option
  * @param transport {@code same}, {@code tcp}, {@code udp} or {@code tls}
  * @param kind {@code active} or {@code host}
+ * @param origin {@code operator}, which files are too, or {@code feed}; not read
  */
-record RouteJson(String prefix, @Nullable String address, int port, String transport, String kind) {
+record RouteJson(String prefix, @Nullable String address, int port, String transport, String kind, String origin) {
     static RouteJson of(Route route) {
         NextHop hop = route.nextHop();
         return new RouteJson(
@@ -25,7 +26,8 @@ record RouteJson(String prefix, @Nullable String address, int port, String trans
                 hop.address() == null ? null : hop.address().getHostAddress(),
                 hop.port(),
                 Choice.word(hop.transport(), Choice.TRANSPORTS),
-                Choice.word(hop.kind(), Choice.KINDS));
+                Choice.word(hop.kind(), Choice.KINDS),
+                route.isFed() ? "feed" : "operator");
     }
 
     /** Reads one; null when something is wrong with it, which the fields know then. */

@@ -13,6 +13,7 @@ import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.manager.Event;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.routing.FeedStatus;
 import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -182,9 +183,44 @@ final class Views {
      * Routes.
      *
      * @param next the last one's prefix, behind which the next page begins; null = there is no more
+     * @param feed null = there is none
      */
     record Routes(
-            List<RouteJson> routes, int total, @Nullable String next) {}
+            List<RouteJson> routes,
+            int total,
+            @Nullable String next,
+            @Nullable Feed feed) {}
+
+    /** How the feed of routes does; the fields of {@link FeedStatus}. */
+    record Feed(
+            int routes,
+            int unmapped,
+            Map<String, Integer> unmappedGateways,
+            long leftOut,
+            String leftOutWhy,
+            long changes,
+            double changesPerSecond,
+            @Nullable String lastChange,
+            long resyncs,
+            @Nullable String fault) {
+        static @Nullable Feed of(@Nullable FeedStatus status) {
+            return status == null
+                    ? null
+                    : new Feed(
+                            status.routes(),
+                            status.unmapped(),
+                            new TreeMap<>(status.unmappedGateways()),
+                            status.leftOut(),
+                            status.why(),
+                            status.changes(),
+                            status.changesPerSecond(),
+                            status.lastChange() == null
+                                    ? null
+                                    : status.lastChange().toString(),
+                            status.resyncs(),
+                            status.fault());
+        }
+    }
 
     /** Deployments. */
     record Deployments(Map<String, Long> outcomes, Map<String, Double> seconds, int running, long waitingForCode) {}

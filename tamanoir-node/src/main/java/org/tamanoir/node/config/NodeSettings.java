@@ -223,6 +223,7 @@ public final class NodeSettings {
 
     public static final Setting<Boolean> COMPACT_ROUTES =
             TABLE.add("routing.fib", Kind.choice(Map.of("fast", false, "compact", true)), false);
+    public static final Setting<FeedConfig> ROUTE_FEED = TABLE.add("routing.feed", FeedConfig.KIND, null, "none");
 
     static final Setting<Integer> MAX_STREAMS = TABLE.add(
                     "limits.max-streams", Kind.number("places, ", 1, MAX_STREAMS_BOUND), DEFAULTS.maxStreams())

@@ -86,15 +86,43 @@ final class CtlTables {
                 text("PREFIX", "prefix"),
                 new Column("NEXT-HOP", CtlTables::nextHop),
                 text("TRANSPORT", "transport"),
-                text("KIND", "kind"));
+                text("KIND", "kind"),
+                text("ORIGIN", "origin"));
         if (!answer.get("next").isNull()) {
             lines.accept("there are more: --after " + text(answer, "next") + " goes on");
+        }
+        JsonNode feed = answer.get("feed");
+        if (!feed.isNull()) {
+            feed(feed, lines);
+        }
+    }
+
+    private static void feed(JsonNode feed, Consumer<String> lines) {
+        lines.accept("feed: " + number(feed, "routes") + " routes, " + number(feed, "changes") + " changes, "
+                + feed.get("changesPerSecond").asDouble() + " a second now"
+                + (feed.get("lastChange").isNull() ? "" : ", the last at " + text(feed, "lastChange")) + "; "
+                + number(feed, "resyncs") + " times read");
+        feed.get("unmappedGateways")
+                .properties()
+                .forEach(gateway -> lines.accept("feed: " + gateway.getValue().asInt() + " routes without a next hop: "
+                        + gateway.getKey() + " is not in routing.feed.via"));
+        if (feed.get("leftOut").asLong() > 0) {
+            lines.accept("feed: " + number(feed, "leftOut") + " routes left out, as " + text(feed, "leftOutWhy"));
+        }
+        if (!feed.get("fault").isNull()) {
+            lines.accept("feed: stopped: " + text(feed, "fault"));
         }
     }
 
     /** One route, without heads. */
     static String route(JsonNode route) {
-        return String.join("  ", text(route, "prefix"), nextHop(route), text(route, "transport"), text(route, "kind"));
+        return String.join(
+                "  ",
+                text(route, "prefix"),
+                nextHop(route),
+                text(route, "transport"),
+                text(route, "kind"),
+                text(route, "origin"));
     }
 
     private static String nextHop(JsonNode route) {

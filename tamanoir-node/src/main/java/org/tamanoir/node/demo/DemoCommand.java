@@ -65,6 +65,9 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(names = "--element")
     private boolean element;
 
+    @Option(names = "--morph")
+    private boolean morph;
+
     @Option(names = "--output", paramLabel = "FILE")
     private @Nullable Path png;
 
@@ -79,6 +82,9 @@ public final class DemoCommand implements Callable<Integer> {
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal());
         try {
+            if (morph) {
+                return runMorph(output) ? ExitCode.OK : ExitCode.FAILED;
+            }
             if (element) {
                 return runElement(output) ? ExitCode.OK : ExitCode.FAILED;
             }
@@ -101,6 +107,14 @@ public final class DemoCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--file and --keep are for two nodes: leave them out with --element");
         }
         return ElementDemo.run(spec.root().userObject().getClass().getName(), png, output);
+    }
+
+    private boolean runMorph(Output output) throws IOException, InterruptedException {
+        if (file != null || element || png != null) {
+            throw new IllegalArgumentException(
+                    "--file, --element and --output are for the other demos: leave them out with --morph");
+        }
+        return MorphDemo.run(program(), transport, Choice.sockets(transport), keep, json, output);
     }
 
     private boolean run(DemoFile sent, TransportKind kind, Output output) throws IOException, InterruptedException {
@@ -187,11 +201,7 @@ public final class DemoCommand implements Callable<Integer> {
     }
 
     private List<String> hints(DemoNetwork network, AnepReceiver receiver) {
-        String classPath = System.getProperty("java.class.path");
-        String program = classPath.endsWith(".jar") && !classPath.contains(File.pathSeparator)
-                ? "java -jar " + classPath
-                : "java -cp " + classPath + " "
-                        + spec.root().userObject().getClass().getName();
+        String program = program();
         String send = "  " + program + " send --to " + Endpoint.toString(network.firstAddress()) + " --destination "
                 + DemoNetwork.DESTINATION + ":";
         return List.of(
@@ -202,5 +212,14 @@ public final class DemoCommand implements Callable<Integer> {
                 "A file, compressed between the nodes, to a receiver of your own; start it first:",
                 "  " + program + " receive --listen 127.0.0.1:" + OWN_RECEIVER_PORT + " -o copy --exit-after-streams 1",
                 send + OWN_RECEIVER_PORT + " --service Gzip FILE");
+    }
+
+    /** Returns how a user calls this program. */
+    private String program() {
+        String classPath = System.getProperty("java.class.path");
+        return classPath.endsWith(".jar") && !classPath.contains(File.pathSeparator)
+                ? "java -jar " + classPath
+                : "java -cp " + classPath + " "
+                        + spec.root().userObject().getClass().getName();
     }
 }

@@ -12,27 +12,21 @@ import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatLimits;
+import org.tamanoir.message.Items;
 
 /**
  * Puts the records of one stream together: a packet with a format's identifier begins one, those without continue it by
- * the next numbers, and where none is to be continued they carry items. Over UDP packets are put back into their order
+ * the next numbers, and where none is to be continued they carry {@link Items}. Over UDP packets are put back into their order
  * first, within a {@link ReorderWindow}.
  *
  * <pre>
  * in the window: u64 sequence number | 1: begins a record, 0: not | payload
- * comment:       1 | u24 length | text
- * format:        2 | u24 length of the identifier | u32 length of the description | identifier | description
- * data:          3 | u8 0 | u16 length, bits 32 to 47 | u32 length, bits 0 to 31 | record
  * </pre>
  *
  * <p>Thread contract: one thread.
  */
 final class RecordAssembly implements PacketOutput {
     private static final int FRAME = 9;
-    private static final int ITEM_HEAD = 8;
-    private static final int COMMENT = 1;
-    private static final int FORMAT = 2;
-    private static final int DATA = 3;
 
     private final ReceivedRecords records;
     private final PacketOutput.Source source;
@@ -98,7 +92,7 @@ final class RecordAssembly implements PacketOutput {
             begin(framed, at, bytes);
         } else if (format != null && sequence == next) {
             append(framed, at, bytes);
-        } else if (bytes > 0 && endOfRun(framed, at, at + bytes) == at + bytes) {
+        } else if (Items.records(framed, at, at + bytes) >= 0) {
             giveUp();
             skips = false;
             items(framed, at, at + bytes);
@@ -154,41 +148,15 @@ final class RecordAssembly implements PacketOutput {
         }
     }
 
-    /** Returns where the whole items end that begin here. */
-    private static int endOfRun(ByteBuffer memory, int from, int end) {
-        int at = from;
-        while (end - at >= ITEM_HEAD) {
-            int kind = memory.get(at);
-            long bytes = itemBytes(memory, at);
-            if (kind < COMMENT || kind > DATA || bytes < ITEM_HEAD || bytes > end - at) {
-                break;
-            }
-            at += (int) bytes;
-        }
-        return at;
-    }
-
-    private static long itemBytes(ByteBuffer memory, int at) {
-        int word = memory.getInt(at);
-        int low = word & 0xFFFFFF;
-        long second = memory.getInt(at + 4) & 0xFFFFFFFFL;
-        return switch (word >>> 24) {
-            case COMMENT -> 4L + low;
-            case FORMAT -> ITEM_HEAD + low + second;
-            default -> ITEM_HEAD + ((low & 0xFFFFL) << 32) + second;
-        };
-    }
-
     private void items(ByteBuffer memory, int from, int end) throws IOException {
-        for (int at = from; at < end; ) {
-            int bytes = (int) itemBytes(memory, at);
-            int body = at + ITEM_HEAD;
-            if (memory.get(at) == DATA) {
-                data(memory, body, bytes - ITEM_HEAD);
-            } else if (memory.get(at) == FORMAT) {
-                describe(memory, body, bytes - ITEM_HEAD, memory.getInt(at) & 0xFFFFFF);
+        for (int at = from, bytes; at < end; at += bytes) {
+            bytes = Items.length(memory, at, end);
+            int body = at + Items.HEAD;
+            if (Items.kind(memory, at) == Items.DATA) {
+                data(memory, body, bytes - Items.HEAD);
+            } else if (Items.kind(memory, at) == Items.FORMAT) {
+                describe(memory, body, bytes - Items.HEAD, Items.idBytes(memory, at));
             }
-            at += bytes;
         }
     }
 

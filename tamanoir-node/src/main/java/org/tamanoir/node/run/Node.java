@@ -38,6 +38,7 @@ import org.tamanoir.node.config.CodeStore;
 import org.tamanoir.node.config.ConfigText;
 import org.tamanoir.node.config.DeploySettings;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.FeedConfig;
 import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
@@ -45,6 +46,7 @@ import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.qdisc.Disciplines;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.repository.Token;
+import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.tls.TlsFiles;
@@ -67,6 +69,7 @@ public final class Node {
     private final Duration backOff;
     private final ServiceCatalog catalog = new ServiceCatalog();
     private final RoutingTable routes;
+    private final @Nullable RouteFeed feed;
     private final ExecutionEnvironment environment;
     /** What was opened, to be closed in the opposite order. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -102,6 +105,8 @@ public final class Node {
         config.routes().forEach(route -> more.put(route.prefix(), route.nextHop()));
         routes = new RoutingTable(List.of(), config.get(NodeSettings.COMPACT_ROUTES));
         routes.replace(more);
+        FeedConfig following = config.find(NodeSettings.ROUTE_FEED);
+        feed = following == null ? null : routes.feed(following.nextHops());
         environment = new ExecutionEnvironment(config.environment(), routes, catalog);
     }
 
@@ -120,7 +125,7 @@ public final class Node {
      *
      * @throws IOException in one line, if something that was asked for cannot be had; nothing is left open then
      */
-    void start() throws IOException {
+    public void start() throws IOException {
         try {
             joinCluster();
             DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;
@@ -142,6 +147,7 @@ public final class Node {
             NodeOs levels = KernelBridge.open(config.levels());
             opened.push(levels);
             environment.levels(levels);
+            followRoutes(started);
             environment.quic(config.get(NodeSettings.QUIC_ADDRESSES), config.get(NodeSettings.QUIC_CONNECTIONS));
             environment.start();
             if (unit != null) {
@@ -158,6 +164,19 @@ public final class Node {
         } catch (IOException | RuntimeException e) {
             stop(Duration.ZERO);
             throw e;
+        }
+    }
+
+    /** Before packets come: for them the routes are there. */
+    private void followRoutes(ActiveNodeManager manager) throws IOException {
+        FeedConfig following = config.find(NodeSettings.ROUTE_FEED);
+        if (following != null && feed != null) {
+            manager.feed(feed);
+            opened.push(KernelBridge.follow(
+                    following.tableNumber(),
+                    following.protocolNumbers(),
+                    feed,
+                    line -> manager.report("feed", line, Map.of())));
         }
     }
 
@@ -283,7 +302,7 @@ public final class Node {
                         rights(admin),
                         Set.copyOf(admin.hosts()),
                         admin.tls() ? files() : null),
-                () -> ConfigText.of(config, manager.routes(), manager.qos()));
+                () -> ConfigText.of(config, manager.ownRoutes(), manager.qos()));
         Membership joined = membership;
         server.cluster(this::cluster, from -> joined != null && joined.isDirector(from));
         NodeElement unit = element;
@@ -312,7 +331,7 @@ public final class Node {
     }
 
     /** The node's HTTP servers with their addresses. */
-    Map<String, String> servers() {
+    public Map<String, String> servers() {
         return Collections.unmodifiableMap(servers);
     }
 
@@ -381,7 +400,7 @@ public final class Node {
      *
      * @return streams that had to be cut
      */
-    int stop(Duration deadline) {
+    public int stop(Duration deadline) {
         Membership joined = membership;
         if (joined != null) {
             joined.leave(); // Packets come until all directors know.

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.routing.FeedPath;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.RouteFeed;
 import tools.jackson.databind.JsonNode;
 
 @Timeout(60)
@@ -58,7 +63,7 @@ class AdminChangeTest {
                 .json();
         assertThat(added.toString())
                 .isEqualTo("{\"prefix\":\"10.0.0.0/8\",\"address\":\"127.0.0.1\",\"port\":3322,"
-                        + "\"transport\":\"same\",\"kind\":\"active\"}");
+                        + "\"transport\":\"same\",\"kind\":\"active\",\"origin\":\"operator\"}");
         node.put("/v1/routes/10.0.0.0%2F8", "{\"transport\": \"tcp\"}");
         JsonNode routes = node.get("/v1/routes").json().get("routes");
         assertThat(routes.size()).isOne();
@@ -223,6 +228,41 @@ class AdminChangeTest {
 
     private TestAdmin.Reply load(String body) throws Exception {
         return node.send(node.change("POST", "/v1/routes", body));
+    }
+
+    @Test
+    void routesOfTheFeedAreShownWithItsStateAndNotRemoved() throws Exception {
+        InetAddress here = InetAddress.getLoopbackAddress();
+        RouteFeed feed = node.table.feed(
+                Map.of("192.0.2.1", new NextHop(here, 1, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE)));
+        node.manager.feed(feed);
+        for (String octet : List.of("1", "2")) {
+            FeedPath path = new FeedPath(32, InetAddress.getByName("192.0.2." + octet), "eth0");
+            feed.announce(Prefix.parse("10.0." + octet + ".0/24"), List.of(path), false);
+        }
+        feed.apply();
+        node.put("/v1/routes/10.0.3.0%2F24", "{}");
+
+        JsonNode page = node.get("/v1/routes").json();
+        assertThat(page.get("routes").size()).isEqualTo(2);
+        assertThat(page.get("routes").get(0).get("origin").asString()).isEqualTo("feed");
+        assertThat(page.get("routes").get(1).get("origin").asString()).isEqualTo("operator");
+        assertThat(page.get("feed").get("routes").asInt()).isEqualTo(2);
+        assertThat(page.get("feed")
+                        .get("unmappedGateways")
+                        .get("192.0.2.2%eth0")
+                        .asInt())
+                .isOne();
+        assertThat(page.get("feed").get("changes").asInt()).isOne();
+        assertThat(node.get("/metrics").body()).contains("tamanoir_feed_routes_unmapped 1");
+
+        TestAdmin.Reply refused = node.change("DELETE", "/v1/routes/10.0.1.0%2F24");
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.error()).contains("the route to 10.0.1.0/24 is the feed's");
+        assertThat(node.manager.ownRoutes()).hasSize(1);
+
+        node.put("/v1/routes", "{\"routes\": []}");
+        assertThat(node.manager.routes()).hasSize(1);
     }
 
     @Test

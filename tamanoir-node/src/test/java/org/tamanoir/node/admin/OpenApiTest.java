@@ -40,6 +40,7 @@ class OpenApiTest {
     @BeforeAll
     static void start() throws Exception {
         node = TestAdmin.start(new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, false, null), ROUTE);
+        node.manager.feed(node.table.feed(Map.of("default", ROUTE.nextHop())));
         String served = node.get("/openapi.yaml").body();
         document = (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(served);
     }

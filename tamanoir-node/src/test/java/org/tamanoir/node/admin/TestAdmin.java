@@ -43,6 +43,7 @@ public final class TestAdmin implements AutoCloseable {
     public final ExecutionEnvironment environment;
     public final ActiveNodeManager manager;
     public final AdminServer server;
+    final RoutingTable table;
     final HttpClient client = HttpClient.newHttpClient();
 
     private TestAdmin(AdminSettings settings, @Nullable DeploymentConfig deployment, List<Route> routes)
@@ -59,7 +60,7 @@ public final class TestAdmin implements AutoCloseable {
         ServiceCatalog catalog = new ServiceCatalog();
         services.forEach(catalog::add);
         catalog.add(new ServiceDefinition(MONITOR, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
-        RoutingTable table = new RoutingTable(routes);
+        table = new RoutingTable(routes);
         environment =
                 new ExecutionEnvironment(EeConfig.defaults().listening(List.of(ANY), List.of(ANY)), table, catalog);
         manager = new ActiveNodeManager(environment, catalog, table, deployment);

@@ -146,6 +146,9 @@ class ConfigFileTest {
                   udp-bytes: 1MiB
                   udp-answer-growth: 2
                   udp-amplifiers: {Gunzip: 100, org.example.Unpack: 7}
+                routing:
+                  fib: compact
+                  feed: {table: main, protocols: [static, 77], via: {"FD00::0:1%eth1": "127.0.0.1:7,tls,host", default: 127.0.0.1}}
                 timeouts: {first-packet: 1s, connect: 2s, stall: 3m, linger: 0s, idle: 7m, drain: 1500ms}
                 unknown-service: pass
                 type-id: 0x1234
@@ -154,6 +157,13 @@ class ConfigFileTest {
                 transport: nio
                 """);
 
+        FeedConfig feed = config.get(NodeSettings.ROUTE_FEED);
+        assertThat(feed.tableNumber()).isEqualTo(254);
+        assertThat(feed.protocolNumbers()).isEqualTo(Set.of(4, 77));
+        assertThat(feed.nextHops())
+                .containsOnlyKeys("fd00::1%eth1", "default")
+                .hasEntrySatisfying(
+                        "fd00::1%eth1", hop -> assertThat(hop.port()).isEqualTo(7));
         assertThat(config.environment())
                 .isEqualTo(new EeConfig(
                                 List.of(
@@ -294,6 +304,15 @@ class ConfigFileTest {
             limits:|  udp-amplifiers: {Gunzip: 3, org.tamanoir.services.Gunzip: 4} @ f:2: limits.udp-amplifiers.org.tamanoir.services.Gunzip: org.tamanoir.services.Gunzip stands here a second time; remove one
             admin: {hosts: [a, b, a]} @ f:1: admin.hosts[2]: a stands here a second time; remove one
             deploy:|  neighbours: ['127.0.0.1:0'] @ f:2: deploy.neighbours[0]: port '0' of '127.0.0.1:0': a number from 1 to 65535 is wanted
+            routing:|  feed: {table: 100} @ f:2: routing.feed.via: is missing: add it, as in 'via: {192.0.2.1: 10.0.1.9:3322}'
+            routing:|  feed: {via: {eth0: 127.0.0.1}} @ f:2: routing.feed.table: is missing: add it, as in 'table: 100'
+            routing:|  feed: {table: 0, via: {eth0: 127.0.0.1}} @ f:2: routing.feed.table: table '0': main, or a number from 1 to 4294967295 is wanted, as ip route show table takes it
+            routing:|  feed: {table: 1, protocols: [brid], via: {eth0: 127.0.0.1}} @ f:2: routing.feed.protocols[0]: protocol 'brid': one of babel, bgp, bird, eigrp, isis, kernel, ospf, rip, static, zebra, or a number from 1 to 255 is wanted
+            routing:|  feed: {table: 1, via: {}} @ f:2: routing.feed.via: 0 gateways: 1 to 4096 with a next hop are wanted
+            routing:|  feed: {table: 1, via: {192.0.2.256: 127.0.0.1}} @ f:2: routing.feed.via.192.0.2.256: 192.0.2.256: no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length
+            routing:|  feed: {table: 1, via: {a b: 127.0.0.1}} @ f:2: routing.feed.via.a b: gateway 'a b': an address, ADDRESS%DEVICE, a device, or default is wanted
+            routing:|  feed: {table: 1, via: {"fd00::1": 127.0.0.1, "fd00:0::1": 127.0.0.1}} @ f:2: routing.feed.via.fd00:0::1: fd00:0::1 stands here a second time; remove one
+            routing:|  feed: {table: 1, via: {eth0: "127.0.0.1:0"}} @ f:2: routing.feed.via.eth0: port '0' of '127.0.0.1:0': a number from 1 to 65535 is wanted
             hop-budget: "\\e[1m" @ f:1: hop-budget: '?[1m' is no whole number: one from 1 to 65535 is wanted
             levels: {interfaces: [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q]} @ f:1: levels.interfaces: 17 interfaces: must be at most 16
             deploy:|  tls: true @ f:2: deploy.tls: a server must show a certificate; name files of a certificate and its key under tls

@@ -56,7 +56,11 @@ class DocumentedConfigurationTest {
             "qos.links.excess",
             "deploy.trust.key",
             "deploy.trust.names",
-            "limits.udp-amplifiers.Gunzip");
+            "limits.udp-amplifiers.Gunzip",
+            "routing.feed.table",
+            "routing.feed.protocols",
+            "routing.feed.via.192.0.2.1",
+            "routing.feed.via.default");
 
     private static final Path DOCUMENT = Path.of("..", "docs", "configuration.md");
 
@@ -94,7 +98,7 @@ class DocumentedConfigurationTest {
         used.remove("services.config.mark");
         Set<String> expected = new TreeSet<>(STRUCTURED);
         NodeSettings.ALL.forEach(setting -> expected.add(setting.path()));
-        expected.removeAll(Set.of("deploy.trust", "limits.udp-amplifiers"));
+        expected.removeAll(Set.of("deploy.trust", "limits.udp-amplifiers", "routing.feed"));
         assertThat(used).isEqualTo(expected);
         String document = Files.readString(DOCUMENT);
         for (String key : used) {
@@ -115,6 +119,7 @@ class DocumentedConfigurationTest {
                         .toList());
         List.of(
                         RouteTable.ROUTES,
+                        FeedConfig.FEED,
                         ServiceTable.LIMIT,
                         QosTable.QOS,
                         QosTable.CLASSES,

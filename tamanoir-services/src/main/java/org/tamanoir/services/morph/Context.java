@@ -51,7 +51,9 @@ final class Context implements Runnable {
 
     private int current = -1;
 
+    /** Time is to be looked at: at first for what handlers brought along from the plan before. */
     private boolean touched = true;
+
     private long dueNs = Long.MAX_VALUE;
     /** Ends of roots that the instance has not been told. */
     private long endsPending;
@@ -134,7 +136,7 @@ final class Context implements Runnable {
             worked |= serve(inputs.get(i));
         }
         long nowNs = nowNs();
-        if (worked || nowNs >= dueNs) {
+        if (worked || touched || nowNs >= dueNs) {
             expire(nowNs);
         }
         flushEnds();
@@ -258,8 +260,9 @@ final class Context implements Runnable {
     void fanOut(Edge[] edges, Message message, boolean root, StageCounts counts) {
         InetSocketAddress destination = message.destination();
         for (int i = 0; i < edges.length; i++) {
-            send(edges[i], message, root && i == edges.length - 1, counts);
+            // Before each, not behind the last: a root may leave later, with the one that it was given.
             message.setDestination(destination);
+            send(edges[i], message, root && i == edges.length - 1, counts);
         }
     }
 

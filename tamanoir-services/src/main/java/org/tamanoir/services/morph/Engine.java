@@ -1,5 +1,6 @@
 package org.tamanoir.services.morph;
 
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -51,6 +52,7 @@ public final class Engine {
 
     private volatile Chain chain;
     private volatile @Nullable Prepared pending;
+    private volatile boolean adopting;
     private volatile boolean broken;
     private volatile @Nullable String lastProblem;
     private @Nullable Outlet service;
@@ -95,7 +97,13 @@ public final class Engine {
         this.threads = threads;
         Map<String, MessageHandler> handlers = make(plan, Set.of());
         chain = new Chain(this, plan, generation, transport, handlers, Map.of(), threads);
-        chain.start(name);
+        try {
+            chain.start(name);
+        } catch (Error e) { // No more threads.
+            chain.close();
+            handlers.values().forEach(Engine::closeQuietly);
+            throw e;
+        }
     }
 
     private Map<String, MessageHandler> make(Plan plan, Set<String> but) {
@@ -205,11 +213,8 @@ public final class Engine {
 
     /** Ends it at once, whatever it has. */
     void close() {
-        Prepared waiting = withdraw();
-        if (waiting != null) {
-            waiting.close();
-        }
         broken = true;
+        discardPending();
         chain.close();
         chain.join(CLOSE_PATIENCE_MS);
         for (Stage stage : chain.stages()) {
@@ -306,6 +311,8 @@ public final class Engine {
 
     /** Has the service's thread look at what contexts have finished. Any thread. */
     void wake() {
+        // What is to be found is written before the flag is read: else each side may miss the other.
+        VarHandle.fullFence();
         if (!wakePending.get() && wakePending.compareAndSet(false, true) && !waker.getAsBoolean()) {
             wakePending.set(false);
         }
@@ -340,6 +347,9 @@ public final class Engine {
         if (before != null) {
             before.close();
         }
+        if (broken) {
+            discardPending();
+        }
         wake();
     }
 
@@ -353,11 +363,23 @@ public final class Engine {
         }
     }
 
+    private void discardPending() {
+        Prepared waiting = withdraw();
+        if (waiting != null) {
+            waiting.close();
+        }
+    }
+
     private void adoptPending() {
         if (pending != null) {
-            Prepared next = withdraw();
-            if (next != null) {
-                adopt(next);
+            adopting = true;
+            try {
+                Prepared next = withdraw();
+                if (next != null) {
+                    adopt(next);
+                }
+            } finally {
+                adopting = false;
             }
         }
     }
@@ -378,29 +400,31 @@ public final class Engine {
                     handlers.put(stage.name(), make(next.plan, stage)); // The plan before was another than expected.
                 }
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError e) {
             handlers.values().forEach(Engine::closeQuietly);
             lastProblem = "generation " + next.generation + " refused: " + e.getMessage();
             return;
         }
-        Set<Context> stalled = old.isInline() ? Set.of() : old.stop(STOP_PATIENCE_NS);
-        leaveBehind(old, stalled);
+        if (!old.isInline()) {
+            leaveBehind(old, old.stop(STOP_PATIENCE_NS));
+        }
+        lastProblem = null;
         for (Stage stage : old.stages()) {
-            if (stalled.contains(stage.context)) {
-                moving.remove(stage.spec.name());
-                handlers.computeIfAbsent(stage.spec.name(), key -> remake(next.plan, key));
+            if (stage.abandoned) {
+                if (moving.remove(stage.spec.name()) != null) {
+                    handlers.computeIfAbsent(stage.spec.name(), key -> remake(next.plan, key));
+                }
             } else if (!moving.containsKey(stage.spec.name())) {
                 stage.finish();
             }
         }
-        handlers.values().removeIf(handler -> handler == NONE);
         for (Stage stage : old.stages()) {
             if (moving.containsKey(stage.spec.name())) {
                 MessageHandler unused = handlers.put(stage.spec.name(), stage.handler);
                 if (unused != null && unused != stage.handler) {
                     closeQuietly(unused);
                 }
-            } else if (!stalled.contains(stage.context)) {
+            } else if (!stage.abandoned) {
                 retired.add(stage.counts);
                 closeQuietly(stage.handler);
             }
@@ -409,16 +433,19 @@ public final class Engine {
         Chain fresh = new Chain(this, next.plan, next.generation, transport, handlers, moving, threads);
         chain = fresh;
         fresh.start(name);
-        lastProblem = null;
     }
 
-    private static final MessageHandler NONE = format -> {
-        throw new IllegalStateException("no handler");
-    };
-
+    /** Makes what takes the place of a handler that was left behind; if that cannot be, all its messages are failures. */
     private MessageHandler remake(Plan plan, String handler) {
-        int number = plan.stage(handler);
-        return number < 0 ? NONE : make(plan, plan.stages().get(number));
+        try {
+            return make(plan, plan.stages().get(plan.stage(handler)));
+        } catch (RuntimeException | LinkageError e) {
+            String problem = handler + " was left behind and cannot be made anew: " + e.getMessage();
+            lastProblem = problem;
+            return format -> {
+                throw new IllegalStateException(problem);
+            };
+        }
     }
 
     /** Counts what stalled contexts have as dropped, and lets go of them: their threads end when they return. */
@@ -471,9 +498,9 @@ public final class Engine {
         return chain;
     }
 
-    /** Returns whether a plan waits to be gone over to. Any thread. */
+    /** Returns whether a plan waits to be gone over to, or is being. Any thread. */
     boolean isChanging() {
-        return pending != null;
+        return pending != null || adopting;
     }
 
     boolean isClosed() {

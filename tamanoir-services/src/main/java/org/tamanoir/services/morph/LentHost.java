@@ -50,11 +50,15 @@ final class LentHost implements ServiceHost {
 
     /** Runs what is due, and returns when something is again. */
     long runDue(long nowNs) {
-        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-            taskCount.decrementAndGet();
-            task.run();
+        // Those that are there now: one that gives itself again waits for the next call.
+        for (int left = taskCount.get(); left > 0; left--) {
+            Runnable task = tasks.poll();
+            if (task != null) {
+                taskCount.decrementAndGet();
+                task.run();
+            }
         }
-        while (!timers.isEmpty() && timers.peek().dueNs <= nowNs) {
+        for (int left = timers.size(); left > 0 && !timers.isEmpty() && timers.peek().dueNs <= nowNs; left--) {
             timers.remove().task.run();
         }
         return timers.isEmpty() ? Long.MAX_VALUE : timers.peek().dueNs;
@@ -78,11 +82,12 @@ final class LentHost implements ServiceHost {
 
     @Override
     public Counter counter(String counter) {
-        return counters.computeIfAbsent(counters.size() < MAX_COUNTERS ? counter : "others", Counter::new);
+        return counters.computeIfAbsent(
+                counters.containsKey(counter) || counters.size() < MAX_COUNTERS ? counter : "others", Counter::new);
     }
 
     @Override
-    public void emit(Packet packet, @Nullable InetSocketAddress destination) {
+    public boolean emit(Packet packet, @Nullable InetSocketAddress destination) {
         throw refused("packets");
     }
 

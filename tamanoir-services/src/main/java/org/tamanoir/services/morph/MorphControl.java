@@ -1,15 +1,21 @@
 package org.tamanoir.services.morph;
 
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatId;
+import org.tamanoir.format.FormatRegistry;
+import org.tamanoir.format.FormatSource;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
@@ -73,7 +79,11 @@ public final class MorphControl implements ServiceControl {
     private static final long ADOPTION_NS = 5_000_000_000L;
     private static final long POLL_NS = 1_000_000;
 
+    /** For what takes no time. */
     private final Object lock = new Object();
+    /** One change at a time: handlers are made, which may read files and fetch services. Before {@link #lock}. */
+    private final Object changes = new Object();
+
     private final List<Engine> engines = new CopyOnWriteArrayList<>();
     private final Map<String, StageCounts> endedCounts = new LinkedHashMap<>();
     private Balance ended = Balance.ZERO;
@@ -82,6 +92,9 @@ public final class MorphControl implements ServiceControl {
     private @Nullable HandlerMaker maker;
     private @Nullable ControlHost host;
     private volatile @Nullable Plan plan;
+    /** Those of the plan, by identifier. */
+    private volatile Map<FormatId, Format> formats = Map.of();
+
     private volatile long generation;
     private long engineNumber;
 
@@ -106,12 +119,61 @@ public final class MorphControl implements ServiceControl {
         maker = kinds;
         service = node.serviceName();
         generation = 1;
-        plan = read(tree);
+        Plan first = read(tree);
+        plan = first;
+        introduce(first);
     }
 
     private Plan read(Map<String, Object> tree) {
-        ControlHost node = host();
-        return PlanReader.read(tree, folder, maker(), node.formats().known()::add, measuredNs());
+        FormatRegistry known = host().formats().known();
+        return PlanReader.read(
+                tree,
+                folder,
+                maker(),
+                format -> Objects.requireNonNullElse(known.find(format.id()), format),
+                measuredNs());
+    }
+
+    /** Makes the formats of a plan known, that it declares and that follow from its handlers: receivers ask for them. */
+    private void introduce(Plan accepted) {
+        FormatRegistry known = host().formats().known();
+        Map<FormatId, Format> all = new HashMap<>();
+        accepted.names()
+                .formats()
+                .values()
+                .forEach(target -> all.put(target.format().id(), target.format()));
+        accepted.table()
+                .rows()
+                .forEach(
+                        row -> row.ports().forEach(port -> all.put(port.format().id(), port.format())));
+        all.values().forEach(known::add);
+        formats = Map.copyOf(all);
+    }
+
+    /** Returns the sources of a node's formats with the plan's own before them: what others bring pushes none of these out. */
+    public FormatSource formats(FormatSource node) {
+        return new FormatSource() {
+            @Override
+            public FormatRegistry known() {
+                return node.known();
+            }
+
+            @Override
+            public boolean takesDescriptions() {
+                return node.takesDescriptions();
+            }
+
+            @Override
+            public void request(
+                    FormatId id, @Nullable InetSocketAddress previousNode, Consumer<@Nullable Format> then) {
+                Format own = formats.get(id);
+                if (own == null) {
+                    node.request(id, previousNode, then);
+                } else {
+                    then.accept(node.known().add(own));
+                }
+            }
+        };
     }
 
     private Map<String, Long> measuredNs() {
@@ -130,12 +192,22 @@ public final class MorphControl implements ServiceControl {
      * @param waker has {@link Engine#expire} called on the service's thread soon; false if that cannot be. Any thread
      */
     public Engine open(Transport transport, BooleanSupplier waker) {
+        String name;
+        Plan running;
+        long number;
         synchronized (lock) {
-            String name = "morph " + service + " " + ++engineNumber;
-            Engine engine = new Engine(name, plan(), generation, maker(), transport, host()::nanoTime, waker, true);
-            engines.add(engine);
-            return engine;
+            name = "morph " + service + " " + ++engineNumber;
+            running = plan();
+            number = generation;
         }
+        Engine engine = new Engine(name, running, number, maker(), transport, host()::nanoTime, waker, true);
+        synchronized (lock) {
+            engines.add(engine);
+            if (generation != number) {
+                engine.propose(new Engine.Prepared(plan(), generation, Map.of()));
+            }
+        }
+        return engine;
     }
 
     /** Ends an instance's engine; what it has counted stays. */
@@ -144,9 +216,21 @@ public final class MorphControl implements ServiceControl {
         synchronized (lock) {
             if (engines.remove(engine)) {
                 ended = ended.plus(Balance.of(List.of(engine)).settled());
-                PlanView.addCounts(engine, endedCounts);
+                addEnded(engine);
             }
         }
+    }
+
+    /** Keeps the counts of an engine that is gone: what it held is dropped, handlers that no plan has any more are one. */
+    private void addEnded(Engine engine) {
+        Map<String, StageCounts> counts = new LinkedHashMap<>();
+        PlanView.addCounts(engine, counts);
+        counts.forEach((name, count) -> {
+            count.settle();
+            endedCounts
+                    .computeIfAbsent(PlanView.nameOf(name, plan()), key -> new StageCounts())
+                    .add(count);
+        });
     }
 
     @Override
@@ -168,19 +252,24 @@ public final class MorphControl implements ServiceControl {
         }
         List<Engine> changing;
         Plan next;
-        synchronized (lock) {
+        long number;
+        synchronized (changes) {
             next = read(edited(operation, arguments));
-            changing = List.copyOf(engines);
-            List<Engine.Prepared> prepared = prepare(next, changing);
-            plan = next;
-            generation++;
-            for (int i = 0; i < changing.size(); i++) {
-                changing.get(i).propose(prepared.get(i));
+            Map<Engine, Engine.Prepared> prepared = prepare(next, engines);
+            synchronized (lock) {
+                plan = next;
+                introduce(next);
+                number = ++generation;
+                // Those that came meanwhile make what they need themselves; those that went close what they are given.
+                engines.forEach(
+                        engine -> prepared.computeIfAbsent(engine, key -> new Engine.Prepared(next, number, Map.of())));
+                prepared.forEach(Engine::propose);
+                changing = List.copyOf(prepared.keySet());
             }
         }
-        long changed = awaitChange(changing);
+        long changed = awaitChange(changing, number);
         Map<String, Object> answer = answer(next);
-        answer.put("generation", generation);
+        answer.put("generation", number);
         answer.put("instances", changing.size());
         answer.put("changed", changed);
         return answer;
@@ -196,26 +285,29 @@ public final class MorphControl implements ServiceControl {
     }
 
     /** Makes all that all instances need; if one cannot, nothing has changed. */
-    private List<Engine.Prepared> prepare(Plan next, List<Engine> changing) {
-        List<Engine.Prepared> prepared = new ArrayList<>();
+    private Map<Engine, Engine.Prepared> prepare(Plan next, List<Engine> changing) {
+        Map<Engine, Engine.Prepared> prepared = new LinkedHashMap<>();
         try {
             for (Engine engine : changing) {
-                prepared.add(engine.prepare(next, generation + 1));
+                prepared.put(engine, engine.prepare(next, generation + 1));
             }
         } catch (RuntimeException | Error e) {
-            prepared.forEach(Engine.Prepared::close);
+            prepared.values().forEach(Engine.Prepared::close);
             throw e;
         }
         return prepared;
     }
 
-    private static long awaitChange(List<Engine> changing) {
+    /** Returns how many instances have gone over to a generation, or a later one. */
+    private static long awaitChange(List<Engine> changing, long generation) {
         long untilNs = System.nanoTime() + ADOPTION_NS;
         while (changing.stream().anyMatch(engine -> engine.isChanging() && !engine.isClosed())
                 && System.nanoTime() - untilNs < 0) {
             LockSupport.parkNanos(POLL_NS);
         }
-        return changing.stream().filter(engine -> !engine.isChanging()).count();
+        return changing.stream()
+                .filter(engine -> engine.chain().generation >= generation)
+                .count();
     }
 
     private static Map<String, Object> answer(Plan of) {

@@ -58,7 +58,7 @@ final class PlanAssembly {
      */
     Plan assemble(PlanGraph written, boolean reorders) {
         if (reorders) {
-            Reordering.Result better = Reordering.of(written);
+            Reordering.Result better = Reordering.of(written, formatsKnown(written));
             if (!better.reasons().isEmpty()) {
                 try {
                     return assemble(better.graph(), better.reasons());
@@ -68,6 +68,12 @@ final class PlanAssembly {
             }
         }
         return assemble(written, List.of());
+    }
+
+    private boolean formatsKnown(PlanGraph graph) {
+        return graph.paths().stream()
+                .allMatch(path -> path.enter().equals(List.of(Plan.OUT))
+                        || !formats(path.format()).isEmpty());
     }
 
     private Plan assemble(PlanGraph graph, List<String> order) {
@@ -123,9 +129,9 @@ final class PlanAssembly {
             if (seen.add(List.of(arrival.stage, arrival.format))) {
                 try {
                     rows.add(row(plan, arrival, waiting));
-                } catch (IllegalArgumentException | FormatException e) {
+                } catch (RuntimeException | LinkageError e) {
                     problems.add("handlers." + plan.nameOf(arrival.stage) + ": cannot take " + arrival.format.name()
-                            + " from " + arrival.from + ": " + e.getMessage());
+                            + " from " + arrival.from + ": " + why(e));
                 }
             }
         }
@@ -134,6 +140,12 @@ final class PlanAssembly {
         }
         rows.sort((a, b) -> Integer.compare(a.stage(), b.stage()));
         return new PathTable(List.copyOf(rows));
+    }
+
+    private static @Nullable String why(Throwable e) {
+        return e instanceof IllegalArgumentException || e instanceof FormatException
+                ? e.getMessage()
+                : Failures.text(e);
     }
 
     private List<Format> formats(@Nullable String name) {

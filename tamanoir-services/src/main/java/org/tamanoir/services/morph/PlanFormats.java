@@ -43,7 +43,9 @@ final class PlanFormats {
         this.known = known;
         this.problems = problems;
         files(tree.get("formats"), folder);
-        if (tree.get("declare") instanceof Map<?, ?> map) {
+        if (tree.get("declare") instanceof Map<?, ?> map && map.size() > MAX_FORMATS) {
+            problems.add("declare: " + map.size() + " formats: at most " + MAX_FORMATS);
+        } else if (tree.get("declare") instanceof Map<?, ?> map) {
             declare(PlanTree.keyed(map));
         } else if (tree.get("declare") != null) {
             problems.add("declare: a map (name: {field: type}) is wanted");

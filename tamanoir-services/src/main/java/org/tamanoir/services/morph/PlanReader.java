@@ -10,11 +10,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
+import org.tamanoir.format.Target;
 import org.tamanoir.message.Effect;
 import org.tamanoir.message.MessageHandler;
 import org.tamanoir.message.Needs;
@@ -196,7 +198,7 @@ final class PlanReader {
     private StageSpec stage(String name, @Nullable Object value, List<ContextSpec> contexts, PlanNames planNames) {
         handlers.add(null);
         String path = "handlers." + name;
-        StageSpec nothing = new StageSpec(name, "", null, 0, List.of(), -1, false, Needs.NONE, Effect.UNKNOWN);
+        StageSpec nothing = new StageSpec(name, "", null, "", 0, List.of(), -1, false, Needs.NONE, Effect.UNKNOWN);
         if (attempt(() -> requireName("handlers", name)) == null) {
             return nothing;
         }
@@ -224,12 +226,29 @@ final class PlanReader {
                 name,
                 kind,
                 keys.get(kind),
+                formatsIn(keys.get(kind), planNames),
                 revision,
                 next,
                 context == null ? -1 : context,
                 passes,
                 handler == null ? Needs.NONE : handler.needs(),
                 handler == null ? Effect.UNKNOWN : handler.effect());
+    }
+
+    /** Returns the formats that settings name, so that a handler is made anew where one of them is another. */
+    private static String formatsIn(@Nullable Object settings, PlanNames planNames) {
+        StringBuilder formats = new StringBuilder();
+        if (settings instanceof Map<?, ?> map) {
+            map.values().forEach(value -> formats.append(formatsIn(value, planNames)));
+        } else if (settings instanceof List<?> list) {
+            list.forEach(value -> formats.append(formatsIn(value, planNames)));
+        } else {
+            Target target = planNames.formats().get(String.valueOf(settings));
+            if (target != null) {
+                formats.append(target.format().id()).append(new TreeMap<>(target.defaults()));
+            }
+        }
+        return formats.toString();
     }
 
     private @Nullable String kind(String path, Map<String, Object> keys) {

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.Mark;
@@ -14,6 +16,7 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 /** Reads a plan's tree from YAML 1.2, in which JSON is contained. */
 final class PlanTree {
     static final long MAX_BYTES = 1 << 20;
+    private static final int MAX_DEPTH = 50;
 
     private PlanTree() {}
 
@@ -57,9 +60,23 @@ final class PlanTree {
             throw new IllegalArgumentException("plan " + name + ": no valid YAML: " + e.getMessage(), e);
         }
         if (tree instanceof Map<?, ?> map) {
+            requireShallow(name, map, 0);
             return keyed(map);
         }
         throw new IllegalArgumentException("plan " + name + ": no mapping: keys such as handlers and paths are wanted");
+    }
+
+    /** Refuses what is deeper than any plan is, such as an alias that leads to itself. */
+    private static void requireShallow(String name, @Nullable Object part, int depth) {
+        if (depth > MAX_DEPTH) {
+            throw new IllegalArgumentException("plan " + name + ": more than " + MAX_DEPTH
+                    + " maps and lists in one another: does an alias lead to itself?");
+        }
+        if (part instanceof Map<?, ?> map) {
+            map.values().forEach(value -> requireShallow(name, value, depth + 1));
+        } else if (part instanceof List<?> list) {
+            list.forEach(value -> requireShallow(name, value, depth + 1));
+        }
     }
 
     /** Returns the map with its keys as texts. */

@@ -48,6 +48,11 @@ final class PlanView {
         }
     }
 
+    /** Returns the name under which counts of a handler are shown. */
+    static String nameOf(String counts, Plan plan) {
+        return counts.equals(PATHS) || plan.stage(counts) >= 0 ? counts : GONE;
+    }
+
     Map<String, Object> tree(Balance ended, Map<String, StageCounts> endedCounts) {
         Map<String, Object> tree = new LinkedHashMap<>();
         Balance messages = Balance.of(engines).plus(ended);
@@ -69,8 +74,7 @@ final class PlanView {
     private List<Map<String, Object>> handlers(Map<String, StageCounts> endedCounts) {
         Map<String, StageCounts> counts = new LinkedHashMap<>();
         endedCounts.forEach((name, count) -> {
-            String known = name.equals(PATHS) || plan.stage(name) >= 0 ? name : GONE;
-            counts.computeIfAbsent(known, key -> new StageCounts()).add(count);
+            counts.computeIfAbsent(nameOf(name, plan), key -> new StageCounts()).add(count);
         });
         engines.forEach(engine -> addCounts(engine, counts));
         List<Map<String, Object>> rows = new ArrayList<>();

@@ -10,7 +10,8 @@ import org.tamanoir.message.Effect;
 /**
  * Puts handlers that commute into the order in which fewest bytes go through them: filters first (M43 of the data morphing
  * paper). Two handlers commute if one alone follows the other and the one passes messages on unchanged, or drops them, by
- * fields that the other leaves as they are.
+ * fields that the other leaves as they are. Where formats are not known beforehand, both have to pass messages on unchanged:
+ * whether one can take the other's input could not be checked.
  */
 final class Reordering {
     /** Of the bytes that go into a filter that says nothing of itself, these go out. */
@@ -19,15 +20,18 @@ final class Reordering {
     private PlanGraph graph;
     private final List<String> reasons = new ArrayList<>();
 
-    private Reordering(PlanGraph graph) {
+    private final boolean formatsKnown;
+
+    private Reordering(PlanGraph graph, boolean formatsKnown) {
         this.graph = graph;
+        this.formatsKnown = formatsKnown;
     }
 
     /** The graph in its new order, and a line for each exchange. */
     record Result(PlanGraph graph, List<String> reasons) {}
 
-    static Result of(PlanGraph written) {
-        Reordering work = new Reordering(written);
+    static Result of(PlanGraph written, boolean formatsKnown) {
+        Reordering work = new Reordering(written, formatsKnown);
         // Each exchange lets fewer bytes through; the bound is for effects that contradict themselves.
         int most = written.stages().size() * written.stages().size();
         for (int i = 0; i < most && work.exchangeOne(); i++) {
@@ -68,7 +72,7 @@ final class Reordering {
     private boolean commute(int one, int other) {
         Effect first = effect(one);
         Effect second = effect(other);
-        return first.passes() && second.passes() || isApart(first, second) || isApart(second, first);
+        return first.passes() && second.passes() || formatsKnown && (isApart(first, second) || isApart(second, first));
     }
 
     /** Returns whether one lets messages pass by fields that the other leaves as they are. */

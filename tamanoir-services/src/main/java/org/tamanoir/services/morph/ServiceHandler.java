@@ -63,12 +63,14 @@ final class ServiceHandler implements MessageHandler {
         }
         LentHost host = new LentHost(name, node);
         service.attach(host);
+        ServiceHandler made = new ServiceHandler(service, handler, host);
         try {
             service.init(new ServiceConfig(config));
-        } catch (Exception e) {
+        } catch (Exception | LinkageError e) {
+            made.close();
             throw new IllegalArgumentException(path + ": " + name + " refuses its settings: " + Failures.text(e), e);
         }
-        return new ServiceHandler(service, handler, host);
+        return made;
     }
 
     @Override

@@ -2,12 +2,12 @@ package org.tamanoir.services.morph;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
-import org.tamanoir.format.FormatException;
 import org.tamanoir.message.Bound;
 import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageHandler;
@@ -24,7 +24,7 @@ import org.tamanoir.message.Outlet;
  * <p>Thread contract: the thread of its context; counts and {@link #rows} any.
  */
 final class Stage implements Outlet {
-    /** Formats that a handler is prepared for; messages of further ones are failures. */
+    /** Formats that a handler is prepared for at a time; the one that was not used for longest gives way. */
     static final int MAX_FORMATS = 1024;
 
     /** One message in so many is timed. */
@@ -41,7 +41,8 @@ final class Stage implements Outlet {
     final int number;
     private final int emitLimit;
     private final Edge[][] ports;
-    private final Map<Format, Row> rowByFormat = new HashMap<>();
+    /** In the order of use. */
+    private final Map<Format, Row> rowByFormat = new LinkedHashMap<>(16, 0.75f, true);
     /** For readers: replaced as a whole. */
     private volatile List<Row> rows = List.of();
 
@@ -86,18 +87,20 @@ final class Stage implements Outlet {
         if (known != null) {
             return known;
         }
-        if (rowByFormat.size() >= MAX_FORMATS) {
-            return new Row(format, "FORMATS_FULL");
-        }
         Row row;
         try {
             row = new Row(format, Entrance.of(handler, format));
-        } catch (IllegalArgumentException | FormatException e) {
-            counts.lastFailure = e.getMessage();
+        } catch (Throwable e) {
+            counts.lastFailure = Failures.text(e);
             row = new Row(format, "FORMAT");
         }
-        rowByFormat.put(format, row);
         List<Row> more = new ArrayList<>(rows);
+        if (rowByFormat.size() == MAX_FORMATS) {
+            Iterator<Row> longestUnused = rowByFormat.values().iterator();
+            more.remove(longestUnused.next());
+            longestUnused.remove();
+        }
+        rowByFormat.put(format, row);
         more.add(row);
         rows = List.copyOf(more);
         return row;
@@ -210,8 +213,8 @@ final class Stage implements Outlet {
         while (left != 0) {
             int port = Long.numberOfTrailingZeros(left);
             left &= left - 1;
-            send(ports[port], message, root && left == 0);
             message.setDestination(destination);
+            send(ports[port], message, root && left == 0);
         }
     }
 
@@ -233,12 +236,12 @@ final class Stage implements Outlet {
             context.begin(number);
             try {
                 dueNs = handler.expire(nowNs, this);
+                counts.heldBytes.set(handler.heldBytes());
             } catch (Throwable e) {
                 context.failure(e, counts);
                 counts.failed.add(1);
                 dueNs = nowNs + RETRY_NS;
             }
-            counts.heldBytes.set(handler.heldBytes());
         }
         return dueNs;
     }
@@ -248,6 +251,7 @@ final class Stage implements Outlet {
         begin(EMITS_AT_ONCE);
         try {
             handler.finish(this);
+            counts.heldBytes.set(handler.heldBytes());
         } catch (Throwable e) {
             context.failure(e, counts);
             counts.failed.add(1);
@@ -256,7 +260,6 @@ final class Stage implements Outlet {
         if (left > 0) {
             release(left, "FINISHED");
         }
-        counts.heldBytes.set(handler.heldBytes());
     }
 
     // ---- for the handler ------------------------------------------------------------------------------------

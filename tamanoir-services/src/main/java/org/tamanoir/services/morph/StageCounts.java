@@ -17,6 +17,8 @@ final class StageCounts {
     private static final int MAX_REASONS = 32;
 
     private static final String OTHERS = "others";
+    /** Samples in which the compiler has done its work. */
+    private static final int WARM_UP = 64;
 
     final Counter in = new Counter("in");
     final Counter made = new Counter("made");
@@ -38,6 +40,7 @@ final class StageCounts {
     volatile @Nullable String lastFailure;
 
     private @Nullable String lastReason;
+    private int samples;
     private Counter last = new Counter(OTHERS);
 
     void drop(String reason, long messages) {
@@ -65,7 +68,13 @@ final class StageCounts {
 
     void sample(long ns) {
         long before = nsPerMessage.get();
-        nsPerMessage.set(before == 0 ? Math.max(1, ns) : before + (ns - before) / 16);
+        // The first ones are those of code that is not compiled: the least of them counts.
+        if (samples < WARM_UP) {
+            samples++;
+            nsPerMessage.set(before == 0 ? Math.max(1, ns) : Math.min(before, Math.max(1, ns)));
+        } else {
+            nsPerMessage.set(before + (ns - before) / 16);
+        }
     }
 
     /** Adds what another has counted, but for what it holds. */
@@ -81,6 +90,15 @@ final class StageCounts {
         if (other.nsPerMessage.get() > 0) {
             nsPerMessage.set(other.nsPerMessage.get());
         }
+    }
+
+    /** Counts what is held as dropped: its instance is gone. */
+    void settle() {
+        if (held.get() > 0) {
+            drop("ENDED", held.get());
+            held.set(0);
+        }
+        heldBytes.set(0);
     }
 
     Map<String, Long> droppedBy() {

@@ -9,6 +9,7 @@ import org.tamanoir.message.Needs;
  * A handler as a plan has it.
  *
  * @param settings what stands behind the kind's name in the plan
+ * @param made what a handler is made of besides: the formats that the settings name, with their identifiers and defaults
  * @param revision grows each time the handler is to be made anew though nothing of it has changed
  * @param next for each port the stages behind it, {@link Plan#OUT} leaves
  * @param context number of the context; -1 while it is not placed
@@ -18,6 +19,7 @@ record StageSpec(
         String name,
         String kind,
         @Nullable Object settings,
+        String made,
         long revision,
         List<List<Integer>> next,
         int context,
@@ -30,14 +32,15 @@ record StageSpec(
         return name.equals(other.name)
                 && kind.equals(other.kind)
                 && String.valueOf(settings).equals(String.valueOf(other.settings))
+                && made.equals(other.made)
                 && revision == other.revision;
     }
 
     StageSpec withNext(List<List<Integer>> other) {
-        return new StageSpec(name, kind, settings, revision, other, context, passesFailed, needs, effect);
+        return new StageSpec(name, kind, settings, made, revision, other, context, passesFailed, needs, effect);
     }
 
     StageSpec withContext(int other) {
-        return new StageSpec(name, kind, settings, revision, next, other, passesFailed, needs, effect);
+        return new StageSpec(name, kind, settings, made, revision, next, other, passesFailed, needs, effect);
     }
 }

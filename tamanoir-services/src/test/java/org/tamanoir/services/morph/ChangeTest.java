@@ -5,15 +5,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.message.MessageHandler;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.services.morph.handler.PlanNames;
 import org.tamanoir.support.Waiting;
 
 /** Plans on real threads, that change while messages pass. The test's thread is the service's. */
@@ -242,6 +249,96 @@ class ChangeTest {
     }
 
     @Test
+    void makesAHandlerAnewWhoseFormatIsAnother() {
+        control.close(engine);
+        TestNode node = new TestNode();
+        String[] lines = {
+            "declare: {flight: {id: integer(8), delay: integer, hub: string}, less: {id: integer(8)}}",
+            "reorder: false",
+            "handlers:",
+            "  p: {translate: less, then: none}",
+            "  none: {filter: 'id < 0', then: out}",
+            "  k: {reduce: {fields: {n: count}, count: 9}, then: out}",
+            "paths: [{format: flight, enter: [p, k]}]"
+        };
+        control.init(node, new PlanKinds(node), PlanTree.parse("test", String.join("\n", lines)));
+        engine = control.open(Transport.TCP, () -> true);
+        give(1);
+        MessageHandler counting = engine.chain().stage(engine.chain().plan.stage("k")).handler;
+        lines[0] = lines[0].replace("{id: integer(8)}}", "{id: integer(8), hub: string}}");
+        CompletableFuture<Map<String, Object>> changed =
+                Waiting.async(() -> control.change("apply", Map.of("plan", String.join("\n", lines))));
+        awaitThat(changed::isDone);
+        give(2);
+
+        Stage projecting = engine.chain().stage(engine.chain().plan.stage("p"));
+        assertThat(projecting.rows())
+                .singleElement()
+                .satisfies(row -> assertThat(Objects.requireNonNull(row.bound)
+                                .output(0)
+                                .top()
+                                .fields())
+                        .hasSize(2));
+        assertThat(engine.chain().stage(engine.chain().plan.stage("k")).handler).isSameAs(counting);
+    }
+
+    /** Makes what the tests' kinds make, but waits where it is told to. */
+    private static final class Slow implements HandlerMaker {
+        private final TestKinds kinds;
+        private volatile CountDownLatch mayGo = new CountDownLatch(0);
+        private final CountDownLatch waits = new CountDownLatch(1);
+
+        Slow(TestKinds kinds) {
+            this.kinds = kinds;
+        }
+
+        @Override
+        public Set<String> kinds() {
+            return kinds.kinds();
+        }
+
+        @Override
+        public MessageHandler make(String path, String kind, @Nullable Object settings, PlanNames names) {
+            if (kind.equals("modulo")) {
+                waits.countDown();
+                try {
+                    mayGo.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+            return kinds.make(path, kind, settings, names);
+        }
+    }
+
+    @Test
+    void opensInstancesWhileAChangeIsBeingMade() throws Exception {
+        control.close(engine);
+        Slow slow = new Slow(kinds);
+        control.init(new TestNode(), slow, Plans.tree(TWO_CONTEXTS));
+        engine = control.open(Transport.TCP, () -> true);
+        slow.mayGo = new CountDownLatch(1);
+        CompletableFuture<Map<String, Object>> changed = Waiting.async(
+                () -> control.change("replace", Map.of("handler", "b", "definition", Map.of("modulo", 1))));
+        slow.waits.await();
+        Engine other;
+        try {
+            other = Waiting.async(() -> control.open(Transport.TCP, () -> true))
+                    .get(Waiting.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            assertThat(other.chain().generation).isEqualTo(1);
+        } finally {
+            slow.mayGo.countDown();
+        }
+        awaitThat(() -> {
+            other.expire(System.nanoTime(), receiver);
+            return changed.isDone();
+        });
+        assertThat(changed.get()).containsEntry("instances", 2).containsEntry("changed", 2L);
+        assertThat(other.chain().generation).isEqualTo(2);
+        control.close(other);
+    }
+
+    @Test
     void accountsForInstancesThatAreGone() {
         run(Transport.TCP, "handlers:", "  p: {pair: 9, then: out}", "paths: [{enter: p}]");
         give(1);
@@ -249,5 +346,8 @@ class ChangeTest {
         control.close(engine);
         assertThat(control.view().get("conservation"))
                 .isEqualTo("2 in + 0 made = 0 out + 2 dropped + 0 merged + 0 held + 0 queued");
+        assertThat(String.valueOf(control.view().get("handlers")))
+                .contains("droppedBy={ENDED=2}")
+                .doesNotContain("held=2");
     }
 }

@@ -308,4 +308,61 @@ class EngineTest {
         }
         return Plans.read(kinds, text + "paths: [{enter: h0}]");
     }
+
+    @Test
+    void keepsTheDestinationThatAHandlerGivesTheLastOfSeveral() {
+        Engine engine = engine(
+                "handlers:", "  a: {pass: , then: [out, b]}", "  b: {aims: 5, then: out}", "paths: [{enter: a}]");
+        give(engine, 1);
+        assertThat(receiver.left).containsExactly("1", "1@5!");
+        assertConserved(engine);
+    }
+
+    @Test
+    void failsMessagesOfAFormatThatAHandlerIsNotPreparedForWhateverItThrows() {
+        Engine engine = engine(
+                "contexts: {work: }",
+                "handlers:",
+                "  a: {unbound: , failure: pass, context: work, then: b}",
+                "  b: {unbound: , context: work, then: out}",
+                "paths: [{enter: a}]");
+        give(engine, 1, 2);
+        settle(engine);
+        assertThat(receiver.dropped).isEqualTo(Map.of("FORMAT", 2L));
+        assertThat(engine.chain().stage(0).counts.lastFailure).contains("nothing is prepared for flight");
+    }
+
+    @Test
+    void goesOnWithAHandlerThatCannotSayWhatItHolds() {
+        Engine engine = engine(
+                "contexts: {work: }",
+                "handlers:",
+                "  a: {unweighed: , context: work, then: out}",
+                "paths: [{enter: a}]");
+        give(engine, 1);
+        settle(engine);
+        give(engine, 2);
+        settle(engine);
+        assertThat(receiver.left).containsExactly("1", "2");
+    }
+
+    @Test
+    void letsTimePassForAHandlerThatMovedBeforeItsNextMessage() {
+        String[] lines = {
+            "contexts: {work: }",
+            "handlers:",
+            "  v: {window: 2s, context: work, then: w}",
+            "  w: {pass: , context: work, then: out}",
+            "paths: [{enter: v}]"
+        };
+        Engine engine = engine(lines);
+        give(engine, 1);
+        settle(engine);
+        lines[3] = "  w: {modulo: 1, context: work, then: out}";
+        engine.propose(engine.prepare(Plans.read(kinds, lines), 2));
+        settle(engine);
+        receiver.nowNs = 2_000_000_000;
+        settle(engine);
+        assertThat(receiver.left).containsExactly("1");
+    }
 }

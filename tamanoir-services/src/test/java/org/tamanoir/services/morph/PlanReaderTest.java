@@ -1,8 +1,11 @@
 package org.tamanoir.services.morph;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What a plan says, and all that is refused of it. */
@@ -232,6 +235,21 @@ class PlanReaderTest {
     }
 
     @Test
+    void leavesAFilterBehindAHandlerWhoseInputIsNotKnown() {
+        Plan plan = PlanReader.read(
+                Plans.tree(
+                        "handlers:",
+                        "  shrink: {translate: late, then: some}",
+                        "  some: {filter: 'late.id > 3', then: out}",
+                        "paths: [{enter: shrink}]"),
+                Path.of("."),
+                new PlanKinds(new TestNode()),
+                Plans.KNOWN,
+                Map.of());
+        assertThat(runOrder(plan)).containsExactly("shrink", "some");
+    }
+
+    @Test
     void leavesHandlersInPlaceThatOthersLeadTo() {
         assertThat(runOrder(Plans.read(
                         new TestKinds(),
@@ -240,5 +258,19 @@ class PlanReaderTest {
                         "  ninth: {modulo: 9, then: out}",
                         "paths: [{format: late, enter: ninth}, {enter: third}]")))
                 .containsExactly("third", "ninth");
+    }
+
+    @Test
+    void refusesAHandlerThatThrowsWhateverWhenItIsPrepared() {
+        assertThat(Plans.problems("handlers: {a: {unbound: , then: out}}", "paths: [{format: flight, enter: a}]"))
+                .containsExactly(
+                        "handlers.a: cannot take flight from paths[0]: IllegalStateException: nothing is prepared for flight");
+    }
+
+    @Test
+    void refusesAnAliasThatLeadsToItself() {
+        assertThatThrownBy(() -> PlanTree.parse("test", "declare: &d {f: {g: *d}}"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("more than 50 maps and lists in one another");
     }
 }

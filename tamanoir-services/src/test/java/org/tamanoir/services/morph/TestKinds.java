@@ -36,7 +36,20 @@ final class TestKinds implements HandlerMaker {
     @Override
     public Set<String> kinds() {
         return Set.of(
-                "pass", "modulo", "late", "pair", "copies", "throws", "endless", "stall", "window", "route", "needs");
+                "pass",
+                "modulo",
+                "late",
+                "pair",
+                "copies",
+                "throws",
+                "endless",
+                "stall",
+                "window",
+                "route",
+                "needs",
+                "aims",
+                "unbound",
+                "unweighed");
     }
 
     @Override
@@ -80,9 +93,28 @@ final class TestKinds implements HandlerMaker {
                         return new Needs(read.bytes("state", "0", 0, 1L << 40), read.number("ns", 0, 0, 1_000_000_000));
                     }
                 };
+            case "aims" ->
+                simple((m, outlet) -> {
+                    m.setDestination(InetSocketAddress.createUnresolved("aim", (int) read.number("n", 1, 1, 9)));
+                    return Outcome.FORWARD;
+                });
+            case "unbound" ->
+                new Simple(Effect.UNKNOWN) {
+                    @Override
+                    public Bound bind(Format input) {
+                        throw new IllegalStateException("nothing is prepared for " + input.name());
+                    }
+                };
+            case "unweighed" ->
+                new Simple(Effect.UNKNOWN) {
+                    @Override
+                    public long heldBytes() {
+                        throw new IllegalStateException("no scales");
+                    }
+                };
             default -> throw new IllegalArgumentException(path + ": no kind " + kind);
         };
-        if (!kind.equals("needs") && !kind.equals("stall")) {
+        if (!Set.of("needs", "stall", "aims").contains(kind)) {
             read.requireNoOthers();
         }
         open.incrementAndGet();

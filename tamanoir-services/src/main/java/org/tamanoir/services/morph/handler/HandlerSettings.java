@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -216,6 +217,9 @@ public final class HandlerSettings {
     public List<Object> list(String key) {
         Object value = find(key);
         if (value instanceof List<?> list) {
+            if (list.stream().anyMatch(Objects::isNull)) {
+                throw problem(key, "nothing stands where a value is wanted: " + list);
+            }
             return List.copyOf(list);
         }
         return value == null ? List.of() : List.of(value);

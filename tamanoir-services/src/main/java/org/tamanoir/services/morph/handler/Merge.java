@@ -71,9 +71,11 @@ final class Merge implements MessageHandler {
         window = keyed ? null : new Window(settings);
         waitNs = keyed ? settings.durationNs("window", "5s", 1_000, LONGEST_NS) : Long.MAX_VALUE;
         long seed = ThreadLocalRandom.current().nextLong();
+        boolean areByPart = keyed && settings.list("key").stream().anyMatch(Map.class::isInstance);
+        HandlerSettings keys = areByPart ? settings.items("key", "").get(0) : null;
         for (int i = 0; i < from.size(); i++) {
             Target target = settings.targetOf("from", from.get(i));
-            parts.add(new Part(target, key(settings, names.get(i), target.format(), seed)));
+            parts.add(new Part(target, key(settings, keys, names.get(i), target.format(), seed)));
         }
         assembly =
                 new Assembly(settings, names, parts.stream().map(Part::format).toList());
@@ -96,10 +98,10 @@ final class Merge implements MessageHandler {
         return names;
     }
 
-    private Key key(HandlerSettings settings, String part, Format format, long seed) {
-        boolean byPart = settings.list("key").stream().anyMatch(Map.class::isInstance);
-        List<String> fields = byPart ? settings.items("key", "").get(0).texts(part) : settings.texts("key");
-        if (byPart && fields.isEmpty()) {
+    /** @param byPart fields by part; null: they have the same names in all parts */
+    private Key key(HandlerSettings settings, @Nullable HandlerSettings byPart, String part, Format format, long seed) {
+        List<String> fields = byPart != null ? byPart.texts(part) : settings.texts("key");
+        if (byPart != null && fields.isEmpty()) {
             throw settings.problem("key." + part, "is missing: name the fields of " + part);
         }
         try {
@@ -192,7 +194,7 @@ final class Merge implements MessageHandler {
         for (int at = held.first(hash); at != HeldRecords.NONE; at = held.next(at)) {
             int part = held.tag(at);
             Part other = parts.get(part);
-            if (nowNs - held.sinceNs(at) < waitNs
+            if (Math.abs(nowNs - held.sinceNs(at)) < waitNs
                     && key.equals(record, other.key, held.view(at, other.format(), held1))) {
                 places[part] = at;
                 there |= 1 << part;
@@ -290,7 +292,7 @@ final class Merge implements MessageHandler {
     /** Ends the wait of the oldest record: with those of its partners that came, or without a result. */
     private void end(int oldest, Outlet outlet) {
         Part part = parts.get(held.tag(oldest));
-        // All that wait came later, so that none of them is too old for the oldest.
+        // All that wait came later; those that came a window later are no partners, though this one is ended late.
         int there = gather(held.hash(oldest), part.key, held.view(oldest, part.format(), held2), held.sinceNs(oldest));
         boolean whole = there == (1 << parts.size()) - 1;
         if (!whole && !fillsMissing) {

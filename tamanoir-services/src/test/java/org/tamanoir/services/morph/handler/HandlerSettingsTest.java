@@ -97,4 +97,12 @@ class HandlerSettingsTest {
         assertThatThrownBy(() -> HandlerKinds.make("handlers.a.nothing", "nothing", "x", NAMES))
                 .hasMessage("handlers.a.nothing: 'x' stands where settings (key: value) are wanted");
     }
+
+    @Test
+    void refusesAListWithNothingInIt() {
+        Map<String, Object> tree = Map.of("fields", java.util.Arrays.asList("id", null));
+        HandlerSettings settings = new HandlerSettings("handlers.a", tree, new PlanNames(Map.of(), Path.of(".")));
+        assertThatThrownBy(() -> settings.texts("fields"))
+                .hasMessage("handlers.a.fields: nothing stands where a value is wanted: [id, null]");
+    }
 }

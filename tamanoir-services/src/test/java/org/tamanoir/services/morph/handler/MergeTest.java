@@ -395,4 +395,19 @@ class MergeTest {
 
         assertThat(whole).contains(2).doesNotContain(4);
     }
+
+    @Test
+    void recordsOfOneWindowAreNotMergedWithThoseOfTheNextWhenManyAreLate() {
+        Run run = run(Map.of());
+        for (int i = 0; i < 1_500; i++) {
+            run.give(FLIGHT, 1, flight(i));
+        }
+        run.nowNs += 6 * SECOND;
+        run.give(ADVERT, 2, advert(1_499));
+        while (run.expire() <= run.nowNs) {
+            // As many as one call may end.
+        }
+        assertThat(run.out).isEmpty();
+        assertThat(run.held).isOne();
+    }
 }
