@@ -77,6 +77,17 @@ public abstract class MessageService extends Service implements MessageHandler {
         settings = MessageSettings.of(config);
     }
 
+    /**
+     * Refuses settings that do not fit, for a control, which is asked before there is an instance.
+     *
+     * @param others names of the service's own settings
+     * @throws IllegalArgumentException which, and what is allowed
+     */
+    public static void requireSettings(ServiceConfig config, String... others) {
+        config.allow(MessageSettings.names(others));
+        MessageSettings.of(config);
+    }
+
     /** Returns the names of the settings that all message services have, and of others: for {@link ServiceConfig#allow}. */
     protected static String[] settingNames(String... others) {
         return MessageSettings.names(others);

@@ -16,7 +16,7 @@ import org.tamanoir.format.FormatBuilder;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.RecordEncoder;
 
-/** Business data as the paper replays it: flights of 350 to 1,150 bytes with their passengers, made from a seed. */
+/** Business data as the paper replays it: flights of 274 to 949 bytes with their passengers (the paper: 350 to 1,150), made from a seed. */
 final class Flights {
     static final Format FLIGHT = flight("flight", ByteOrder.LITTLE_ENDIAN);
     /** The same in the other byte order, and what is left of it. */

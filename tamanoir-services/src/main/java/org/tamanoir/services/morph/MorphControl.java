@@ -16,6 +16,7 @@ import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatRegistry;
 import org.tamanoir.format.FormatSource;
+import org.tamanoir.message.MessageService;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
@@ -103,6 +104,7 @@ public final class MorphControl implements ServiceControl {
 
     @Override
     public void init(ServiceConfig config, ControlHost node) {
+        MessageService.requireSettings(config, "plan");
         String file = config.text("plan", "");
         Map<String, Object> tree = Map.of();
         if (!file.isEmpty()) {

@@ -13,6 +13,7 @@ import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatRegistry;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.format.Layout;
+import org.tamanoir.service.ServiceConfig;
 
 /** Which formats a node knows by its plans. */
 class KnownFormatsTest {
@@ -79,5 +80,13 @@ class KnownFormatsTest {
         MorphControl control = new MorphControl();
         assertThatThrownBy(() -> control.init(node, new PlanKinds(node), Map.of("declare", declared)))
                 .hasMessage("declare: 20000 formats: at most 1000");
+    }
+
+    @Test
+    void settingsOfMessagesAreCheckedBeforeThereIsAnInstance() {
+        assertThatThrownBy(() -> new MorphControl().init(new ServiceConfig(Map.of("hold-formats", "5000")), node))
+                .hasMessage("hold-formats: 5000 must be a whole number from 0 to 4096");
+        assertThatThrownBy(() -> new MorphControl().init(new ServiceConfig(Map.of("plam", "x.yaml")), node))
+                .hasMessageStartingWith("plam: no such setting; known: ");
     }
 }
