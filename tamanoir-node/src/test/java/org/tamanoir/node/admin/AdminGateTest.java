@@ -77,6 +77,7 @@ class AdminGateTest {
                 String[] parts = operation.split(" ");
                 String path = parts[1].replace("{name}", TestAdmin.MONITOR)
                         .replace("{version}", "-")
+                        .replace("{operation}", "set")
                         .replace("{prefix}", "10.0.0.0%2F8");
                 if (parts[0].equals("GET")) {
                     continue; // OpenApiTest asks them all.
