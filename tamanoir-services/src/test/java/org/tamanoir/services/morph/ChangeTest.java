@@ -207,7 +207,7 @@ class ChangeTest {
         for (int i = 0; i < 10; i++) {
             give(i);
         }
-        awaitThat(() -> control.view().get("contexts").toString().contains("in s for"));
+        awaitThat(() -> String.valueOf(control.view().get("contexts")).contains("in s for"));
         give(10);
         assertThat(receiver.left).contains("10", "4");
         CompletableFuture<Map<String, Object>> changed = Waiting.async(() ->
