@@ -20,6 +20,7 @@ import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
@@ -155,6 +156,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Has services get formats from this source. Before {@link #start} and {@link #define}. */
     public void formats(FormatSource source) {
         context.formats().use(source);
+    }
+
+    /** Tells of each format that was asked for and that nobody has, on any thread; must not block. */
+    public void onUnknownFormat(Consumer<FormatId> told) {
+        context.formats().onUnknown(told);
     }
 
     /** Returns where services get formats from. */

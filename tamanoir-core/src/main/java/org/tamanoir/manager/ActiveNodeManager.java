@@ -74,6 +74,10 @@ public final class ActiveNodeManager implements AutoCloseable {
                         incident.service().name(),
                         "version",
                         incident.service().version())));
+        environment.onUnknownFormat(id -> events.add(
+                "unknown-format",
+                "nobody has the format " + id + ": records of it are refused until one knows it",
+                Map.of("format", id.toString())));
         if (deployment == null) {
             deployer = null;
             statuses = new ServiceStatuses(environment, catalog, null);

@@ -8,6 +8,8 @@ import static org.tamanoir.support.Waiting.eventually;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.deploy.TestJars;
+import org.tamanoir.format.FormatId;
 import org.tamanoir.service.ServiceControl;
 
 /** Controls of services that are deployed. */
@@ -84,5 +87,14 @@ class DeployedControlTest {
                 .hasMessageContaining("service " + NAME + ":1.1: ring: 0 bytes: from 4KiB on");
         assertThat(current()).isSameAs(before);
         assertThat(System.getProperty(CLOSED)).isEqualTo("1.1");
+    }
+
+    @Test
+    void aFormatThatNobodyHasIsAnEventWithItsIdentifier() {
+        FormatId id = FormatId.of(new byte[16]);
+        List<Boolean> answers = new ArrayList<>();
+        node.environment.formats().request(id, null, format -> answers.add(format == null));
+        assertThat(answers).containsExactly(true);
+        assertThat(node.events("unknown-format")).singleElement().asString().contains(id.toString());
     }
 }

@@ -200,8 +200,7 @@ public final class NodeConfigBuilder {
                 where,
                 "class " + name + " is not on the class path: add its jar to it, correct the name, or say in 'deploy' "
                         + "whose code may be fetched"));
-        if (!values.get(NodeSettings.REPOSITORIES).isEmpty()
-                || !values.get(NodeSettings.NEIGHBOURS).isEmpty()) {
+        if (!values.get(NodeSettings.REPOSITORIES).isEmpty()) { // Neighbours also give formats.
             problems.add(
                     "deploy",
                     "there are places to fetch code from, and nobody is trusted: add a publisher's key under "

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -206,7 +207,7 @@ final class CtlMorph implements Runnable {
         Set<String> keys = new LinkedHashSet<>();
         objects.forEach(object -> keys.addAll(object.propertyNames()));
         TextTable table = new TextTable(
-                keys.stream().map(OneLine::of).map(String::toUpperCase).toArray(String[]::new));
+                keys.stream().map(OneLine::of).map(key -> key.toUpperCase(Locale.ROOT)).toArray(String[]::new));
         for (JsonNode object : objects) {
             table.row(keys.stream().map(key -> cell(object.get(key))).toArray());
         }

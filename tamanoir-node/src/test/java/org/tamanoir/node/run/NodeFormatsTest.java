@@ -94,8 +94,8 @@ class NodeFormatsTest {
                 assertThat(ask(second, FLIGHT.id(), firstCode)).isNotNull();
                 assertThat(ask(third, FLIGHT.id(), null)).isNotNull();
                 assertThat(metrics(third))
-                        .contains("tamanoir_formats 1\n")
-                        .contains("tamanoir_format_requests_total{outcome=\"format-server\"} 1\n");
+                        .contains("tamanoir_formats 1.0\n")
+                        .contains("tamanoir_format_requests_total{outcome=\"format-server\"} 1.0\n");
             }
         }
     }
