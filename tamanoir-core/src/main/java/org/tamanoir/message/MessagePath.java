@@ -388,6 +388,8 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         try {
             ByteBuffer room = packet.newPayload(bytes);
             room.put(room.position(), record.memory(), record.start(), bytes);
+            // From the copy: the record may lie in the payload that it replaces.
+            packet.setFormat(room, room.position(), record.format().id().length());
             packet.commitPayload(bytes);
             done = true;
         } finally {
@@ -395,12 +397,6 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
                 counts.dropped(MessageReason.FAILED.name(), 1);
             }
         }
-        // The record may have lain in the payload that it has replaced.
-        ByteBuffer look = packet.look();
-        packet.setFormat(
-                look,
-                look.position() + packet.headerLength(),
-                record.format().id().length());
     }
 
     /** Returns what becomes of the packet whose message the handler has ended. */
