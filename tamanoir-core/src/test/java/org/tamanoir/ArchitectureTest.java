@@ -95,6 +95,14 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.routing..", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule whatIsReadyNeedsTheJdkAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.ready..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.ready..", JDK, ANNOTATIONS);
+
+    @ArchTest
     static final ArchRule theMachineNeedsTheJdkAlone = classes()
             .that()
             .resideInAPackage("org.tamanoir.platform..")
