@@ -29,7 +29,7 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: the service's thread; {@link #offer} any thread.
  */
-final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
+final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(UdpService.class);
     /** Packets of the inbox handled before next hops are flushed. */
     private static final int BATCH_PACKETS = 256;
@@ -62,11 +62,23 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
             Service service,
             StreamInfo stream,
             UdpSocket first) {
+        // First the inbox: where there is none, nothing else is to be closed.
+        this(context, intake, definition, service, stream, first, inbox(context, intake), "udp " + definition.name());
+    }
+
+    /** Makes one that takes packets from this inbox, on a thread of this name. */
+    UdpService(
+            NodeContext context,
+            UdpIntake intake,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            UdpSocket first,
+            UdpInbox inbox,
+            String name) {
         this.context = context;
-        int bytes = context.config().inboxBytes();
-        // First: where there is none, nothing else is to be closed.
-        this.inbox = new UdpInbox(intake, context.pool().take(bytes, bytes));
-        this.thread = new ServiceThread(context, definition, service, stream, "udp " + definition.name());
+        this.inbox = inbox;
+        this.thread = new ServiceThread(context, definition, service, stream, name);
         this.loop = thread.loop;
         this.traffic = thread.traffic;
         this.memory = new ScratchBuffers(context.pool(), stream, service, this::drain);
@@ -78,7 +90,12 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         this.path = new PacketPath(context, thread, memory, nextHops, inHand, this, this);
         this.handle = new Instance(context, path, this);
         this.intake = intake;
-        this.ports = new OwnPorts(this, inbox.ring(), intake);
+        this.ports = new OwnPorts(this, inbox, intake);
+    }
+
+    private static UdpInbox inbox(NodeContext context, UdpIntake intake) {
+        int bytes = context.config().inboxBytes();
+        return new RingInbox(intake, context.pool().take(bytes, bytes));
     }
 
     @Override
@@ -144,8 +161,13 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         }
     }
 
-    /** Passes a port to this thread, which reads it from now on; false when it does not. Any thread. */
-    boolean pass(UdpPort port) {
+    @Override
+    public boolean readsPorts() {
+        return true;
+    }
+
+    @Override
+    public boolean pass(UdpPort port) {
         return ports.pass(port);
     }
 
@@ -224,7 +246,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
 
     @Override
     public @Nullable TurnGate gate(QosSnapshot now, @Nullable TurnGate before) {
-        return gate.change(now);
+        return inbox.isShared() ? null : gate.change(now); // Shared jobs are ordered by their priorities.
     }
 
     /** Returns whether packets wait for turns, so that the ports are read as far as that can be done between turns. */
@@ -232,8 +254,8 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         return heldBack() > 0;
     }
 
-    /** Takes packets that were held, in their order; false when it takes no more. Any thread. */
-    boolean takeHeld(List<UdpIntake.Held> packets) {
+    @Override
+    public boolean takeHeld(List<UdpIntake.Held> packets) {
         if (!inbox.takeHeld(packets)) {
             return false;
         }
@@ -250,8 +272,8 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         }
     }
 
-    /** Takes no more, handles what has reached it, then ends. Any thread. */
-    void retire() {
+    @Override
+    public void retire() {
         retiring = true;
         loop.wakeup();
     }
@@ -262,9 +284,13 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         context.failures().failed(thread.definition().name(), "a packet it processed", fault, "packet dropped");
     }
 
-    /** Puts a packet into the inbox; null, or why it was not taken. Any thread. */
-    @Nullable
-    DropReason offer(Packet packet, Arrival from) {
+    @Override
+    public void placeAgain() {
+        thread.placeAgain();
+    }
+
+    @Override
+    public @Nullable DropReason offer(Packet packet, Arrival from) {
         DropReason reason = inbox.offer(packet, from);
         if (reason == null) {
             loop.wakeup();
@@ -397,7 +423,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
                     e);
             nextHops.closeUnflushed(DropReason.SERVICE_FAILURE);
         } finally {
-            context.pool().give(inbox.memory());
+            inbox.free(context.pool());
             loop.close();
             thread.reportEnd();
         }

@@ -230,7 +230,8 @@ final class Deployer {
                 settings.failurePolicy(),
                 new ServiceHealth(limits.processors(), limits.allocationBytesPerSecond()),
                 new Placement(Level.allowedBy(code.manifest().levels()), settings.level()),
-                DefinedControl.of(loaded.controls()));
+                DefinedControl.of(loaded.controls()),
+                settings.dispatch());
         try {
             environment.define(definition);
         } catch (IllegalArgumentException e) {

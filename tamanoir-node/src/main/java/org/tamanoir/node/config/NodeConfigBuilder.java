@@ -86,6 +86,12 @@ public final class NodeConfigBuilder {
                 known != null && className == null ? ServiceClasses.Makers.like(known) : ServiceClasses.makers(wanted);
         given.put(name, merged);
         ServiceSettings settings = ServiceTable.settings(merged);
+        if (settings.dispatch().perPacket()) {
+            String misfit = settings.dispatch().whyNot(ServiceClasses.type(merged.find(ServiceTable.CLASS, wanted)));
+            if (!misfit.isEmpty()) {
+                problems.add(where, misfit);
+            }
+        }
         ServiceHealth life = new ServiceHealth(
                 settings.limits().processors(), settings.limits().allocationBytesPerSecond());
         Placement placement = new Placement(EnumSet.allOf(Level.class), settings.level());
@@ -99,7 +105,8 @@ public final class NodeConfigBuilder {
                         settings.failurePolicy(),
                         life,
                         placement,
-                        makers.control()));
+                        makers.control(),
+                        settings.dispatch()));
     }
 
     /** Places a service that is there, or will be deployed; its other settings stay. */

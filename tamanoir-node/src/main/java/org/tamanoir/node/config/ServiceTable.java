@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.manager.DeploymentConfig.ServiceSettings;
@@ -49,6 +50,12 @@ final class ServiceTable {
             "level",
             Kind.of("`jvm`, `module`, `tc`, `xdp`, `auto`", Placement.Wanted::of, Placement.Wanted::label),
             Placement.Wanted.JVM);
+    private static final Setting<Boolean> DISPATCH =
+            TABLE.add("dispatch", Kind.choice(Map.of("stream", false, "packet", true)), false);
+    private static final Setting<Boolean> ORDER =
+            TABLE.add("order", Kind.choice(Map.of("stream", true, "none", false)), true);
+    private static final Setting<Integer> JOBS =
+            TABLE.add("jobs", Kind.number("", Dispatch.MIN_JOBS, Dispatch.MAX_JOBS), Dispatch.DEFAULT_JOBS);
     static final List<Setting<?>> ALL = TABLE.settings();
 
     private ServiceTable() {}
@@ -72,7 +79,8 @@ final class ServiceTable {
                 new ServiceConfig(service.get(CONFIG)),
                 service.get(FAILURE_POLICY),
                 service.get(LIMITS),
-                service.get(LEVEL));
+                service.get(LEVEL),
+                new Dispatch(service.get(DISPATCH), service.get(ORDER), service.get(JOBS)));
     }
 
     /** Reads a service of the command line: {@code NAME[,KEY=VALUE...]}. */
