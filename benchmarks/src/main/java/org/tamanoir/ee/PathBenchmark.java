@@ -312,6 +312,11 @@ public class PathBenchmark {
         public void abort(DropReason reason, String why) {}
 
         @Override
+        public void suspend(Packet packet, Suspended suspended) {
+            throw new IllegalStateException("no service of these holds packets");
+        }
+
+        @Override
         public void settle() {}
 
         @Override

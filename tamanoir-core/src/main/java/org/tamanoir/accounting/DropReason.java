@@ -55,6 +55,10 @@ public enum DropReason {
     SERVICE_MALFORMED,
     /** A service's bounded input queue was full (UDP). */
     INBOX_FULL,
+    /** The service held as many packets as it may. */
+    HOLD_FULL,
+    /** The service held it, and said in time nothing of what becomes of it. */
+    HOLD_EXPIRED,
     /** The next hop refused the connection or could not be reached in time. */
     NEXT_HOP_UNREACHABLE,
     /** The connection to the next hop broke before the packet was handed to it. */

@@ -21,6 +21,7 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.ServiceHost;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Abandoned;
 import org.tamanoir.supervision.NodeFault;
@@ -52,6 +53,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
 
         /** Counts a packet for which there is no memory, and ends the stream, where there is one. */
         void lacksMemory(NoMemoryException cause);
+
+        /** Has the packet in hand be held, if the verdict that follows says so. */
+        Suspension hold(Packet packet, Duration atMost);
 
         /** Makes the view that packets are given to the service by lead nowhere; before calls that have no packet. */
         void forgetPacket();
@@ -434,6 +438,16 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     @Override
     public final void elsewhere(InetSocketAddress destination) {
         body().elsewhere(destination);
+    }
+
+    @Override
+    public final Suspension hold(Packet packet, Duration atMost) {
+        return body().hold(packet, atMost);
+    }
+
+    /** Returns how many packets the service has processed since {@link #account}, or since it failed. */
+    final long successes() {
+        return successes;
     }
 
     @Override

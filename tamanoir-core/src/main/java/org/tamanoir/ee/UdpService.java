@@ -51,6 +51,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     final DatagramInHand inHand;
     private final Arrival arrival;
     private final UdpGate gate;
+    private final HeldDatagrams holding;
     private boolean lookedAgain;
     private volatile boolean ending;
     private volatile boolean retiring;
@@ -86,6 +87,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         this.inHand = new DatagramInHand(this, first);
         this.arrival = inHand.arrival;
         this.gate = new UdpGate(this);
+        this.holding = new HeldDatagrams(this);
         this.nextHops = new NextHops(context, thread, memory, connections, UdpService::neverWaits, inHand::cameFrom);
         this.path = new PacketPath(context, thread, memory, nextHops, inHand, this, this);
         this.handle = new Instance(context, path, this);
@@ -116,6 +118,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
                 worked |= readInbox();
                 path.refresh();
                 worked |= gate.serve();
+                worked |= holding.serve();
                 worked |= !thread.isPaused() && thread.runDueTasks();
                 nextHops.flush();
                 inHand.complete();
@@ -251,7 +254,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     /** Returns whether packets wait for turns, so that the ports are read as far as that can be done between turns. */
     boolean isWaitingForTurns() {
-        return heldBack() > 0;
+        return gate.waiting() > 0;
     }
 
     @Override
@@ -327,7 +330,12 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     @Override
     public long heldBack() {
-        return gate.waiting();
+        return gate.waiting() + holding.count();
+    }
+
+    @Override
+    public void suspend(Packet packet, Suspended suspended) {
+        holding.keep(packet, suspended);
     }
 
     @Override
@@ -399,6 +407,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     private void dropWaiting(DropReason reason) {
         gate.drop(reason);
+        holding.drop(reason);
         byte[] held;
         while ((held = inbox.nextHeld(arrival)) != null) {
             traffic.taken();
@@ -447,5 +456,6 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         memory.recycle();
         path.publish(0);
         gate.free();
+        holding.release();
     }
 }

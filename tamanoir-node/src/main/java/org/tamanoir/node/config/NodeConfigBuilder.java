@@ -88,6 +88,10 @@ public final class NodeConfigBuilder {
         ServiceSettings settings = ServiceTable.settings(merged);
         if (settings.dispatch().perPacket()) {
             String misfit = settings.dispatch().whyNot(ServiceClasses.type(merged.find(ServiceTable.CLASS, wanted)));
+            if (misfit.isEmpty() && !settings.level().isJvm()) {
+                misfit = "dispatch packet with level " + settings.level().label()
+                        + ": workers are in the JVM; take level jvm, or dispatch stream";
+            }
             if (!misfit.isEmpty()) {
                 problems.add(where, misfit);
             }
