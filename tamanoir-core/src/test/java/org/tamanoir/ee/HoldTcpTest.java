@@ -50,13 +50,12 @@ class HoldTcpTest extends TcpNodeTesting {
         return next;
     }
 
-    private AnepSender sendAll(TestNode node) throws IOException {
+    private void sendAll(TestNode node) throws IOException {
         AnepSender sender = sender(node);
         for (int number : new int[] {0, HELD, 1, HELD + 1, 2}) {
             sender.send(packets("holder"), number(number));
         }
         sender.finish();
-        return sender;
     }
 
     private static List<Integer> numbers(TestSink sink) {
@@ -67,19 +66,18 @@ class HoldTcpTest extends TcpNodeTesting {
     void packetsBehindOneThatIsHeldWaitWithIt() throws Exception {
         TestSink sink = sink();
         TestNode node = node(holder(Duration.ofMinutes(5))).toHost(sink.address());
-        try (AnepSender sender = sendAll(node)) {
-            Suspension first = next();
-            eventually().until(() -> numbers(sink).equals(List.of(0)));
-            assertThat(first.resume(Verdict.FORWARD)).isTrue();
-            Suspension second = next();
-            eventually().until(() -> numbers(sink).equals(List.of(0, HELD, 1)));
-            assertThat(first.resume(Verdict.FORWARD)).isFalse();
-            second.resume(Verdict.DROP);
-            sink.awaitEnds();
-            assertThat(numbers(sink)).containsExactly(0, HELD, 1, 2);
-            assertThat(sink.packets().get(1).payloadLength()).isEqualTo(900);
-            assertThat(sink.packets()).allMatch(packet -> packet.classOfService() == 7);
-        }
+        sendAll(node);
+        Suspension first = next();
+        eventually().until(() -> numbers(sink).equals(List.of(0)));
+        assertThat(first.resume(Verdict.FORWARD)).isTrue();
+        Suspension second = next();
+        eventually().until(() -> numbers(sink).equals(List.of(0, HELD, 1)));
+        assertThat(first.resume(Verdict.FORWARD)).isFalse();
+        second.resume(Verdict.DROP);
+        sink.awaitEnds();
+        assertThat(numbers(sink)).containsExactly(0, HELD, 1, 2);
+        assertThat(sink.packets().get(1).payloadLength()).isEqualTo(900);
+        assertThat(sink.packets()).allMatch(packet -> packet.classOfService() == 7);
         node.assertDrops(Map.of(DropReason.SERVICE, 1L));
     }
 
@@ -87,11 +85,10 @@ class HoldTcpTest extends TcpNodeTesting {
     void packetThatNobodyResumesExpiresAndTheStreamGoesOn() throws Exception {
         TestSink sink = sink();
         TestNode node = node(holder(Duration.ofMillis(20))).toHost(sink.address());
-        try (AnepSender sender = sendAll(node)) {
-            sink.await(3);
-            sink.awaitEnds();
-            assertThat(numbers(sink)).containsExactly(0, 1, 2);
-        }
+        sendAll(node);
+        sink.await(3);
+        sink.awaitEnds();
+        assertThat(numbers(sink)).containsExactly(0, 1, 2);
         node.assertDrops(Map.of(DropReason.HOLD_EXPIRED, 2L));
         assertThat(next().resume(Verdict.FORWARD)).isFalse();
     }
@@ -100,11 +97,10 @@ class HoldTcpTest extends TcpNodeTesting {
     void packetIsDroppedWhenItsStreamEnds() throws Exception {
         TestSink sink = sink();
         TestNode node = node(holder(Duration.ofMinutes(5))).toHost(sink.address());
-        try (AnepSender sender = sendAll(node)) {
-            Suspension suspension = next();
-            node.environment.stop(Duration.ofMillis(1));
-            assertThat(suspension.resume(Verdict.FORWARD)).isFalse();
-            assertThat(node.traffic().drops()).containsKey(DropReason.SHUTDOWN);
-        }
+        sendAll(node);
+        Suspension suspension = next();
+        node.environment.stop(Duration.ofMillis(1));
+        assertThat(suspension.resume(Verdict.FORWARD)).isFalse();
+        assertThat(node.traffic().drops()).containsKey(DropReason.SHUTDOWN);
     }
 }

@@ -41,7 +41,10 @@ import org.tamanoir.transport.TransportKind;
 class PacketDispatchTest {
     private static final String NAME = "org.example.Service";
     private static final int WORKERS = 3;
+    /** Packets with such numbers wait until the test lets them go. */
     private static final int BLOCKS = 1 << 30;
+    /** Packets that {@link #warmUp} sends. */
+    private static final int WARM = 1;
 
     private final CountDownLatch released = new CountDownLatch(1);
     private final AtomicInteger blocked = new AtomicInteger();
@@ -306,7 +309,40 @@ class PacketDispatchTest {
         }
     }
 
-    private static final int WARM = 1;
+    @Test
+    void packetsAreAccountedForWhateverBecomesOfThem() throws Exception {
+        int count = 600;
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::anything)) {
+            for (int i = 0; i < count; i++) {
+                sender.send(node.udp(), packet(receiver, i % 7, i));
+                if (i % 50 == 49) {
+                    int sent = i + 1;
+                    eventually().until(() -> node.environment.traffic().packetsIn() == sent);
+                }
+            }
+            TrafficSnapshot now = node.balanced(count);
+            assertThat(now.packetsMade()).isEqualTo(count / 4);
+            assertThat(now.drops())
+                    .isEqualTo(Map.of(DropReason.SERVICE, (long) count / 4, DropReason.CONSUMED, (long) count / 4));
+            assertThat(now.packetsOut()).isEqualTo(3L * count / 4);
+        }
+    }
+
+    private Verdict anything(UdpTestNode.Scripted service, Packet packet) {
+        switch (TestSink.number(packet) % 4) {
+            case 0:
+                return service.end("every fourth");
+            case 1:
+                return Verdict.CONSUME;
+            case 2:
+                service.send(packet.copy());
+                return Verdict.FORWARD;
+            default:
+                return Verdict.FORWARD;
+        }
+    }
 
     /** Has all workers there. */
     private static void warmUp(UdpTestNode node, UdpFarEnd sender, UdpFarEnd receiver) throws Exception {
