@@ -21,6 +21,7 @@ import java.util.zip.GZIPOutputStream;
 import org.apache.commons.compress.compressors.bzip2.BZip2CompressorOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -362,9 +363,9 @@ class RouteFileTest {
     @CsvSource({"100, 3600, true", "99, 3600, false", "100, 0, false"})
     void contentIsBoundedInBytesAndTime(long maxBytes, long maxSeconds, boolean isRead) throws Exception {
         for (byte[] packed : List.of(new byte[100], gzip(new byte[100]), bzip2(new byte[100]))) {
-            Callable<byte[]> content = () -> Unpacked.of(
-                            new ByteArrayInputStream(packed), maxBytes, Duration.ofSeconds(maxSeconds))
-                    .readAllBytes();
+            Callable<byte[]> content =
+                    () -> Unpacked.of(new ByteArrayInputStream(packed), maxBytes, Duration.ofSeconds(maxSeconds))
+                            .readAllBytes();
             if (isRead) {
                 assertThat(content.call()).isEqualTo(new byte[100]);
             } else {
@@ -380,6 +381,7 @@ class RouteFileTest {
 
     /** Time ends between parts without content, too: the clock is asked for each 64 KiB of the file. */
     @Test
+    @Timeout(60)
     void readingEndsInTimeWhereNothingIsUnpacked() throws Exception {
         for (byte[] part : List.of(gzip(new byte[0]), bzip2(new byte[0]))) {
             InputStream endless = new SequenceInputStream(new Enumeration<>() {
@@ -393,8 +395,9 @@ class RouteFileTest {
                     return new ByteArrayInputStream(part);
                 }
             });
-            InputStream content = Unpacked.of(endless, 1, Duration.ofMillis(100));
-            assertThatThrownBy(content::read).hasMessageStartingWith("it takes longer than 0 s");
+            assertThatThrownBy(() ->
+                            Unpacked.of(endless, 1, Duration.ofMillis(100)).read())
+                    .hasMessageStartingWith("it takes longer than 0 s");
         }
     }
 
