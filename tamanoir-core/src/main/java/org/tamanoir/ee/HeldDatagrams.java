@@ -6,7 +6,10 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.IoLoop;
 
 /**
  * Datagrams that a service holds: copies in a store, each until the service says what becomes of it, or its time is up.
@@ -20,11 +23,22 @@ final class HeldDatagrams {
     /** As {@link #MAX_BYTES} take, and as much again for the gaps of those that went first. */
     private static final int MAX_CHUNKS = 2 * MAX_BYTES / (64 << 10);
 
-    private final UdpService service;
+    private final Platform platform;
+    private final IoLoop loop;
+    private final Owner owner;
     private final PacketStore store;
     private final List<Held> held = new ArrayList<>();
     private final List<Held> leaving = new ArrayList<>();
     private int bytes;
+
+    /** Whose packets these are. */
+    interface Owner {
+        /** Goes on with a packet that is held no more; without a verdict its time is up. */
+        void resumed(ClassQueues.Waiting packet, @Nullable Verdict verdict);
+
+        /** Drops a packet that is held no more. */
+        void drop(ClassQueues.Waiting packet, DropReason reason);
+    }
 
     /** A datagram that is held; the future wakes the thread when its time is up. */
     private static final class Held {
@@ -41,9 +55,11 @@ final class HeldDatagrams {
         }
     }
 
-    HeldDatagrams(UdpService service) {
-        this.service = service;
-        this.store = new PacketStore(service.context.pool(), this);
+    HeldDatagrams(BufferPool pool, Platform platform, IoLoop loop, Owner owner) {
+        this.platform = platform;
+        this.loop = loop;
+        this.owner = owner;
+        this.store = new PacketStore(pool, this);
     }
 
     /** Returns how many are held. */
@@ -51,80 +67,58 @@ final class HeldDatagrams {
         return held.size();
     }
 
-    /** Copies the packet in hand; drops it where there is no room. */
-    void keep(Packet packet, Suspended suspended) {
+    /** Copies a packet that came from there; false where there is no room. */
+    boolean keep(Packet packet, Arrival from, Suspended suspended) {
         packet.seal();
         int length = packet.length();
         if (held.size() == MAX_PACKETS || bytes + length > MAX_BYTES || !store.reserve(length, MAX_CHUNKS)) {
             suspended.end();
-            service.path.drop(DropReason.HOLD_FULL, packet);
-            return;
+            return false;
         }
-        ClassQueues.Waiting copy = new ClassQueues.Waiting(service.inHand.arrival);
+        ClassQueues.Waiting copy = new ClassQueues.Waiting(from);
         copy.length = length;
         store.put(copy, packet.buffer(), packet.offset(), length);
-        service.inHand.setAside();
-        long untilNs = now() + suspended.atMost.toNanos();
-        Future<?> alarm = service.loop.schedule(suspended.atMost, () -> {});
+        long untilNs = platform.nanoTime() + suspended.atMost.toNanos();
+        Future<?> alarm = loop.schedule(suspended.atMost, () -> {});
         held.add(new Held(copy, suspended, alarm, untilNs));
         bytes += length;
+        return true;
     }
 
-    /** Goes on with those of which the service has said what becomes of them, and drops what is late; whether there were any. */
+    /**
+     * Goes on with those of which the service has said what becomes of them, or whose time is up.
+     *
+     * @return whether there were any: {@link #release} when they have left
+     */
     boolean serve() {
         if (held.isEmpty()) {
             return false;
         }
-        long nowNs = now();
+        long nowNs = platform.nanoTime();
         for (int i = 0; i < held.size(); i++) {
             Held each = held.get(i);
             if (each.suspended.verdict() != null || nowNs - each.untilNs >= 0) {
                 held.remove(i--);
-                goOn(each);
+                owner.resumed(each.packet, end(each));
             }
         }
-        if (leaving.isEmpty()) {
-            return false;
-        }
-        service.nextHops.flush();
-        release();
-        return true;
+        return !leaving.isEmpty();
     }
 
-    private void goOn(Held each) {
-        Verdict verdict = take(each);
-        try {
-            if (verdict == null) {
-                drop(each, DropReason.HOLD_EXPIRED);
-            } else {
-                ClassQueues.Waiting packet = each.packet;
-                service.path.handleResumed(packet.memory(), packet.offset, packet.length, verdict);
-            }
-        } catch (RuntimeException | VirtualMachineError e) {
-            service.unfit(e);
-        }
-    }
-
-    /** Takes one that is held no more into hand; returns what its service has said. */
-    private @Nullable Verdict take(Held each) {
+    /** Ends the hold of a packet that is not in the list any more; returns what its service has said. */
+    private @Nullable Verdict end(Held each) {
         leaving.add(each);
         each.alarm.cancel(false);
         bytes -= each.packet.length;
-        service.inHand.arrival.set(each.packet.from);
-        service.inHand.take();
         return each.suspended.end();
-    }
-
-    private void drop(Held each, DropReason reason) {
-        service.path.drops().drop(reason, each.packet.memory(), each.packet.offset, each.packet.length);
     }
 
     /** Drops all. */
     void drop(DropReason reason) {
         while (!held.isEmpty()) {
             Held each = held.remove(held.size() - 1);
-            take(each);
-            drop(each, reason);
+            end(each);
+            owner.drop(each.packet, reason);
         }
     }
 
@@ -132,9 +126,5 @@ final class HeldDatagrams {
     void release() {
         leaving.forEach(each -> store.release(each.packet));
         leaving.clear();
-    }
-
-    private long now() {
-        return service.context.platform().nanoTime();
     }
 }

@@ -14,6 +14,7 @@ import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Abandoned;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
@@ -29,7 +30,7 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: the service's thread; {@link #offer} any thread.
  */
-final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.Owner {
+final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.Owner, HeldDatagrams.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(UdpService.class);
     /** Packets of the inbox handled before next hops are flushed. */
     private static final int BATCH_PACKETS = 256;
@@ -87,7 +88,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         this.inHand = new DatagramInHand(this, first);
         this.arrival = inHand.arrival;
         this.gate = new UdpGate(this);
-        this.holding = new HeldDatagrams(this);
+        this.holding = new HeldDatagrams(context.pool(), context.platform(), loop, this);
         this.nextHops = new NextHops(context, thread, memory, connections, UdpService::neverWaits, inHand::cameFrom);
         this.path = new PacketPath(context, thread, memory, nextHops, inHand, this, this);
         this.handle = new Instance(context, path, this);
@@ -118,7 +119,11 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
                 worked |= readInbox();
                 path.refresh();
                 worked |= gate.serve();
-                worked |= holding.serve();
+                if (holding.serve()) {
+                    nextHops.flush();
+                    holding.release();
+                    worked = true;
+                }
                 worked |= !thread.isPaused() && thread.runDueTasks();
                 nextHops.flush();
                 inHand.complete();
@@ -335,7 +340,36 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     @Override
     public void suspend(Packet packet, Suspended suspended) {
-        holding.keep(packet, suspended);
+        if (holding.keep(packet, arrival, suspended)) {
+            inHand.setAside();
+        } else {
+            path.drop(DropReason.HOLD_FULL, packet);
+        }
+    }
+
+    @Override
+    public void resumed(ClassQueues.Waiting packet, @Nullable Verdict verdict) {
+        if (verdict == null) {
+            drop(packet, DropReason.HOLD_EXPIRED);
+            return;
+        }
+        takeIntoHand(packet);
+        try {
+            path.handleResumed(packet.memory(), packet.offset, packet.length, verdict);
+        } catch (RuntimeException | VirtualMachineError e) {
+            unfit(e);
+        }
+    }
+
+    @Override
+    public void drop(ClassQueues.Waiting packet, DropReason reason) {
+        takeIntoHand(packet);
+        path.drops().drop(reason, packet.memory(), packet.offset, packet.length);
+    }
+
+    private void takeIntoHand(ClassQueues.Waiting packet) {
+        arrival.set(packet.from);
+        inHand.take();
     }
 
     @Override

@@ -88,7 +88,7 @@ public final class NodeConfigBuilder {
         ServiceSettings settings = ServiceTable.settings(merged);
         if (settings.dispatch().perPacket()) {
             String misfit = settings.dispatch().whyNot(ServiceClasses.type(merged.find(ServiceTable.CLASS, wanted)));
-            if (misfit.isEmpty() && !settings.level().isJvm()) {
+            if (misfit.isEmpty() && !settings.level().equals(Placement.Wanted.JVM)) {
                 misfit = "dispatch packet with level " + settings.level().label()
                         + ": workers are in the JVM; take level jvm, or dispatch stream";
             }
