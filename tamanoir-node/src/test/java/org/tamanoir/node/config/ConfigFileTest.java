@@ -131,9 +131,9 @@ class ConfigFileTest {
                 """, new NodeConfigBuilder(problems));
         assertThat(problems.lines())
                 .containsExactly(
-                        "f:2: services[0]: dispatch packet: class org.tamanoir.node.Announced is not made for several "
+                        "f:2: services[0].name: dispatch packet: class org.tamanoir.node.Announced is not made for several "
                                 + "instances at a time: annotate it with @PerPacket, or take dispatch stream",
-                        "f:3: services[1]: dispatch packet with level tc: workers are in the JVM; take level jvm, or dispatch "
+                        "f:3: services[1].name: dispatch packet with level tc: workers are in the JVM; take level jvm, or dispatch "
                                 + "stream");
     }
 
