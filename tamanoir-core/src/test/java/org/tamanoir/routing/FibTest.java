@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -122,6 +123,7 @@ class FibTest {
                 "2001::/20",
                 "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128",
                 "255.255.255.255/32",
+                "::ffff:10.7.0.0/112",
                 "::/128",
                 "::fffe:0:0/96",
                 "::/1"
@@ -141,6 +143,51 @@ class FibTest {
         }
         for (Prefix other : routes.model.keySet()) {
             checkBoundaries(routes, table, other);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "10.0.0.0/12 10.0.0.0/16 10.0.0.0/24 10.0.0.0/31 10.0.0.0/32",
+                "10.0.0.0/15 10.1.0.0/23 10.1.1.0/24 10.1.1.128/25 10.1.1.255/32",
+                "2001:db8::/21 2001:db8::/32 2001:db8::/64 2001:db8::/127 2001:db8::/128",
+                "2001:db8::/26 2001:db8:0:8000::/49 2001:db8:0:8001::/64 2001:db8:0:8001:8000::/65 2001:db8:0:8001:8000::/128"
+            })
+    void nestedPrefixesAreWithdrawnInEveryOrder(String texts) {
+        RandomRoutes routes = new RandomRoutes(SEED);
+        RoutingTable table = largeTable(routes, false);
+        List<Prefix> nested = Stream.of(texts.split(" ")).map(FibTest::masked).toList();
+        withdraw(routes, table, nested, new ArrayList<>());
+    }
+
+    private static Prefix masked(String text) {
+        Prefix address = Prefix.parse(text.substring(0, text.indexOf('/')));
+        int length = Integer.parseInt(text.substring(text.indexOf('/') + 1)) + (text.contains(":") ? 0 : 96);
+        return new Prefix(address.high() & Prefix.highMask(length), address.low() & Prefix.lowMask(length), length);
+    }
+
+    /** Withdraws those of an order that are not gone yet, in every order, after all have been announced. */
+    private static void withdraw(RandomRoutes routes, RoutingTable table, List<Prefix> nested, List<Prefix> gone) {
+        if (gone.size() < nested.size()) {
+            for (Prefix next : nested) {
+                if (!gone.contains(next)) {
+                    List<Prefix> more = new ArrayList<>(gone);
+                    more.add(next);
+                    withdraw(routes, table, nested, more);
+                }
+            }
+            return;
+        }
+        for (Prefix prefix : nested) {
+            NextHop hop = routes.hop();
+            routes.put(prefix, hop);
+            table.add(new Route(prefix, hop));
+        }
+        for (Prefix prefix : gone) {
+            routes.remove(prefix);
+            table.remove(prefix);
+            nested.forEach(each -> checkBoundaries(routes, table, each));
         }
     }
 
