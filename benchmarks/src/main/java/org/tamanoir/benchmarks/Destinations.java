@@ -301,7 +301,7 @@ final class Destinations extends CheckedCommand {
                 section.find(
                         "%s: packets per CPU second with %,d destinations to those with %,d"
                                 .formatted(name, most, destinations.get(0)),
-                        "≥ %.2f".formatted(ASKED),
+                        name.startsWith("node") ? "≥ %.2f".formatted(ASKED) : "–",
                         "%.2f",
                         rate(byCount, most) / fewest);
             }
