@@ -12,6 +12,7 @@ import org.tamanoir.benchmarks.report.Plot;
 import org.tamanoir.benchmarks.report.Rows;
 import org.tamanoir.benchmarks.report.Section;
 import org.tamanoir.benchmarks.report.Series;
+import org.tamanoir.routing.AllRanges;
 import org.tamanoir.routing.Fib;
 
 /** Look-ups by structure, uniform addresses and random ones inside random prefixes. */
@@ -20,6 +21,7 @@ final class FibLookups {
     private static final String SINGLE = "single";
     private static final String CHAIN = "one after the other";
     private static final String TREE = "TreeMap";
+    private static final String RANGES = "ranges";
     private static final List<String> ADDRESSES = List.of("uniform", "announced");
     /** TreeMap is slow enough to be measured by fewer. */
     private static final int TREE_SHARE = 16;
@@ -28,7 +30,8 @@ final class FibLookups {
 
     static void ipv4(FibTable table, Section section) throws IOException {
         Fib fib = table.table.fib();
-        TreeMap<Integer, Integer> ranges = ranges(fib);
+        TreeMap<Integer, Integer> tree = ranges(fib);
+        AllRanges ranges = new AllRanges(table.routes());
         Rows rows = new Rows("addresses | structure | ns | million a second");
         Series plot = new Series();
         for (String addresses : ADDRESSES) {
@@ -37,6 +40,7 @@ final class FibLookups {
             TreeMap<String, Double> took = new TreeMap<>();
             took.put(BATCH, table.bestNs(() -> fib.lookup4(keys, hops, hops.length)));
             took.putAll(FibPeers.ipv4(table, keys, hops, section));
+            took.put(RANGES, table.bestNs(() -> ranges.lookup4(keys, hops, hops.length)));
             took.put(SINGLE, table.bestNs(() -> {
                 for (int i = 0; i < keys.length; i++) {
                     hops[i] = (char) fib.lookup4(keys[i]);
@@ -54,7 +58,7 @@ final class FibLookups {
                     TREE_SHARE
                             * table.bestNs(() -> {
                                 for (int i = 0; i < keys.length; i += TREE_SHARE) {
-                                    hops[i] = (char) (int) ranges.floorEntry(keys[i] ^ Integer.MIN_VALUE)
+                                    hops[i] = (char) (int) tree.floorEntry(keys[i] ^ Integer.MIN_VALUE)
                                             .getValue();
                                 }
                             }));
@@ -62,6 +66,7 @@ final class FibLookups {
             ratio(section, "IPv4 " + addresses, took, FibPeers.SCALAR, 1.0);
             ratio(section, "IPv4 " + addresses, took, FibPeers.AVX512, 0);
             ratio(section, "IPv4 " + addresses, took, TREE, 20);
+            ratio(section, "IPv4 " + addresses, took, RANGES, 5);
             section.find(
                     "IPv4 " + addresses + ", one after the other",
                     "at most 40 ns",
@@ -84,6 +89,7 @@ final class FibLookups {
 
     static void ipv6(FibTable table, Section section) throws IOException {
         Fib fib = table.table.fib();
+        AllRanges ranges = new AllRanges(table.routes());
         Random random = new Random(1);
         Rows rows = new Rows("addresses | structure | ns | million a second");
         Series plot = new Series();
@@ -94,6 +100,7 @@ final class FibLookups {
             TreeMap<String, Double> took = new TreeMap<>();
             took.put(BATCH, table.bestNs(() -> fib.lookup6(highs, lows, hops, hops.length)));
             took.putAll(FibPeers.ipv6(table, highs, lows, hops, section));
+            took.put(RANGES, table.bestNs(() -> ranges.lookup6(highs, lows, hops, hops.length)));
             took.put(CHAIN, table.bestNs(() -> {
                 int hop = 0;
                 for (int i = 0; i < highs.length; i++) {
@@ -103,6 +110,7 @@ final class FibLookups {
             }));
             ratio(section, "IPv6 " + addresses, took, FibPeers.SCALAR, 0.6);
             ratio(section, "IPv6 " + addresses, took, FibPeers.AVX512, 0);
+            ratio(section, "IPv6 " + addresses, took, RANGES, 4);
             add(addresses, took, rows, plot);
         }
         finish(table, section, rows, plot);
@@ -110,17 +118,18 @@ final class FibLookups {
 
     /** @param least that the batch's rate has to be of the other's; 0 = no bound */
     private static void ratio(Section section, String what, Map<String, Double> took, String other, double least) {
+        Double ours = took.get(BATCH);
         Double theirs = took.get(other);
-        if (theirs == null) {
+        if (ours == null || theirs == null) {
             return;
         }
-        double ratio = theirs / took.get(BATCH);
+        double ratio = theirs / ours;
         section.find(
                 what + ", rate of a batch to " + other,
                 least == 0 ? "–" : String.format(Locale.ROOT, "at least %.1f", least),
                 "%.2f (%.2f and %.2f ns)%s",
                 ratio,
-                took.get(BATCH),
+                ours,
                 theirs,
                 least == 0 ? "" : FibTable.verdict(ratio >= least));
     }

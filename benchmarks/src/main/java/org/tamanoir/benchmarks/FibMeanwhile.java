@@ -26,6 +26,7 @@ final class FibMeanwhile {
     private final int[] keys4;
     private final long[] keys6;
     private final Path file;
+    private final int[] other = new int[1 << 25];
 
     private FibMeanwhile(FibTable table, Path file) {
         this.table = table;
@@ -39,7 +40,9 @@ final class FibMeanwhile {
         NOTHING("nothing", 0),
         FEED("5 changes a second", 200_000_000L),
         FAST("changes without a pause", 0),
-        LOAD("loads of an MRT dump", 0);
+        LOAD("loads of an MRT dump", 0),
+        /** What another program costs that has nothing to do with routes. */
+        READ("random reads of 128 MiB", 0);
 
         final String text;
         final long pauseNs;
@@ -52,7 +55,7 @@ final class FibMeanwhile {
 
     static void run(FibTable table, Section section) throws IOException {
         section.say(
-                "Another thread does nothing, changes random prefixes of the table, or loads the whole table, in turns of %d "
+                "Another thread does nothing, changes random prefixes of the table, loads the whole table, or reads memory, in turns of %d "
                         + "rounds; this one looks up announced addresses in batches of %d, as many of IPv4 as of IPv6, and gets the "
                         + "table anew for each. Look-ups for a second of its own processor time, medians of windows of %.0f s.",
                 ROUNDS, BATCH, WINDOW_NS / 1e9);
@@ -76,7 +79,9 @@ final class FibMeanwhile {
                 rows.row("%s | %.1f | %.3f | %,.1f", kind.text, rate, rate / alone, changes[kind.ordinal()]);
                 plot.add("look-ups", rate);
                 names.add(kind.text);
-                if (kind != Kind.NOTHING) {
+                if (kind == Kind.READ) {
+                    section.find("look-ups during " + kind.text, "–", "%.1f %% fewer", 100 - 100 * rate / alone);
+                } else if (kind != Kind.NOTHING) {
                     section.find(
                             "look-ups during " + kind.text,
                             "at most 10 % fewer",
@@ -92,6 +97,14 @@ final class FibMeanwhile {
         section.table(rows).plot("", Plot.bars("Look-ups meanwhile", "million a second", names, plot));
     }
 
+    private void read() {
+        int at = 0;
+        for (int i = 0; i < 1 << 16; i++) {
+            at = (int) (other[at] + i * 0x9E37_79B9L) & other.length - 1;
+        }
+        other[0] = at & 1;
+    }
+
     /** Returns million look-ups a second. */
     private double window(Kind kind, double[] changes) {
         AtomicBoolean isOver = new AtomicBoolean();
@@ -100,6 +113,8 @@ final class FibMeanwhile {
             while (kind != Kind.NOTHING && !isOver.get()) {
                 if (kind == Kind.LOAD) {
                     FibLoad.load(table, file, table.table);
+                } else if (kind == Kind.READ) {
+                    read();
                 } else {
                     Prefix prefix = table.anyPrefix();
                     table.table.remove(prefix);
@@ -132,7 +147,7 @@ final class FibMeanwhile {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        changes[kind.ordinal()] = kind == Kind.LOAD ? 0 : count[0] / seconds;
+        changes[kind.ordinal()] = kind == Kind.LOAD || kind == Kind.READ ? 0 : count[0] / seconds;
         return rate;
     }
 }
