@@ -3,6 +3,7 @@ package org.tamanoir.benchmarks;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,7 +56,9 @@ final class FibLoad {
 
     static Path write(FibTable table) throws IOException {
         Path file = Files.createTempFile("tamanoir-fib", ".gz");
-        new MrtWriter(table.ipv4, table.ipv6).write(file);
+        try (OutputStream out = Routes.out(file)) {
+            new MrtWriter(table.ipv4, table.ipv6).write(out);
+        }
         return file;
     }
 

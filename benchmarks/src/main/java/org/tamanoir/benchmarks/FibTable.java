@@ -49,7 +49,7 @@ final class FibTable {
         table.replace(routes());
     }
 
-    private static NextHop hop(int number) {
+    static NextHop hop(int number) {
         return new NextHop(
                 Addresses.of(0, 0xFFFF_C633_6400L | number), 3322, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE);
     }

@@ -1,14 +1,10 @@
 package org.tamanoir.benchmarks;
 
-import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.zip.GZIPOutputStream;
 
 /**
  * Writes a table as the dump of a BGP router with one peer: MRT, TABLE_DUMP_V2 (RFC 6396, section 4.3), each prefix with
@@ -42,33 +38,30 @@ final class MrtWriter {
         this.ipv6 = ipv6;
     }
 
-    /** Writes the file, packed by gzip if its name ends with .gz. */
-    void write(Path file) throws IOException {
-        try (OutputStream raw = Files.newOutputStream(file);
-                DataOutputStream out = new DataOutputStream(new BufferedOutputStream(
-                        file.toString().endsWith(".gz") ? new GZIPOutputStream(raw) : raw, 1 << 16))) {
-            byte[] view = "generated".getBytes(StandardCharsets.US_ASCII);
-            body.putInt(NEXT_HOP_IPV4).putShort((short) view.length).put(view).putShort((short) 1);
-            // One peer: IPv4, AS of 4 bytes.
-            body.put((byte) 2).putInt(NEXT_HOP_IPV4).putInt(NEXT_HOP_IPV4).putInt(0xFC00);
-            record(out, PEER_INDEX_TABLE);
-            for (int i = 0; i < ipv4.count; i++) {
-                prefix(ipv4, i);
-                body.putShort((short) (ORIGIN.length + AS_PATH.length + 7))
-                        .put(ORIGIN)
-                        .put(AS_PATH);
-                body.put((byte) 0x40).put((byte) 3).put((byte) 4).putInt(NEXT_HOP_IPV4 | ipv4.hops[i]);
-                record(out, RIB_IPV4_UNICAST);
-            }
-            for (int i = 0; i < ipv6.count; i++) {
-                prefix(ipv6, i);
-                body.putShort((short) (ORIGIN.length + AS_PATH.length + 20))
-                        .put(ORIGIN)
-                        .put(AS_PATH);
-                body.put((byte) 0x80).put((byte) 14).put((byte) 17).put((byte) 16);
-                body.putLong(NEXT_HOP_IPV6).putLong(ipv6.hops[i]);
-                record(out, RIB_IPV6_UNICAST);
-            }
+    /** Writes the dump, and leaves the stream open. */
+    void write(OutputStream to) throws IOException {
+        DataOutputStream out = new DataOutputStream(to);
+        byte[] view = "generated".getBytes(StandardCharsets.US_ASCII);
+        body.putInt(NEXT_HOP_IPV4).putShort((short) view.length).put(view).putShort((short) 1);
+        // One peer: IPv4, AS of 4 bytes.
+        body.put((byte) 2).putInt(NEXT_HOP_IPV4).putInt(NEXT_HOP_IPV4).putInt(0xFC00);
+        record(out, PEER_INDEX_TABLE);
+        for (int i = 0; i < ipv4.count; i++) {
+            prefix(ipv4, i);
+            body.putShort((short) (ORIGIN.length + AS_PATH.length + 7))
+                    .put(ORIGIN)
+                    .put(AS_PATH);
+            body.put((byte) 0x40).put((byte) 3).put((byte) 4).putInt(NEXT_HOP_IPV4 | ipv4.hops[i]);
+            record(out, RIB_IPV4_UNICAST);
+        }
+        for (int i = 0; i < ipv6.count; i++) {
+            prefix(ipv6, i);
+            body.putShort((short) (ORIGIN.length + AS_PATH.length + 20))
+                    .put(ORIGIN)
+                    .put(AS_PATH);
+            body.put((byte) 0x80).put((byte) 14).put((byte) 17).put((byte) 16);
+            body.putLong(NEXT_HOP_IPV6).putLong(ipv6.hops[i]);
+            record(out, RIB_IPV6_UNICAST);
         }
     }
 

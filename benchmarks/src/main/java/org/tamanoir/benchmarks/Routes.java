@@ -1,5 +1,6 @@
 package org.tamanoir.benchmarks;
 
+import java.io.BufferedOutputStream;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -32,6 +33,13 @@ final class Routes implements Callable<Integer> {
     @Option(names = "--format", description = "${COMPLETION-CANDIDATES}: lines, or a dump of BGP. Default: text.")
     private Format format = Format.text;
 
+    @Option(
+            names = "--updates",
+            description =
+                    "Changes of this table to write in its place, as BGP's routers tell them (MRT, BGP4MP). Default: 0, the"
+                            + " table.")
+    private int updates;
+
     @Parameters(paramLabel = "FILE", description = "Written anew; packed by gzip if its name ends with .gz.")
     private Path file = Path.of("routes.txt");
 
@@ -47,17 +55,25 @@ final class Routes implements Callable<Integer> {
     public Integer call() throws IOException {
         RouteGenerator four = RouteGenerator.ipv4(ipv4, seed);
         RouteGenerator six = RouteGenerator.ipv6(ipv6, seed);
-        if (format == Format.mrt) {
-            new MrtWriter(four, six).write(file);
-            return 0;
-        }
-        try (OutputStream raw = Files.newOutputStream(file);
-                Writer out = new BufferedWriter(new OutputStreamWriter(
-                        file.toString().endsWith(".gz") ? new GZIPOutputStream(raw) : raw, StandardCharsets.UTF_8))) {
-            write(out, four);
-            write(out, six);
+        try (OutputStream out = out(file)) {
+            if (updates > 0) {
+                new UpdateWriter(four, six, seed).write(out, updates);
+            } else if (format == Format.mrt) {
+                new MrtWriter(four, six).write(out);
+            } else {
+                Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+                write(text, four);
+                write(text, six);
+                text.flush();
+            }
         }
         return 0;
+    }
+
+    /** Opens a file, which gzip packs if its name ends with .gz. */
+    static OutputStream out(Path file) throws IOException {
+        OutputStream raw = Files.newOutputStream(file);
+        return new BufferedOutputStream(file.toString().endsWith(".gz") ? new GZIPOutputStream(raw) : raw, 1 << 16);
     }
 
     private static void write(Writer out, RouteGenerator routes) throws IOException {

@@ -3,6 +3,7 @@ package org.tamanoir.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +31,9 @@ class MrtWriterTest {
         RouteGenerator ipv4 = RouteGenerator.ipv4(3000, 7);
         RouteGenerator ipv6 = RouteGenerator.ipv6(3000, 7);
         Path file = folder.resolve(name);
-        new MrtWriter(ipv4, ipv6).write(file);
+        try (OutputStream out = Routes.out(file)) {
+            new MrtWriter(ipv4, ipv6).write(out);
+        }
 
         RoutingTable table = new RoutingTable();
         try (InputStream in = Files.newInputStream(file)) {
