@@ -40,22 +40,21 @@ class UpdateWriterTest {
         List<Prefix> changes = new ArrayList<>();
         Set<Prefix> withdrawn = new HashSet<>();
         int[] families = new int[2];
-        MrtUpdates.read(
-                new ByteArrayInputStream(file), "updates", List.of(FibTable.hop(1)), new MrtUpdates.Changes() {
-                    @Override
-                    public void announced(Prefix prefix, NextHop nextHop) {
-                        changes.add(prefix);
-                        withdrawn.remove(prefix);
-                        families[prefix.isIpv4() ? 0 : 1]++;
-                    }
+        MrtUpdates.read(new ByteArrayInputStream(file), "updates", List.of(FibTable.hop(1)), new MrtUpdates.Changes() {
+            @Override
+            public void announced(Prefix prefix, NextHop nextHop) {
+                changes.add(prefix);
+                withdrawn.remove(prefix);
+                families[prefix.isIpv4() ? 0 : 1]++;
+            }
 
-                    @Override
-                    public void withdrawn(Prefix prefix) {
-                        changes.add(prefix);
-                        assertThat(withdrawn.add(prefix)).isTrue();
-                        families[prefix.isIpv4() ? 0 : 1]++;
-                    }
-                });
+            @Override
+            public void withdrawn(Prefix prefix) {
+                changes.add(prefix);
+                assertThat(withdrawn.add(prefix)).isTrue();
+                families[prefix.isIpv4() ? 0 : 1]++;
+            }
+        });
         assertThat(changes).hasSize(CHANGES);
         assertThat(table).containsAll(changes);
         assertThat(withdrawn).isNotEmpty();
