@@ -85,9 +85,47 @@ class FibTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    void agreesWithThePlainModelAfterManyChangesAtOnce(boolean isCompact) {
+        RandomRoutes routes = new RandomRoutes(SEED);
+        Random random = new Random(SEED);
+        RoutingTable table = largeTable(routes, isCompact);
+        List<Prefix> known = new ArrayList<>(routes.model.keySet());
+        known.add(Prefix.parse("0.0.0.0/0"));
+        known.add(Prefix.parse("::/0"));
+        for (int batch = 0; batch < 20; batch++) {
+            int generation = table.generation();
+            List<Route> put = new ArrayList<>();
+            List<Prefix> removed = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                Prefix prefix = known.get(i < 2 ? known.size() - 1 - i : random.nextInt(known.size()));
+                if (random.nextBoolean()) {
+                    removed.add(prefix);
+                }
+                if (random.nextBoolean()) {
+                    put.add(new Route(prefix, routes.hop()));
+                }
+            }
+            removed.forEach(routes::remove);
+            put.forEach(route -> routes.put(route.prefix(), route.nextHop()));
+            table.change(put, removed);
+            assertThat(table.generation()).isEqualTo(generation + 1);
+            removed.forEach(prefix -> checkBoundaries(routes, table, prefix));
+            put.forEach(route -> checkBoundaries(routes, table, route.prefix()));
+        }
+        assertThat(table.size()).isEqualTo(routes.model.size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     void batchesFindWhatSingleLookUpsFind(boolean isCompact) {
         RandomRoutes routes = new RandomRoutes(SEED);
-        Fib fib = largeTable(routes, isCompact).fib();
+        RoutingTable table = largeTable(routes, isCompact);
+        table.change(
+                List.of(
+                        new Route(Prefix.parse("0.0.0.0/0"), routes.hop()),
+                        new Route(Prefix.parse("::/0"), routes.hop())),
+                List.of());
+        Fib fib = table.fib();
         int n = 1000;
         int[] addresses = new int[n];
         long[] highs = new long[n];
@@ -198,7 +236,7 @@ class FibTest {
         RandomRoutes routes = new RandomRoutes(SEED);
         Random random = new Random(SEED);
         RoutingTable table = largeTable(routes, isCompact);
-        List<Prefix> moving = new ArrayList<>();
+        List<Prefix> moving = new ArrayList<>(List.of(Prefix.parse("0.0.0.0/0"), Prefix.parse("::/0")));
         while (moving.size() < 40) {
             Prefix prefix = routes.prefix();
             if (prefix.length() % 96 > 12) {
