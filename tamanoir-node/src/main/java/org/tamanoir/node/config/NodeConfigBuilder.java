@@ -87,7 +87,9 @@ public final class NodeConfigBuilder {
         given.put(name, merged);
         ServiceSettings settings = ServiceTable.settings(merged);
         ServiceHealth life = new ServiceHealth(
-                settings.limits().processors(), settings.limits().allocationBytesPerSecond());
+                settings.limits().processors(),
+                settings.limits().allocationBytesPerSecond(),
+                settings.limits().packetBudgetNs());
         Placement placement = new Placement(EnumSet.allOf(Level.class), settings.level());
         services.put(
                 name,
