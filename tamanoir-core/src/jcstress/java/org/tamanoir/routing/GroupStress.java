@@ -1,0 +1,29 @@
+package org.tamanoir.routing;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/** A prefix beyond /24 comes: its group, and its next hop by number, are whole before the cell names them. */
+@JCStressTest
+@Outcome(
+        id = {"old, old", "old, new", "new, new"},
+        expect = Expect.ACCEPTABLE)
+@Outcome(expect = Expect.FORBIDDEN, desc = "a third answer, or the first one again")
+@State
+public class GroupStress {
+    private final Spot spot = Spot.next(true);
+
+    @Actor
+    public void writer() {
+        spot.add(96 + 25);
+    }
+
+    @Actor
+    public void reader(LL_Result seen) {
+        spot.watch("old", seen);
+    }
+}

@@ -1,0 +1,33 @@
+package org.tamanoir.routing;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/** A prefix comes beside another one: nodes and leaves are whole before the cell names them. */
+@JCStressTest
+@Outcome(
+        id = {"old, old", "old, new", "new, new"},
+        expect = Expect.ACCEPTABLE)
+@Outcome(expect = Expect.FORBIDDEN, desc = "a third answer, or the first one again")
+@State
+public class NodeStress {
+    private final Spot spot = Spot.next(false);
+
+    public NodeStress() {
+        spot.addBeside(40);
+    }
+
+    @Actor
+    public void writer() {
+        spot.add(56);
+    }
+
+    @Actor
+    public void reader(LL_Result seen) {
+        spot.watch("old", seen);
+    }
+}
