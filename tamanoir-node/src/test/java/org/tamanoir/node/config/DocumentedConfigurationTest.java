@@ -34,6 +34,7 @@ class DocumentedConfigurationTest {
             "services.level",
             "services.limits.processors",
             "services.limits.allocation",
+            "services.limits.packet-budget",
             "qos.classes.name",
             "qos.classes.class-of-service",
             "qos.classes.weight",
