@@ -47,7 +47,7 @@ final class DestinationTable {
     void writeRoutes(BufferedWriter out, String before, boolean isIpv4, IntFunction<String> behind) throws IOException {
         RouteGenerator table = of(tables, isIpv4);
         for (int i = 0; i < table.count; i++) {
-            out.write(before + FibFigures.prefix(isIpv4, table, i) + behind.apply(table.hops[i] % nextHops) + "\n");
+            out.write(before + table.prefix(i) + behind.apply(table.hops[i] % nextHops) + "\n");
         }
     }
 

@@ -43,7 +43,7 @@ class DestinationsTest {
         List<Route> routes = new ArrayList<>();
         for (String line : Files.readAllLines(text)) {
             String[] words = line.split(" ");
-            routes.add(new Route(Prefix.parse(words[0]), FibFigures.hop(1 + Integer.parseInt(words[1]))));
+            routes.add(new Route(Prefix.parse(words[0]), FibTable.hop(1 + Integer.parseInt(words[1]))));
         }
         RoutingTable lookUps = new RoutingTable(routes);
 
@@ -52,7 +52,7 @@ class DestinationsTest {
         assertThat(file.remaining()).isEqualTo(10_000 * DestinationTable.RECORD_BYTES);
         while (file.hasRemaining()) {
             NextHop found = lookUps.lookup(file.getLong(), file.getLong());
-            assertThat(found).isEqualTo(FibFigures.hop(1 + file.getInt()));
+            assertThat(found).isEqualTo(FibTable.hop(1 + file.getInt()));
         }
     }
 

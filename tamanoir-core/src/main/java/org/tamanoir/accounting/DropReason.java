@@ -51,6 +51,8 @@ public enum DropReason {
     AMPLIFICATION,
     /** The service threw, and its failure policy says drop or close. */
     SERVICE_FAILURE,
+    /** It used more of a processor than its service's budget for a packet, and the failure policy says drop or close. */
+    BUDGET,
     /** The service made bytes of it that are no ANEP packet: they break one of the receive rules. */
     SERVICE_MALFORMED,
     /** A service's bounded input queue was full (UDP). */

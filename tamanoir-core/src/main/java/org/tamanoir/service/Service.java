@@ -185,6 +185,16 @@ public abstract class Service extends Thread {
         host().droppedBelow(reason, packets);
     }
 
+    /**
+     * Passes a checkpoint, where the node can stop a service whose packet has used up its budget or that does not return.
+     * To be called in long loops; classes that are deployed have checkpoints already.
+     *
+     * @throws ServiceStopped when the service is to stop: not to be caught
+     */
+    protected static void checkpoint() {
+        Checkpoint.poll();
+    }
+
     // ---- time, counters, context ----------------------------------------------------------------------------
 
     /** The node's clock, in ns: for differences alone, as {@link System#nanoTime}. Tests and simulations give their own. */

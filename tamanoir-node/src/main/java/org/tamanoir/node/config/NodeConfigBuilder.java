@@ -97,7 +97,9 @@ public final class NodeConfigBuilder {
             }
         }
         ServiceHealth life = new ServiceHealth(
-                settings.limits().processors(), settings.limits().allocationBytesPerSecond());
+                settings.limits().processors(),
+                settings.limits().allocationBytesPerSecond(),
+                settings.limits().packetBudgetNs());
         Placement placement = new Placement(EnumSet.allOf(Level.class), settings.level());
         services.put(
                 name,

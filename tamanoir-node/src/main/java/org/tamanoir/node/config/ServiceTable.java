@@ -1,5 +1,6 @@
 package org.tamanoir.node.config;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,12 @@ final class ServiceTable {
             null,
             "no limit",
             limits -> limits.allocationBytesPerSecond() == 0 ? null : (Long) limits.allocationBytesPerSecond());
+    private static final Setting<Duration> PACKET_BUDGET = LIMIT.add(
+            "packet-budget",
+            Kind.duration(Duration.ofMillis(1), Duration.ofMinutes(1)),
+            null,
+            "no limit",
+            limits -> limits.packetBudgetNs() == 0 ? null : Duration.ofNanos(limits.packetBudgetNs()));
 
     private static final Setting.Table TABLE = new Setting.Table("services");
     static final Setting<String> NAME = TABLE.require(
@@ -61,7 +68,10 @@ final class ServiceTable {
     private ServiceTable() {}
 
     private static ServiceLimits limits(Values given) {
-        return new ServiceLimits(given.find(PROCESSORS, 0.0), given.find(ALLOCATION, 0L));
+        return new ServiceLimits(
+                given.find(PROCESSORS, 0.0),
+                given.find(ALLOCATION, 0L),
+                given.find(PACKET_BUDGET, Duration.ZERO).toNanos());
     }
 
     /** Puts settings of a service over those that it has; those of its own it has together. */

@@ -37,6 +37,7 @@ class DocumentedConfigurationTest {
             "services.jobs",
             "services.limits.processors",
             "services.limits.allocation",
+            "services.limits.packet-budget",
             "qos.classes.name",
             "qos.classes.class-of-service",
             "qos.classes.weight",
