@@ -408,7 +408,7 @@ final class PacketPath implements ServiceThread.Body {
             throw new IllegalStateException("hold(): takes the packet that process() was given, in process() alone");
         }
         forgetHold();
-        Suspended suspended = new Suspended(atMost, thread.successes(), thread::wake);
+        Suspended suspended = new Suspended(atMost, thread.calls(), thread::wake);
         asked = suspended;
         return suspended;
     }
@@ -423,7 +423,7 @@ final class PacketPath implements ServiceThread.Body {
 
     private void suspend() {
         Suspended suspended = asked;
-        if (suspended == null || suspended.successes + 1 != thread.successes()) {
+        if (suspended == null || suspended.calls + 1 != thread.calls()) {
             forgetHold();
             thread.failed("process", new IllegalStateException("it returned HELD without hold()"));
             policies.handleFailed(null);

@@ -486,11 +486,6 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         return body().hold(packet, atMost);
     }
 
-    /** Returns how many packets the service has processed since {@link #account}, or since it failed. */
-    final long successes() {
-        return successes;
-    }
-
     @Override
     public final StreamInfo stream() {
         return stream;

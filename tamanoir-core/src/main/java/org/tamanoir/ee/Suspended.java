@@ -15,20 +15,20 @@ final class Suspended implements Suspension {
     private static final Duration MAX = Duration.ofMinutes(10);
 
     final Duration atMost;
-    /** The service had processed so many packets in its batch before this one. */
-    final long successes;
+    /** The service had returned so many packets before this one. */
+    final long calls;
 
     private final Runnable wake;
     /** {@link Verdict#HELD} = nothing can be said any more; null = nothing has been. */
     private final AtomicReference<@Nullable Verdict> said = new AtomicReference<>();
 
     /** @param wake runs on the thread that resumes, once */
-    Suspended(Duration atMost, long successes, Runnable wake) {
+    Suspended(Duration atMost, long calls, Runnable wake) {
         if (atMost.isNegative() || atMost.isZero() || atMost.compareTo(MAX) > 0) {
             throw new IllegalArgumentException("hold for " + atMost + ": must be more than 0 and at most " + MAX);
         }
         this.atMost = atMost;
-        this.successes = successes;
+        this.calls = calls;
         this.wake = wake;
     }
 
