@@ -195,7 +195,7 @@ public final class Commands {
         }
         try {
             RouteSet routes = RouteFiles.read(file, via, peer);
-            manager.replaceRoutes(routes);
+            manager.replaceRoutes(routes, file.toString());
             return new Views.RouteCount(manager.routeCount());
         } catch (OutOfMemoryError e) {
             throw new ApiException(

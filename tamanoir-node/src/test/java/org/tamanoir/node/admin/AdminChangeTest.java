@@ -259,7 +259,7 @@ class AdminChangeTest {
         TestAdmin.Reply refused = node.change("DELETE", "/v1/routes/10.0.1.0%2F24");
         assertThat(refused.status()).isEqualTo(409);
         assertThat(refused.error()).contains("the route to 10.0.1.0/24 is the feed's");
-        assertThat(node.manager.ownRoutes()).hasSize(1);
+        assertThat(node.manager.givenRoutes()).hasSize(1);
 
         node.put("/v1/routes", "{\"routes\": []}");
         assertThat(node.manager.routes()).hasSize(1);
