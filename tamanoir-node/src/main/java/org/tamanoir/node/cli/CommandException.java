@@ -1,5 +1,6 @@
 package org.tamanoir.node.cli;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -37,8 +38,8 @@ public final class CommandException extends RuntimeException {
 
     /** Returns what a cause says in a line; of a file the JDK says no more than its name, and the rest by its class. */
     public static String line(Throwable cause) {
-        if (cause instanceof UncheckedIOException unchecked) {
-            return line(unchecked.getCause());
+        if (cause instanceof UncheckedIOException && cause.getCause() instanceof IOException checked) {
+            return line(checked);
         }
         if (!(cause instanceof FileSystemException failed)) {
             String line = cause.getMessage();

@@ -221,7 +221,7 @@ public final class FfsCommand implements Callable<Integer> {
     }
 
     private static CommandException failed(Path file, Exception e) {
-        Throwable cause = e instanceof UncheckedIOException ? e.getCause() : e;
+        Throwable cause = e instanceof UncheckedIOException && e.getCause() instanceof IOException io ? io : e;
         if (cause instanceof FileSystemException) { // Names its file, perhaps that of the output.
             return new CommandException(ExitCode.FAILED, CommandException.line(cause), e);
         }
