@@ -92,7 +92,8 @@ class ArchitectureTest {
             .resideInAPackage("org.tamanoir.routing..")
             .should()
             .onlyDependOnClassesThat()
-            .resideInAnyPackage("org.tamanoir.routing..", JDK, ANNOTATIONS);
+            .resideInAnyPackage(
+                    "org.tamanoir.routing..", "org.apache.commons.compress.compressors.bzip2..", JDK, ANNOTATIONS);
 
     @ArchTest
     static final ArchRule theMachineNeedsTheJdkAlone = classes()

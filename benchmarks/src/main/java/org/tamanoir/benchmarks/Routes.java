@@ -1,10 +1,13 @@
 package org.tamanoir.benchmarks;
 
+import java.io.BufferedOutputStream;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.zip.GZIPOutputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -24,6 +27,13 @@ final class Routes implements Callable<Integer> {
     @Option(names = "--seed", description = "The same seed makes the same table. Default: 1.")
     private long seed = 1;
 
+    @Option(
+            names = "--updates",
+            description =
+                    "Changes of this table to write in its place, as BGP's routers tell them (MRT, BGP4MP); in gzip if"
+                            + " FILE ends in .gz. Default: 0, the table.")
+    private int updates;
+
     @Parameters(paramLabel = "FILE", description = "Written anew.")
     private Path file = Path.of("routes.txt");
 
@@ -31,11 +41,23 @@ final class Routes implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (updates > 0) {
+            try (OutputStream out = out(file)) {
+                new UpdateWriter(RouteGenerator.ipv4(ipv4, seed), RouteGenerator.ipv6(ipv6, seed), seed)
+                        .write(out, updates);
+            }
+            return 0;
+        }
         try (BufferedWriter out = Files.newBufferedWriter(file)) {
             write(out, true, RouteGenerator.ipv4(ipv4, seed));
             write(out, false, RouteGenerator.ipv6(ipv6, seed));
         }
         return 0;
+    }
+
+    private static OutputStream out(Path file) throws IOException {
+        OutputStream out = new BufferedOutputStream(Files.newOutputStream(file));
+        return file.toString().endsWith(".gz") ? new GZIPOutputStream(out) : out;
     }
 
     private static void write(BufferedWriter out, boolean isIpv4, RouteGenerator routes) throws IOException {

@@ -196,17 +196,15 @@ public final class Commands {
         try {
             RouteSet routes = RouteFiles.read(file, via, peer);
             manager.replaceRoutes(routes, file.toString());
-            return new Views.RouteCount(manager.routeCount());
+            return new Views.RouteCount(manager.routeCount(), routes.leftOut());
         } catch (IllegalArgumentException e) {
             throw new ApiException(
                     ApiException.INVALID, "the routes are refused and nothing is changed; " + e.getMessage());
         } catch (RouteFileException e) {
-            List<String> problems = e.withoutContent();
             throw new ApiException(
                     ApiException.INVALID,
-                    "the routes are refused and nothing is changed; "
-                            + (problems.size() == 1 ? problems.get(0) : problems.size() + " things are wrong"),
-                    problems);
+                    "the routes are refused and nothing is changed; " + e.summary(),
+                    e.withoutContent());
         } finally {
             loading.release();
         }
