@@ -335,7 +335,7 @@ class AdminChangeTest {
         node.manager.feed(feed);
         for (String octet : List.of("1", "2")) {
             FeedPath path = new FeedPath(32, InetAddress.getByName("192.0.2." + octet), "eth0");
-            feed.announce(Prefix.parse("10.0." + octet + ".0/24"), List.of(path), false);
+            feed.announce(Prefix.parse("10.0." + octet + ".0/24"), List.of(path));
         }
         feed.apply();
         node.put("/v1/routes/10.0.3.0%2F24", "{}");
