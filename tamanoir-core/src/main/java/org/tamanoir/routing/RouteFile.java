@@ -54,6 +54,8 @@ public final class RouteFile {
         byte[] start = Unpacked.start(in, MrtRecords.HEADER_BYTES);
         if (Unpacked.isPacked(in)) {
             problem("", "is packed twice; unpack it once");
+        } else if (isUtf16(start)) {
+            problem("", "is text in UTF-16; save it in UTF-8");
         } else if (isText(start)) {
             if (new String(start, StandardCharsets.UTF_8).startsWith("\uFEFF")) {
                 in.skipNBytes(3); // The byte order mark, by which some editors begin.
@@ -67,6 +69,11 @@ public final class RouteFile {
         if (problems.isEmpty() && routes.size() == 0) {
             problem("", "has no route");
         }
+    }
+
+    /** By its byte order mark, FE FF or FF FE; as the time of an MRT header that would be in 2105 or 2106. */
+    private static boolean isUtf16(byte[] start) {
+        return start.length > 1 && (start[0] & start[1] & 0xFF) == 0xFE && (start[0] ^ start[1]) == 1;
     }
 
     /** An MRT header has a type and a subtype below 256, so two zero bytes. */

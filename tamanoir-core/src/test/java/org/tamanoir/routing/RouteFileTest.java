@@ -266,6 +266,8 @@ class RouteFileTest {
             delimiter = '|',
             value = {
                 "'' | f: has no route",
+                "feff 0031 0030 002e | f: is text in UTF-16; save it in UTF-8",
+                "fffe 3100 3000 2e00 | f: is text in UTF-16; save it in UTF-8",
                 "1f8b08 | f: ends too early: it is cut off; get it again",
                 "425a6839 | f: is damaged (Unexpected end of stream); get it again",
                 "425a7839314159 | 'f:1: the last line has no line break behind it, as if the file were cut off; add one'",

@@ -37,6 +37,10 @@ public final class RouteFiles {
         HostNames names = new HostNames();
         try (InputStream in = Files.newInputStream(file)) {
             return RouteFile.read(in, file.toString(), hops, peer, text -> RouteTable.parse(text, names));
+        } catch (OutOfMemoryError e) { // What it took is free again.
+            long heap = Runtime.getRuntime().maxMemory() >> 20;
+            throw new RouteFileException(
+                    file + ": its routes do not fit into a heap of " + heap + " MiB; give the JVM more by -Xmx");
         } catch (IOException e) {
             throw new RouteFileException(file + ": cannot be read: no such file, or no permission; correct the path");
         }
