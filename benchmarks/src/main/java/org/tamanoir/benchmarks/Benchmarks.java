@@ -50,7 +50,7 @@ public final class Benchmarks {
             org.openjdk.jmh.Main.main(Arrays.copyOfRange(args, 1, args.length));
             return;
         }
-        CommandLine commands = new CommandLine(new Benchmarks());
+        CommandLine commands = new CommandLine(new Benchmarks()).setCaseInsensitiveEnumValuesAllowed(true);
         if (args.length == 0) {
             commands.usage(System.err);
             System.exit(CommandLine.ExitCode.USAGE);

@@ -21,10 +21,11 @@ import picocli.CommandLine.Option;
         name = "emulate",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
-        description = "Puts arrivals into a node's reception without sockets, through a full routing table, so that only the "
-                + "node's cost is measured. Without --source all experiments, into a page of Markdown with plots (PNG), data "
-                + "(CSV) and the paper's figures beside ours; with it one trace or model, whose outcome is printed. "
-                + "Exit code 1: it failed.")
+        description =
+                "Puts arrivals into a node's reception without sockets, through a full routing table, so that only the "
+                        + "node's cost is measured. Without --source all experiments, into a page of Markdown with plots (PNG), data "
+                        + "(CSV) and the paper's figures beside ours; with it one trace or model, whose outcome is printed. "
+                        + "Exit code 1: it failed.")
 public final class EmulateExperiments extends CheckedCommand {
     private static final double MAX_SECONDS = 600;
     private static final double MAX_GBPS = 1000;
@@ -69,8 +70,9 @@ public final class EmulateExperiments extends CheckedCommand {
 
     @Option(
             names = "--source",
-            description = "constant, poisson or pareto (on and off, superposed), or a file: pcap, pcapng, or *.csv with "
-                    + "ns,bytes,destination,class,service.")
+            description =
+                    "constant, poisson or pareto (on and off, superposed), or a file: pcap, pcapng, or *.csv with "
+                            + "ns,bytes,destination,class,service.")
     private String source = "";
 
     @Option(names = "--clock", description = "virtual: time goes on by stated costs, the same each time; or real.")
@@ -91,8 +93,9 @@ public final class EmulateExperiments extends CheckedCommand {
     @Option(
             names = "--load",
             split = ",",
-            description = "Processor time of each service's packets in µs, as in short=1,long=1000; packets of models and "
-                    + "captures are the first's. Default: work=0.")
+            description =
+                    "Processor time of each service's packets in µs, as in short=1,long=1000; packets of models and "
+                            + "captures are the first's. Default: work=0.")
     private Map<String, Double> loads = new TreeMap<>(Map.of("work", 0.0));
 
     @Option(names = "--packet-ns", description = "Stated for the node in virtual time, each packet.")
@@ -122,20 +125,23 @@ public final class EmulateExperiments extends CheckedCommand {
         require(seconds >= 0.1 && seconds <= MAX_SECONDS, "--seconds " + seconds + ": 0.1 to " + MAX_SECONDS);
         require(ipv4 >= 1000 && ipv4 <= 4_000_000, "--ipv4 " + ipv4 + ": 1000 to 4000000");
         require(ipv6 >= 0 && ipv6 <= 4_000_000, "--ipv6 " + ipv6 + ": 0 to 4000000");
-        require(bytes == 0 || bytes >= PacketWriter.LEAST_BYTES && bytes <= 9000, "--bytes " + bytes + ": 0, or 48 to 9000");
+        require(
+                bytes == 0 || bytes >= PacketWriter.LEAST_BYTES && bytes <= 9000,
+                "--bytes " + bytes + ": 0, or 48 to 9000");
         require(gbps > 0 && gbps <= MAX_GBPS, "--gbps " + gbps + ": above 0, to " + MAX_GBPS);
         require(packets >= 1, "--packets " + packets + ": 1 or more");
         require(packetNs >= 0 && batchNs >= 0, "--packet-ns, --batch-ns: 0 or more");
         require(moderationUs >= 0 && moderationUs <= 1_000_000, "--moderation-us " + moderationUs + ": 0 to 1000000");
         require(loads.size() <= 16, "--load: at most 16 services");
-        loads.forEach((name, us) ->
-                require(us >= 0 && us <= 1_000_000, "--load " + name + "=" + us + ": 0 to 1000000 µs"));
+        loads.forEach(
+                (name, us) -> require(us >= 0 && us <= 1_000_000, "--load " + name + "=" + us + ": 0 to 1000000 µs"));
     }
 
     private Integer replay() throws IOException {
         List<String> names = new ArrayList<>(loads.keySet());
-        long[] loadNs =
-                names.stream().mapToLong(name -> Math.round(loads.get(name) * 1000)).toArray();
+        long[] loadNs = names.stream()
+                .mapToLong(name -> Math.round(loads.get(name) * 1000))
+                .toArray();
         GeneratedTable table = new GeneratedTable(ipv4, ipv6, seed);
         String text;
         Model.Law law = law();
@@ -152,7 +158,8 @@ public final class EmulateExperiments extends CheckedCommand {
                     + outcome(table, new Replay(names, loadNs, packets), model);
         } else {
             try (Trace trace = Trace.open(Path.of(source), names)) {
-                text = "source %s, seed %d, %,d routes\n".formatted(Path.of(source).getFileName(), seed, table.routes())
+                text = "source %s, seed %d, %,d routes\n"
+                                .formatted(Path.of(source).getFileName(), seed, table.routes())
                         + outcome(table, new Replay(names, loadNs, packets), trace);
             } catch (IOException e) {
                 System.err.println("emulate: " + e.getMessage());

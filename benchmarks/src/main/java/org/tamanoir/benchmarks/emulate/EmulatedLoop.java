@@ -160,8 +160,7 @@ final class EmulatedLoop implements IoLoop {
     }
 
     @Override
-    public TcpListener listen(
-            InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted) {
+    public TcpListener listen(InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted) {
         throw new UnsupportedOperationException("no TCP is emulated");
     }
 

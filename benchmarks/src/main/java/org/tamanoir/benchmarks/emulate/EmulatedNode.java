@@ -47,8 +47,7 @@ final class EmulatedNode implements AutoCloseable {
         ServiceCatalog catalog = new ServiceCatalog();
         List<InetSocketAddress> addresses = new ArrayList<>();
         for (int i = 0; i < services.size(); i++) {
-            catalog.add(
-                    new ServiceDefinition(name(i), services.get(i), ServiceConfig.EMPTY, FailurePolicy.DROP));
+            catalog.add(new ServiceDefinition(name(i), services.get(i), ServiceConfig.EMPTY, FailurePolicy.DROP));
             addresses.add(new InetSocketAddress(InetAddress.getByAddress(new byte[4]), PORT + i));
         }
         environment = new ExecutionEnvironment(

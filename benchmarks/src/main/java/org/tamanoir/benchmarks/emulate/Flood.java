@@ -62,7 +62,13 @@ final class Flood implements EmulatedPort.Feed {
      * @param runnable packets that wait whenever the node looks, at most
      * @param ns of processor time for which it lasts; on a busy host up to ten times as long by the clock
      */
-    Flood(Arrivals arrivals, PacketWriter writer, ByteBuffer memory, Burner.@Nullable Sums load, int runnable, long ns) {
+    Flood(
+            Arrivals arrivals,
+            PacketWriter writer,
+            ByteBuffer memory,
+            Burner.@Nullable Sums load,
+            int runnable,
+            long ns) {
         this.arrivals = arrivals;
         this.writer = writer;
         this.memory = memory;

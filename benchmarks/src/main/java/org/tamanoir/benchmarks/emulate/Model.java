@@ -22,6 +22,7 @@ final class Model implements Arrivals {
 
     /** Of packets as 7 : 4 : 1. */
     private static final int[] IMIX = {64, 64, 64, 64, 64, 64, 64, 594, 594, 594, 594, 1518};
+
     private static final double IMIX_MEAN = (7 * 64 + 4 * 594 + 1518) / 12.0;
 
     /** Sources that are superposed by {@link Law#PARETO}. */

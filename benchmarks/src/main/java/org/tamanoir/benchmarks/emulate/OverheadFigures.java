@@ -27,7 +27,10 @@ final class OverheadFigures {
                         + "Overhead: processor time of the node's thread less what the loads really took, for each packet; "
                         + "median of blocks of at most 4 ms. A reading of the clock, %.0f ns, belongs to each load and is "
                         + "taken off. Dispatch: %s.",
-                BYTES, settings.table().routes(), clockNs, Dispatch.STREAM.name().toLowerCase(Locale.ROOT));
+                BYTES,
+                settings.table().routes(),
+                clockNs,
+                Dispatch.STREAM.name().toLowerCase(Locale.ROOT));
         Rows table = new Rows("c, µs | 1 packet waits | 8 | 64 | 512 wait: ns a packet");
         Rows csv = new Rows("c_us,runnable,overhead_ns,blocks");
         Series plot = new Series();
@@ -49,7 +52,11 @@ final class OverheadFigures {
                 plot.add("paper, light load", PAPER_MOST_US).add("paper, heavy load", PAPER_LEAST_US);
             }
         }
-        section.find("overhead a packet, most over c, 8 and more waiting", "3.6 → 1.64 µs; ≤ 0.2 µs", "%.2f µs", most / 1000);
+        section.find(
+                "overhead a packet, most over c, 8 and more waiting",
+                "3.6 → 1.64 µs; ≤ 0.2 µs",
+                "%.2f µs",
+                most / 1000);
         List<Double> x = new ArrayList<>();
         for (double us : LOADS_US) {
             if (us > 0) {

@@ -43,7 +43,8 @@ final class PacketWriter {
 
     /** Returns the bytes of the packet that {@link #write} writes. */
     static int bytes(Arrival arrival) {
-        return Math.max(isIpv4(arrival) ? LEAST_BYTES : LEAST_BYTES + 12, Math.min(arrival.bytes, Anep.MAX_PACKET_OCTETS));
+        return Math.max(
+                isIpv4(arrival) ? LEAST_BYTES : LEAST_BYTES + 12, Math.min(arrival.bytes, Anep.MAX_PACKET_OCTETS));
     }
 
     private static boolean isIpv4(Arrival arrival) {

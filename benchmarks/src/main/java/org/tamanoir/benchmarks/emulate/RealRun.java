@@ -95,7 +95,9 @@ final class RealRun implements EmulatedPort.Departures, StatedWork.Costs {
 
     private void wake(EmulatedNode node, Ring[] rings, long nowNs, long afterNs) {
         for (int i = 0; i < rings.length; i++) {
-            if (nowNs - wokenNs[i] >= afterNs && rings[i].waiting() > 0 && node.port(i).isIdle()) {
+            if (nowNs - wokenNs[i] >= afterNs
+                    && rings[i].waiting() > 0
+                    && node.port(i).isIdle()) {
                 wokenNs[i] = nowNs;
                 node.port(i).ring();
             }

@@ -19,8 +19,7 @@ record Replay(List<String> services, long[] loadNs, long packets) {
     static final long PACKET_NS = 100;
 
     /** Runs a schedule in virtual time through a node of its own. */
-    static Outcome virtual(RoutingTable table, Schedule schedule, VirtualRun.Stated stated)
-            throws IOException {
+    static Outcome virtual(RoutingTable table, Schedule schedule, VirtualRun.Stated stated) throws IOException {
         VirtualRun run = new VirtualRun(schedule, stated);
         try (EmulatedNode node = new EmulatedNode(table, run, List.of(() -> new StatedWork(run)))) {
             run.begin(node.port(0));
@@ -31,9 +30,7 @@ record Replay(List<String> services, long[] loadNs, long packets) {
     /** Replays in virtual time; the same text from the same arrivals. */
     String inVirtualTime(GeneratedTable table, Arrivals arrivals, long batchNs, long packetNs) throws IOException {
         Outcome outcome = virtual(
-                table.table(),
-                new Schedule(arrivals, packets),
-                new VirtualRun.Stated(batchNs, packetNs, loadNs));
+                table.table(), new Schedule(arrivals, packets), new VirtualRun.Stated(batchNs, packetNs, loadNs));
         return text(outcome, arrivals)
                 + "virtual time %.6f s, busy %.4f of it; stated for the node: %d ns a batch, %d ns a packet\n"
                         .formatted(outcome.ns() / 1e9, outcome.busy(), batchNs, packetNs)
@@ -68,7 +65,11 @@ record Replay(List<String> services, long[] loadNs, long packets) {
                 : "";
         return leftOut
                 + "%,d came = %,d lost at the port + %,d in; %s\n"
-                        .formatted(outcome.came(), outcome.lost(), outcome.counts().in(), outcome.counts().text())
+                        .formatted(
+                                outcome.came(),
+                                outcome.lost(),
+                                outcome.counts().in(),
+                                outcome.counts().text())
                 + "%.2f packets a batch; at most %,d waited in the port\n"
                         .formatted(outcome.packetsPerBatch(), outcome.longestQueue())
                 + waits.csv();

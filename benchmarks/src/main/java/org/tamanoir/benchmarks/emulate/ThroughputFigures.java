@@ -53,22 +53,33 @@ final class ThroughputFigures {
             }
             List<List<Rate>> both = List.of(one, two);
             for (int i = 0; i < 2; i++) {
-                clock[i] = Numbers.median(both.get(i).stream().map(Rate::perSecond).toList());
-                cpu[i] = Numbers.median(both.get(i).stream().map(Rate::perCpuSecond).toList());
+                clock[i] =
+                        Numbers.median(both.get(i).stream().map(Rate::perSecond).toList());
+                cpu[i] = Numbers.median(
+                        both.get(i).stream().map(Rate::perCpuSecond).toList());
                 table.row("%s | %d | %.2f | %.2f", kind, i + 1, clock[i] / 1e6, cpu[i] / 1e6);
                 csv.row("%s,%d,%.0f,%.0f", kind, i + 1, clock[i], cpu[i]);
                 plot.add(kind + ", by the clock", clock[i] / 1e6);
                 plot.add(kind + ", by processor time", (i + 1) * cpu[i] / 1e6);
             }
             section.find(
-                    kind + ": one processor", "≥ 8 M/s", "%.2f M/s by the clock, %.2f by processor time",
-                    clock[0] / 1e6, cpu[0] / 1e6);
+                    kind + ": one processor",
+                    "≥ 8 M/s",
+                    "%.2f M/s by the clock, %.2f by processor time",
+                    clock[0] / 1e6,
+                    cpu[0] / 1e6);
             section.find(
-                    kind + ": two processors", "14.88 M/s (10 Gb/s)", "%.2f M/s by the clock, %.2f by processor time",
-                    clock[1] / 1e6, 2 * cpu[1] / 1e6);
+                    kind + ": two processors",
+                    "14.88 M/s (10 Gb/s)",
+                    "%.2f M/s by the clock, %.2f by processor time",
+                    clock[1] / 1e6,
+                    2 * cpu[1] / 1e6);
             section.find(
-                    kind + ": two to one", "linear; ≥ 1.8", "%.2f by the clock, %.2f by processor time",
-                    clock[1] / clock[0], 2 * cpu[1] / cpu[0]);
+                    kind + ": two to one",
+                    "linear; ≥ 1.8",
+                    "%.2f by the clock, %.2f by processor time",
+                    clock[1] / clock[0],
+                    2 * cpu[1] / cpu[0]);
         }
         section.table(table)
                 .csv("", csv)
@@ -99,8 +110,9 @@ final class ThroughputFigures {
                 clock += Numbers.median(blocks.stream()
                         .map(each -> each.packets() * 1e9 / each.wallNs())
                         .toList());
-                cpu += Numbers.median(
-                                blocks.stream().map(each -> 1e9 / each.cpuPerPacket()).toList())
+                cpu += Numbers.median(blocks.stream()
+                                .map(each -> 1e9 / each.cpuPerPacket())
+                                .toList())
                         / workers;
             }
             return new Rate(clock, cpu);
@@ -115,35 +127,48 @@ final class ThroughputFigures {
                 LARGE, TWO_GBPS, settings.table().routes(), MODERATION_US);
         Rate path = rate(settings, 1, LARGE, Destinations.Kind.UNIFORM);
         section.find(
-                "2 Gb/s, 1,024 bytes: the path alone", "2 Gb/s on two; ≤ 15 % of one processor",
-                "%.1f %% of one processor (%.0f ns a packet)", 100 * TWO_GBPS / path.perCpuSecond, 1e9 / path.perCpuSecond);
+                "2 Gb/s, 1,024 bytes: the path alone",
+                "2 Gb/s on two; ≤ 15 % of one processor",
+                "%.1f %% of one processor (%.0f ns a packet)",
+                100 * TWO_GBPS / path.perCpuSecond,
+                1e9 / path.perCpuSecond);
         RealRun real = new RealRun(new long[] {0}, MODERATION_US * 1000L);
         try (EmulatedNode node = new EmulatedNode(settings.table().table(), real, List.of(Monitor::new))) {
             Schedule schedule = new Schedule(
                     settings.uniform(Model.Law.CONSTANT, LARGE, TWO_GBPS, 2), (long) (TWO_GBPS * settings.seconds()));
             Outcome outcome = real.run(schedule, node, true);
             section.find(
-                    "2 Gb/s, 1,024 bytes: in real time, woken at most every 50 µs", "≤ 15 % of one processor",
+                    "2 Gb/s, 1,024 bytes: in real time, woken at most every 50 µs",
+                    "≤ 15 % of one processor",
                     "%.1f %% of one processor, %.1f packets a batch, %,d lost of %,d",
-                    100 * outcome.busy(), outcome.packetsPerBatch(), outcome.lost(), outcome.came());
+                    100 * outcome.busy(),
+                    outcome.packetsPerBatch(),
+                    outcome.lost(),
+                    outcome.came());
             section.say("In real time: %s.", outcome.counts().text());
         }
     }
 
     static void injection(Settings settings, Section section) throws IOException {
         double perSecond = 1e6;
-        section.say("%,.0f packets of %d bytes a second in real time: how late the injecting thread is.", perSecond, SMALL);
+        section.say(
+                "%,.0f packets of %d bytes a second in real time: how late the injecting thread is.", perSecond, SMALL);
         RealRun real = new RealRun(new long[] {0}, MODERATION_US * 1000L);
         try (EmulatedNode node = new EmulatedNode(settings.table().table(), real, List.of(Monitor::new))) {
             Schedule schedule = new Schedule(
                     settings.uniform(Model.Law.CONSTANT, SMALL, perSecond, 3), (long) (perSecond * settings.seconds()));
             Outcome outcome = real.run(schedule, node, true);
             section.find(
-                    "injection error at 1 M/s: p50, p99, max", "p99 ≤ 1 µs on an idle core", "%s µs",
+                    "injection error at 1 M/s: p50, p99, max",
+                    "p99 ≤ 1 µs on an idle core",
+                    "%s µs",
                     Outcome.us(real.errors()).replace(" | ", ", "));
             section.find(
-                    "arrivals more than 1 µs late; that found the node busy; lost", "–", "%.2f %%; %.1f %%; %.2f %%",
-                    100.0 * real.late() / outcome.came(), 100.0 * real.foundWaiting() / outcome.came(),
+                    "arrivals more than 1 µs late; that found the node busy; lost",
+                    "–",
+                    "%.2f %%; %.1f %%; %.2f %%",
+                    100.0 * real.late() / outcome.came(),
+                    100.0 * real.foundWaiting() / outcome.came(),
                     100.0 * outcome.lost() / outcome.came());
         }
     }

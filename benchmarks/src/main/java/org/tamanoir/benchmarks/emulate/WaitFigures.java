@@ -39,7 +39,12 @@ final class WaitFigures {
                 Outcome outcome = Replay.virtual(settings.table().table(), schedule, stated);
                 table.row(
                         "%s | %.2f | %.3f | %.2f | %s | %d",
-                        law, busy, outcome.busy(), outcome.packetsPerBatch(), Outcome.us(outcome.waits()[0]), outcome.lost());
+                        law,
+                        busy,
+                        outcome.busy(),
+                        outcome.packetsPerBatch(),
+                        Outcome.us(outcome.waits()[0]),
+                        outcome.lost());
                 csv.row(
                         "%s,%.2f,%.4f,%.2f,%d,%d,%d,%d",
                         law,
@@ -95,7 +100,9 @@ final class WaitFigures {
                             outcome.waits()[i].getMaxValue());
                 }
                 section.find(
-                        "short packets beside long ones, " + name + ": wait p50, p99, max", "p99 ≤ 1 quantum", "%s µs",
+                        "short packets beside long ones, " + name + ": wait p50, p99, max",
+                        "p99 ≤ 1 quantum",
+                        "%s µs",
                         Outcome.us(outcome.waits()[0]).replace(" | ", ", "));
             }
         }
