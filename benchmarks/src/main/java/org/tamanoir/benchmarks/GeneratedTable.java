@@ -1,9 +1,5 @@
 package org.tamanoir.benchmarks;
 
-import java.util.Arrays;
-import org.tamanoir.routing.NextHop;
-import org.tamanoir.routing.Prefix;
-import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 
 /**
@@ -12,9 +8,7 @@ import org.tamanoir.routing.RoutingTable;
  * <p>Thread contract: any thread.
  */
 public final class GeneratedTable {
-    private final RouteGenerator four;
-    private final int routes;
-    private final RoutingTable table = new RoutingTable();
+    private final FibTable made;
 
     /**
      * Makes about these many prefixes; the same for the same seed.
@@ -22,37 +16,22 @@ public final class GeneratedTable {
      * @param ipv4 at least one
      */
     public GeneratedTable(int ipv4, int ipv6, long seed) {
-        four = RouteGenerator.ipv4(ipv4, seed);
-        RouteGenerator six = RouteGenerator.ipv6(ipv6, seed);
-        routes = four.count + six.count;
-        NextHop[] hops = new NextHop[RouteGenerator.HOPS + 1];
-        Arrays.setAll(hops, i -> FibFigures.hop(Math.max(1, i)));
-        RouteSet set = new RouteSet();
-        put(set, true, four, hops);
-        put(set, false, six, hops);
-        table.replace(set);
-    }
-
-    private static void put(RouteSet set, boolean isIpv4, RouteGenerator routes, NextHop[] hops) {
-        for (int i = 0; i < routes.count; i++) {
-            Prefix prefix = FibFigures.prefix(isIpv4, routes, i);
-            set.put(prefix, hops[routes.hops[i]]);
-        }
+        made = new FibTable(RouteGenerator.ipv4(ipv4, seed), RouteGenerator.ipv6(ipv6, seed), 0, 0, seed);
     }
 
     /** Returns the table. */
     public RoutingTable table() {
-        return table;
+        return made.table;
     }
 
     /** Returns how many prefixes there are, of both families. */
     public int routes() {
-        return routes;
+        return made.ipv4.count + made.ipv6.count;
     }
 
     /** Returns how many prefixes of IPv4 there are. */
     public int ipv4() {
-        return four.count;
+        return made.ipv4.count;
     }
 
     /**
@@ -62,7 +41,7 @@ public final class GeneratedTable {
      * @param random its low bits fill what the prefix leaves open
      */
     public int address(int prefix, int random) {
-        int length = four.lengths[prefix];
-        return (int) (four.prefixes[prefix] >>> 32) | (length == 32 ? 0 : random & -1 >>> length);
+        int length = made.ipv4.lengths[prefix];
+        return (int) (made.ipv4.prefixes[prefix] >>> 32) | (length == 32 ? 0 : random & -1 >>> length);
     }
 }

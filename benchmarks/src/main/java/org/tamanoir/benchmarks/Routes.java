@@ -1,10 +1,16 @@
 package org.tamanoir.benchmarks;
 
+import java.io.BufferedOutputStream;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.zip.GZIPOutputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -24,23 +30,55 @@ final class Routes implements Callable<Integer> {
     @Option(names = "--seed", description = "The same seed makes the same table. Default: 1.")
     private long seed = 1;
 
-    @Parameters(paramLabel = "FILE", description = "Written anew.")
+    @Option(names = "--format", description = "${COMPLETION-CANDIDATES}: lines, or a dump of BGP. Default: text.")
+    private Format format = Format.text;
+
+    @Option(
+            names = "--updates",
+            description =
+                    "Changes of this table to write in its place, as BGP's routers tell them (MRT, BGP4MP). Default: 0, the"
+                            + " table.")
+    private int updates;
+
+    @Parameters(paramLabel = "FILE", description = "Written anew; packed by gzip if its name ends with .gz.")
     private Path file = Path.of("routes.txt");
+
+    /** As {@code --format} names them. */
+    private enum Format {
+        text,
+        mrt
+    }
 
     Routes() {}
 
     @Override
     public Integer call() throws IOException {
-        try (BufferedWriter out = Files.newBufferedWriter(file)) {
-            write(out, true, RouteGenerator.ipv4(ipv4, seed));
-            write(out, false, RouteGenerator.ipv6(ipv6, seed));
+        RouteGenerator four = RouteGenerator.ipv4(ipv4, seed);
+        RouteGenerator six = RouteGenerator.ipv6(ipv6, seed);
+        try (OutputStream out = out(file)) {
+            if (updates > 0) {
+                new UpdateWriter(four, six, seed).write(out, updates);
+            } else if (format == Format.mrt) {
+                new MrtWriter(four, six).write(out);
+            } else {
+                Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+                write(text, four);
+                write(text, six);
+                text.flush();
+            }
         }
         return 0;
     }
 
-    private static void write(BufferedWriter out, boolean isIpv4, RouteGenerator routes) throws IOException {
+    /** Opens a file, which gzip packs if its name ends with .gz. */
+    static OutputStream out(Path file) throws IOException {
+        OutputStream raw = Files.newOutputStream(file);
+        return new BufferedOutputStream(file.toString().endsWith(".gz") ? new GZIPOutputStream(raw) : raw, 1 << 16);
+    }
+
+    private static void write(Writer out, RouteGenerator routes) throws IOException {
         for (int i = 0; i < routes.count; i++) {
-            out.write(FibFigures.prefix(isIpv4, routes, i) + "=198.51.100." + routes.hops[i] + ":3322\n");
+            out.write(routes.prefix(i) + "=198.51.100." + routes.hops[i] + ":3322\n");
         }
     }
 }

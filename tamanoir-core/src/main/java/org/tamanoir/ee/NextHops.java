@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,8 @@ import org.tamanoir.transport.UdpSocket;
 final class NextHops {
     /** Destinations whose next hop is remembered; a power of two. */
     private static final int REMEMBERED = 64;
+    /** Ports of next hops that have none of their own; a power of two. */
+    private static final int WAYS_BY_PORT = 1024;
 
     private static final RouteCacheEntry NOWHERE =
             new RouteCacheEntry(null, DropReason.NO_ROUTE, null, false, false, false, 0, 0, 0);
@@ -49,6 +52,8 @@ final class NextHops {
     private final @Nullable Remembered[] destinations = new @Nullable Remembered[REMEMBERED];
     /** Ways by the index of the next hop, of those that have an address; as many as there are indexes at most. */
     private @Nullable RouteCacheEntry[] ways = new @Nullable RouteCacheEntry[0];
+    /** Ways to next hops without a port, by index and port; empty while there are none. */
+    private @Nullable RouteCacheEntry[] waysByPort = new @Nullable RouteCacheEntry[0];
 
     private final Connections<?> connections;
     private final List<UdpEgress> datagrams = new ArrayList<>();
@@ -131,6 +136,8 @@ final class NextHops {
             if (qualityNow != quality) {
                 forgetWays();
                 refresh(qualityNow);
+            } else {
+                forgetWaysOfOthers();
             }
         }
     }
@@ -148,7 +155,24 @@ final class NextHops {
 
     private void forgetWays() {
         Arrays.fill(ways, null);
+        Arrays.fill(waysByPort, null);
         straight = null;
+    }
+
+    /** Forgets ways whose index means another next hop now, so that a table put in place of another leaves nothing. */
+    private void forgetWaysOfOthers() {
+        Fib fib = forwarder.fib();
+        for (int i = 0; i < ways.length; i++) {
+            RouteCacheEntry way = ways[i];
+            if (way != null && !way.isFor(fib.hop(i))) {
+                ways[i] = null;
+            }
+        }
+    }
+
+    /** Returns how many ways to next hops with a port are kept; for tests. */
+    int waysKept() {
+        return (int) Arrays.stream(ways).filter(Objects::nonNull).count();
     }
 
     private void refresh(QosSnapshot now) {
@@ -320,15 +344,19 @@ final class NextHops {
         if (next.address() == null) {
             return overItsLink(forwarder.resolve(next, high, low, port, transport));
         }
-        RouteCacheEntry known = index < ways.length ? ways[index] : null;
-        if (known != null && known.leadsTo(next, NextHopResolver.port(next, port))) {
-            return known;
-        }
-        if (index >= ways.length) {
+        boolean hasPort = next.port() != 0;
+        if (hasPort && index >= ways.length) {
             ways = Arrays.copyOf(ways, Integer.highestOneBit(index) << 1);
+        } else if (!hasPort && waysByPort.length == 0) {
+            waysByPort = new @Nullable RouteCacheEntry[WAYS_BY_PORT];
         }
-        RouteCacheEntry way = overItsLink(forwarder.resolve(next, high, low, port, transport));
-        ways[index] = way;
+        @Nullable RouteCacheEntry[] known = hasPort ? ways : waysByPort;
+        int at = hasPort ? index : (index * 0x9E37_79B1 >>> 16) + port & WAYS_BY_PORT - 1;
+        RouteCacheEntry way = known[at];
+        if (way == null || !way.leadsTo(next, NextHopResolver.port(next, port))) {
+            way = overItsLink(forwarder.resolve(next, high, low, port, transport));
+            known[at] = way;
+        }
         return way;
     }
 

@@ -64,6 +64,11 @@ final class RouteCacheEntry {
         maxBytes = (int) Math.min(maxBytes, port.link().burst());
     }
 
+    /** Returns whether this was made for the next hop, null = none. */
+    boolean isFor(@Nullable NextHop next) {
+        return next != null && (next == nextHop || next.equals(nextHop));
+    }
+
     /** Returns whether packets of a next hop that has an address go here, when that or else they name this port. */
     boolean leadsTo(NextHop next, int port) {
         if (nextHop != next) {

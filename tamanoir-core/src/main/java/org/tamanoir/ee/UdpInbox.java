@@ -2,121 +2,64 @@ package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
-import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.BufferPool;
 
 /**
- * Packets that wait for the thread of a UDP service: a bounded ring of those that other threads put in, and those that
- * were held for the service's first instance, which are older than all that stand in the ring behind them.
+ * Packets that wait for the thread of a UDP service, of its own or shared with others.
  *
  * <p>Thread contract: {@link #takeHeld} and {@link #offer} any thread, everything else the service's thread; where that
  * does not return, {@link #close} and the taking of packets are the thread's that gives the instance up.
  */
-final class UdpInbox {
-    private final UdpIntake intake;
-    private final Buffer memory;
-    private final PacketRing ring;
-    private final Queue<UdpIntake.Held> held = new ConcurrentLinkedQueue<>();
-    private final Arrival.Sockets sockets = new Arrival.Sockets();
-
-    UdpInbox(UdpIntake intake, Buffer memory) {
-        this.intake = intake;
-        this.memory = memory;
-        this.ring = new PacketRing(memory);
-    }
-
-    PacketRing ring() {
-        return ring;
-    }
-
-    Buffer memory() {
-        return memory;
-    }
-
+interface UdpInbox {
     /** Takes packets that were held, in their order; false when it takes no more. */
-    boolean takeHeld(List<UdpIntake.Held> packets) {
-        synchronized (held) {
-            if (ring.isClosed()) {
-                return false;
-            }
-            held.addAll(packets);
-            return true;
-        }
-    }
+    boolean takeHeld(List<UdpIntake.Held> packets);
 
     /**
-     * Puts a packet into the ring.
+     * Puts a packet in.
      *
      * @return null, or why it was not taken
      */
     @Nullable
-    DropReason offer(Packet packet, Arrival from) {
-        if (ring.offer(packet.buffer(), packet.offset(), packet.length(), from, sockets.portAndSocket(from))) {
-            return null;
-        }
-        return ring.isClosed() ? DropReason.SHUTDOWN : DropReason.INBOX_FULL;
-    }
+    DropReason offer(Packet packet, Arrival from);
 
     /** Takes no more. */
-    void close() {
-        synchronized (held) {
-            ring.close();
-        }
-    }
+    void close();
 
-    boolean isClosed() {
-        return ring.isClosed();
-    }
+    boolean isClosed();
 
-    boolean isEmpty() {
-        return held.isEmpty() && ring.isEmpty();
-    }
+    boolean isEmpty();
 
-    boolean hasHeld() {
-        return !held.isEmpty();
-    }
+    /** Returns whether several threads take packets from it. */
+    boolean isShared();
+
+    boolean hasHeld();
+
+    /** Returns how far it is filled now, for {@link #isPast}. */
+    long mark();
+
+    /** Returns whether every packet that was in when the mark was made has been taken out. */
+    boolean isPast(long mark);
 
     /** Takes out the oldest packet that was held; null when there is none. */
-    byte @Nullable [] nextHeld(Arrival arrival) {
-        UdpIntake.Held oldest = held.poll();
-        if (oldest == null) {
-            return null;
-        }
-        arrival.set(oldest.from());
-        intake.handled(oldest);
-        return oldest.bytes();
-    }
+    byte @Nullable [] nextHeld(Arrival arrival);
 
-    /** Goes to the next packet of the ring; false when there is none, or when {@link #nextHeld} has older ones. */
-    boolean next(Arrival arrival) {
-        // In this order: what was held is put in before what stands behind it in the ring.
-        if (ring.isEmpty() || hasHeld() || !ring.next()) {
-            return false;
-        }
-        arrival.set(ring, sockets);
-        return true;
-    }
+    /** Goes to the next packet; false when there is none, or when {@link #nextHeld} has older ones. */
+    boolean next(Arrival arrival);
 
-    /** Returns the memory in which the ring's packets lie, each until {@link #release}. */
-    ByteBuffer bytes() {
-        return memory.nio();
-    }
+    /** Returns the memory in which packets lie, each until {@link #release}. */
+    ByteBuffer bytes();
 
     /** Returns where the packet that {@link #next} found begins. */
-    int offset() {
-        return ring.offset();
-    }
+    int offset();
 
-    int length() {
-        return ring.length();
-    }
+    int length();
 
-    /** Gives the room back of all that {@link #next} has found. */
-    void release() {
-        ring.release();
-    }
+    /** Gives the room back of all that {@link #next} has found: they have left. */
+    void release();
+
+    /** Gives the memory back; the last that the service's thread does with it. */
+    void free(BufferPool pool);
 }

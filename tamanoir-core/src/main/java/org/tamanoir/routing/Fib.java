@@ -48,9 +48,9 @@ public final class Fib {
         ipv6.hops(highs, lows, hops, count);
     }
 
-    /** Returns the next hop of an index that this table gave, null = index 0. */
+    /** Returns the next hop of an index, null = index 0, or one that this table has not given. */
     public @Nullable NextHop hop(int index) {
-        return hops[index];
+        return index < hops.length ? hops[index] : null;
     }
 
     /** Returns a number that changes with every change of the table. */

@@ -18,6 +18,8 @@ public final class RouteSet {
     final Rib ipv4 = new Rib(32);
     final Rib ipv6 = new Rib(128);
     final HopTable hops = new HopTable();
+    /** Prefixes of the file that it was read from. */
+    int leftOut;
 
     /** Makes an empty set. */
     public RouteSet() {}
@@ -25,6 +27,11 @@ public final class RouteSet {
     /** Returns how many routes there are. */
     public int size() {
         return ipv4.size() + ipv6.size();
+    }
+
+    /** Returns how many prefixes of its file were left out: IPv6's in ::ffff:0:0/96, where IPv4 addresses stand. */
+    public int leftOut() {
+        return leftOut;
     }
 
     /**

@@ -139,6 +139,50 @@ class NextHopsTest {
     }
 
     @Test
+    void portsThatTakeTurnsBehindANextHopWithoutOneTakeNoMemory() {
+        routes.add(new Route(Prefix.parse("10.0.0.0/8"), via(1, 0)));
+        hops.refresh();
+        takeTurns(2000);
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long self = Thread.currentThread().getId();
+        long before = threads.getThreadAllocatedBytes(self);
+        takeTurns(100_000);
+
+        assertThat(threads.getThreadAllocatedBytes(self) - before).isLessThan(100_000);
+    }
+
+    private void takeTurns(int destinations) {
+        for (int i = 0; i < destinations; i++) {
+            RouteCacheEntry hop = hops.hop(0, 0xFFFF_0A00_0000L | i, 1 + i % 1000);
+            if (hop.port() != 1 + i % 1000) {
+                assertThat(hop.address).isEqualTo(UdpTestNode.at("192.0.2.1", 1 + i % 1000));
+            }
+        }
+    }
+
+    @Test
+    void aTableThatTakesThePlaceOfAnotherLeavesNoWayOfIt() {
+        RouteSet many = new RouteSet();
+        for (int i = 0; i < HOPS; i++) {
+            many.put(new Prefix(0, 0xFFFF_0A00_0000L | i << 8, 120), via(i, 4000));
+        }
+        routes.replace(many);
+        hops.refresh();
+        for (int i = 0; i < HOPS; i++) {
+            hops.hop(0, 0xFFFF_0A00_0001L | i << 8, 9);
+        }
+        assertThat(hops.waysKept()).isEqualTo(HOPS);
+
+        RouteSet few = new RouteSet();
+        few.put(Prefix.parse("10.0.0.0/8"), via(0, 4000));
+        few.put(Prefix.parse("10.0.0.0/16"), via(2, 4000));
+        routes.replace(few);
+        hops.refresh();
+
+        assertThat(hops.waysKept()).isOne();
+    }
+
+    @Test
     void aRouteWithoutAnAddressLeadsToEachDestinationItself() {
         routes.add(new Route(
                 Prefix.parse("10.0.0.0/8"), new NextHop(null, 4000, NextHop.Transport.UDP, NextHop.Kind.HOST)));

@@ -6,16 +6,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Enumeration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.zip.GZIPOutputStream;
+import org.apache.commons.compress.compressors.bzip2.BZip2CompressorOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Files of routes. The MRT records are written by hand after RFC 6396, section 4.3, and RFC 8050, section 4. */
 class RouteFileTest {
@@ -113,7 +122,7 @@ class RouteFileTest {
 
     @Test
     void readsTextWithNextHopsAndComments() throws Exception {
-        RouteSet routes = read("# two\n10.0.0.0/8=1\n\n  2001:db8::/32=2\r\n10.0.0.0/8=3");
+        RouteSet routes = read("# two\n10.0.0.0/8=1\n\n  2001:db8::/32=2\r\n10.0.0.0/8=3\n");
 
         assertThat(prefixes(routes)).containsExactly("10.0.0.0/8", "2001:db8::/32");
         assertThat(hopOf(routes, "10.0.0.0")).isEqualTo(hop(3));
@@ -257,13 +266,253 @@ class RouteFileTest {
             delimiter = '|',
             value = {
                 "'' | f: has no route",
-                "425a6839314159 | f: is packed by bzip2, which is not read; unpack it by 'bunzip2', or pack it by gzip",
+                "1f8b08 | f: ends too early: it is cut off; get it again",
+                "425a6839 | f: is damaged (Unexpected end of stream); get it again",
+                "425a7839314159 | 'f:1: the last line has no line break behind it, as if the file were cut off; add one'",
                 "65000000 0010 0004 00000000 | f: record 1: type 16 is no entry of a table: a dump of type 13, TABLE_DUMP_V2, is wanted",
                 "65000000 000d 0002 ffffffff | f: record 1: a record of 4294967295 bytes: at most 4194304; this is no MRT file, or a damaged one",
                 "65000000 000d 0002 00000001 00 | f: record 1: a prefix before the list of peers; the file's beginning is missing",
             })
     void refusesOtherFilesInOneLine(String hex, String problem) {
         assertThatThrownBy(() -> read(bytes(hex), VIA, -1)).hasMessage(problem);
+    }
+
+    private static byte[] bzip2(byte[]... streams) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        for (byte[] plain : streams) {
+            try (OutputStream packed = new BZip2CompressorOutputStream(out, 1)) {
+                packed.write(plain);
+            }
+        }
+        return out.toByteArray();
+    }
+
+    private static byte[] text(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void readsThemFromBzip2() throws Exception {
+        assertThat(prefixes(read(bzip2(DUMP), VIA, -1))).isEqualTo(prefixes(read(DUMP, VIA, -1)));
+    }
+
+    @Test
+    void readsBzip2OfSeveralStreamsOfWhichOneIsEmpty() throws Exception {
+        byte[] packed = bzip2(text("10.0.0.0/8=1\n11.0.0"), new byte[0], text(".0/8=1\n"));
+
+        assertThat(prefixes(read(packed, VIA, -1))).containsExactly("10.0.0.0/8", "11.0.0.0/8");
+    }
+
+    @Test
+    void refusesBzip2CutAnywhereButBetweenStreams() throws Exception {
+        byte[] first = bzip2(DUMP);
+        byte[] both = bzip2(DUMP, text("x"));
+        for (int length = 0; length < both.length; length++) {
+            byte[] cut = Arrays.copyOf(both, length);
+            if (length != first.length) {
+                assertThatThrownBy(() -> read(cut, VIA, -1))
+                        .as("%d bytes", length)
+                        .isInstanceOfSatisfying(
+                                RouteFileException.class,
+                                e -> assertThat(e.problems()).hasSize(1));
+            }
+        }
+    }
+
+    /** All bits but those by which it is known as bzip2; that of a larger block, and those that fill a byte, change nothing. */
+    @Test
+    void readsTheSameRoutesOrNoneOfBzip2WithABitDamaged() throws Exception {
+        byte[] packed = bzip2(DUMP, DUMP);
+        List<String> whole = prefixes(read(DUMP, VIA, -1));
+        int same = 0;
+        for (int bit = 24; bit < 8 * packed.length; bit++) {
+            byte[] damaged = packed.clone();
+            damaged[bit / 8] ^= (byte) (1 << bit % 8);
+            try {
+                assertThat(prefixes(read(damaged, VIA, -1))).as("bit %d", bit).isEqualTo(whole);
+                same++;
+            } catch (RouteFileException e) {
+                assertThat(e.problems()).as("bit %d", bit).hasSize(1);
+            }
+        }
+        assertThat(same).isLessThanOrEqualTo(2 * (8 + 7));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"00", "0a", "425a", "425a68", "425a683900000000", "1f8b08", "31302e302e302e302f383d310a"})
+    void refusesWhatFollowsPackedRoutes(String hex) throws Exception {
+        for (byte[] packed : List.of(bzip2(DUMP), gzip(DUMP))) {
+            byte[] more = bytes(hex);
+            byte[] both = Arrays.copyOf(packed, packed.length + more.length);
+            System.arraycopy(more, 0, both, packed.length, more.length);
+            assertThatThrownBy(() -> read(both, VIA, -1))
+                    .isInstanceOfSatisfying(
+                            RouteFileException.class,
+                            e -> assertThat(e.problems()).hasSize(1));
+        }
+    }
+
+    @Test
+    void refusesWhatIsPackedTwice() throws Exception {
+        for (byte[] twice : List.of(gzip(bzip2(DUMP)), bzip2(gzip(DUMP)), gzip(gzip(DUMP)), bzip2(bzip2(DUMP)))) {
+            assertThatThrownBy(() -> read(twice, VIA, -1)).hasMessage("f: is packed twice; unpack it once");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"100, 3600, true", "99, 3600, false", "100, 0, false"})
+    void contentIsBoundedInBytesAndTime(long maxBytes, long maxSeconds, boolean isRead) throws Exception {
+        for (byte[] packed : List.of(new byte[100], gzip(new byte[100]), bzip2(new byte[100]))) {
+            Callable<byte[]> content =
+                    () -> Unpacked.of(new ByteArrayInputStream(packed), maxBytes, Duration.ofSeconds(maxSeconds))
+                            .readAllBytes();
+            if (isRead) {
+                assertThat(content.call()).isEqualTo(new byte[100]);
+            } else {
+                assertThatThrownBy(content::call)
+                        .isInstanceOf(IOException.class)
+                        .message()
+                        .isIn(
+                                "it has more than 99 bytes unpacked; leave out some",
+                                "it takes longer than 0 s; unpack it, or leave out some");
+            }
+        }
+    }
+
+    /** Time ends between parts without content, too: the clock is asked for each 64 KiB of the file. */
+    @Test
+    @Timeout(60)
+    void readingEndsInTimeWhereNothingIsUnpacked() throws Exception {
+        for (byte[] part : List.of(gzip(new byte[0]), bzip2(new byte[0]))) {
+            InputStream endless = new SequenceInputStream(new Enumeration<>() {
+                @Override
+                public boolean hasMoreElements() {
+                    return true;
+                }
+
+                @Override
+                public InputStream nextElement() {
+                    return new ByteArrayInputStream(part);
+                }
+            });
+            assertThatThrownBy(() ->
+                            Unpacked.of(endless, 1, Duration.ofMillis(100)).read())
+                    .hasMessageStartingWith("it takes longer than 0 s");
+        }
+    }
+
+    @Test
+    void readingEndsWhenTheThreadIsInterrupted() {
+        Thread.currentThread().interrupt();
+        try {
+            assertThatThrownBy(() -> read("10.0.0.0/8=1\n"))
+                    .hasMessage("f: cannot be read: its reading was broken off; load it again");
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void refusesATextWhoseLastLineDoesNotEnd() {
+        assertThatThrownBy(() -> read("10.0.0.0/8=1\n10.0.1.0"))
+                .hasMessage("f:2: the last line has no line break behind it, as if the file were cut off; add one");
+    }
+
+    @Test
+    void aByteOrderMarkBeforeATextDoesNotCount() throws Exception {
+        assertThat(prefixes(read("\uFEFF10.0.0.0/8=1\n"))).containsExactly("10.0.0.0/8");
+    }
+
+    @Test
+    void problemsShowCharactersThatATerminalWouldObeyOrHide() {
+        assertThatThrownBy(() -> read("\u001B[2J\u202E\u200Bx\n"))
+                .hasMessageStartingWith("f:1: \\u001b[2J\\u202e\\u200bx");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, 'f:1: is wrong; ''node --validate --routes'' on the node''s host says why'",
+        "19, 19 things are wrong",
+        "20, at least 20 things are wrong",
+        "50, at least 20 things are wrong"
+    })
+    void theSummaryCountsWhatIsWrong(int count, String summary) {
+        assertThatThrownBy(() -> read("x=1\n".repeat(count)))
+                .isInstanceOfSatisfying(
+                        RouteFileException.class, e -> assertThat(e.summary()).isEqualTo(summary));
+    }
+
+    @Test
+    void theSummaryCountsRecordsThatAreWrongBeyondThoseNamed() {
+        String wrong = record(2, "00000000" + "21" + "0a0a0a0a0a" + "0000");
+        assertThatThrownBy(() -> read(bytes(PEERS + wrong.repeat(25)), VIA, -1))
+                .isInstanceOfSatisfying(RouteFileException.class, e -> {
+                    assertThat(e.summary()).isEqualTo("25 things are wrong");
+                    assertThat(e.problems()).hasSize(21).endsWith("f: 5 more problems");
+                });
+    }
+
+    /** All of IPv4 as IPv6 writes it, and an address; ::/95 holds that, but no IPv4 address. */
+    @Test
+    void leavesOutIpv4InsideIpv6AndCountsIt() throws Exception {
+        String entry = "0001" + entry(0, "", "800e11" + "10" + "20010db8000000000000000000000009");
+        String mapped = "00000000000000000000ffff";
+        RouteSet routes = read(
+                bytes(PEERS
+                        + IPV4
+                        + record(4, "00000001" + "60" + mapped + entry)
+                        + record(4, "00000002" + "80" + mapped + "0a010000" + entry)
+                        + record(4, "00000003" + "5f" + "00000000000000000000fffe" + entry)),
+                VIA,
+                -1);
+
+        assertThat(prefixes(routes)).containsExactly("10.1.0.0/16", "::fffe:0:0/95");
+        assertThat(routes.leftOut()).isEqualTo(2);
+    }
+
+    /** MP_REACH whole, of family 1, with a next hop of 4 bytes, one of 16 (RFC 8950), and one that is too long for it. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "800e11" + "000101" + "04" + "c0000209" + "00" + "180a0100" + "180a0101",
+                "800e15" + "000101" + "10" + "20010db8000000000000000000000009" + "00",
+                "800e11" + "000101" + "ff" + "c0000209" + "00" + "180a0100" + "180a0101",
+                "800e01" + "10",
+                "800e00",
+            })
+    void takesNextHopOfAnIpv4PrefixWhateverMpReachSays(String mpReach) throws Exception {
+        for (String attributes : List.of(mpReach + HOP_192_0_2_1, HOP_192_0_2_1 + mpReach)) {
+            String record = record(2, "00000000" + "10" + "0a01" + "0001" + entry(0, "", attributes));
+            RouteSet routes = read(bytes(PEERS + record), VIA, -1);
+
+            assertThat(hopOf(routes, "10.1.0.0")).isEqualTo(hopOf(read(DUMP, VIA, 0), "10.1.0.0"));
+        }
+    }
+
+    @Test
+    void takesMpReachOfAnIpv4PrefixWithoutNextHop() throws Exception {
+        for (String hop : List.of("04c0000201", "10" + "00000000000000000000ffffc0000201")) {
+            String attribute = "000101" + hop + "00";
+            String record = record(
+                    2,
+                    "00000000" + "10" + "0a01" + "0001"
+                            + entry(0, "", String.format("800e%02x", bytes(attribute).length) + attribute));
+            RouteSet routes = read(bytes(PEERS + record), VIA, -1);
+
+            assertThat(hopOf(routes, "10.1.0.0")).isEqualTo(hopOf(read(DUMP, VIA, 0), "10.1.0.0"));
+        }
+    }
+
+    @Test
+    void aFullTableMayNameARouteOnceMore() throws Exception {
+        byte[] line = text("10.0.0.0/8=1\n");
+        ByteArrayOutputStream routes = new ByteArrayOutputStream();
+        routes.write(line);
+        for (int i = 1; i < RouteFile.MAX_ROUTES; i++) {
+            routes.write(text("11." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255) + "=1\n"));
+        }
+        routes.write(line);
+        assertThat(read(routes.toByteArray(), List.of(), -1).size()).isEqualTo(RouteFile.MAX_ROUTES);
     }
 
     @Test

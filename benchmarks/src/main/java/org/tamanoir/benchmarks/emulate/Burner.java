@@ -1,6 +1,7 @@
 package org.tamanoir.benchmarks.emulate;
 
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
 
@@ -8,6 +9,7 @@ import org.tamanoir.service.Verdict;
  * Marks each packet and uses the processor for a time, and knows how long that really was. One instance at a time; its
  * thread reads the sums as well.
  */
+@PerPacket
 final class Burner extends Service {
     /** Beyond its time by more than this another thread had the processor. */
     private static final long TAKEN_AWAY_NS = 20_000;
@@ -18,6 +20,8 @@ final class Burner extends Service {
     static final class Sums {
         final long costNs;
         long burnedNs;
+        /** The instance's; 0 before its first packet. */
+        long threadId;
         /** Packets in which the processor was taken away. */
         long disturbed;
 
@@ -51,6 +55,9 @@ final class Burner extends Service {
     @Override
     public Verdict process(Packet packet) {
         packet.setClassOfService(StatedWork.MARK);
+        if (sums.threadId == 0) {
+            sums.threadId = Thread.currentThread().getId();
+        }
         if (sums.costNs > 0) {
             sums.burn();
         }

@@ -14,7 +14,9 @@ final class Departing implements UdpSender {
     private final long[] lows = new long[ROOM];
     private final int[] ports = new int[ROOM];
     private int added;
-    private long packets;
+    /** One thread adds; others look. */
+    private volatile long packets;
+
     private long bytes;
 
     Departing(EmulatedPort.Departures departures) {

@@ -10,6 +10,8 @@ interface Destinations {
     enum Kind {
         /** Each as often as the others. */
         UNIFORM,
+        /** All to one address: what looking up costs is not in it. */
+        ONE,
         /** The k-th of a drawn order 1/k as often as the first. */
         ZIPF
     }
@@ -18,6 +20,10 @@ interface Destinations {
     int next(SplittableRandom random);
 
     static Destinations of(Kind kind, GeneratedTable table, long seed) {
+        if (kind == Kind.ONE) {
+            int only = table.address(0, 1);
+            return random -> only;
+        }
         if (kind == Kind.UNIFORM) {
             return random -> table.address(random.nextInt(table.ipv4()), random.nextInt());
         }

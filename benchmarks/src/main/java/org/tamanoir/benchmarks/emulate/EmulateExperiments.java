@@ -84,7 +84,9 @@ public final class EmulateExperiments extends CheckedCommand {
     @Option(names = "--gbps", description = "Of a model's line, 20 bytes for each packet included.")
     private double gbps = 1;
 
-    @Option(names = "--destinations", description = "Of a model, among announced prefixes: uniform or zipf.")
+    @Option(
+            names = "--destinations",
+            description = "Of a model, among announced prefixes: uniform, zipf, or one of them.")
     private Destinations.Kind destinations = Destinations.Kind.UNIFORM;
 
     @Option(names = "--packets", description = "At most so many.")

@@ -9,8 +9,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Dispatch;
+import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.platform.Platform;
@@ -31,8 +35,11 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: one thread.
  */
 final class EmulatedNode implements AutoCloseable {
+    /** Each datagram to whichever worker is free. */
+    static final Dispatch BY_PACKET = new Dispatch(true, true, Dispatch.DEFAULT_JOBS);
+
     private static final int PORT = 3322;
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(40);
+    static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(40);
     private static final long LOOK_NS = 2_000_000;
 
     private final ExecutionEnvironment environment;
@@ -40,14 +47,30 @@ final class EmulatedNode implements AutoCloseable {
     private final EmulatedPort.Departures departures;
     private TrafficSnapshot before;
 
-    /** @param services a service's instance for each port; each factory is asked once */
+    /** @param services a service's instance for each port; each factory is asked once, but for those by packet */
     EmulatedNode(RoutingTable table, EmulatedPort.Departures departures, List<Supplier<Service>> services)
+            throws IOException {
+        this(table, departures, services, Dispatch.STREAM);
+    }
+
+    /** Makes the same with the services' packets dispatched so. */
+    EmulatedNode(
+            RoutingTable table, EmulatedPort.Departures departures, List<Supplier<Service>> services, Dispatch dispatch)
             throws IOException {
         this.departures = departures;
         ServiceCatalog catalog = new ServiceCatalog();
         List<InetSocketAddress> addresses = new ArrayList<>();
         for (int i = 0; i < services.size(); i++) {
-            catalog.add(new ServiceDefinition(name(i), services.get(i), ServiceConfig.EMPTY, FailurePolicy.DROP));
+            catalog.add(new ServiceDefinition(
+                    name(i),
+                    "",
+                    services.get(i),
+                    ServiceConfig.EMPTY,
+                    FailurePolicy.DROP,
+                    new ServiceHealth(),
+                    new Placement(),
+                    DefinedControl.NONE,
+                    dispatch));
             addresses.add(new InetSocketAddress(InetAddress.getByAddress(new byte[4]), PORT + i));
         }
         environment = new ExecutionEnvironment(
@@ -60,7 +83,7 @@ final class EmulatedNode implements AutoCloseable {
         try {
             environment.start();
             for (int i = 0; i < ports.size(); i++) {
-                prime(ports.get(i), new PacketWriter(name(i)));
+                prime(ports.get(i), new PacketWriter(name(i)), dispatch.perPacket());
             }
             before = environment.traffic();
         } catch (IOException | RuntimeException e) {
@@ -94,20 +117,27 @@ final class EmulatedNode implements AutoCloseable {
         };
     }
 
-    /** Sends packets until the service's own thread reads the port, and all have left. */
-    private void prime(EmulatedPort port, PacketWriter writer) throws IOException {
+    /** Sends packets until the service's own thread, or its workers, are there, and all have left. */
+    private void prime(EmulatedPort port, PacketWriter writer, boolean perPacket) throws IOException {
         Ring ring = new Ring(writer, port.memory());
         Arrival arrival = new Arrival();
         arrival.to(0x0A000001);
         port.feed(ring);
         await("its thread to read the port", () -> {
-            if (!port.isOwn() && ring.waiting() == 0) {
+            boolean isThere = perPacket ? hasEnded() : port.isOwn();
+            if (!isThere && ring.waiting() == 0) {
                 ring.put(arrival, 0);
                 port.ring();
             }
-            return port.isOwn();
+            return isThere;
         });
         await("the first packets to leave", () -> ring.waiting() == 0 && isAtRest(environment.traffic()));
+    }
+
+    /** Returns whether a packet has left or been dropped, for want of a route. */
+    private boolean hasEnded() {
+        TrafficSnapshot now = environment.traffic();
+        return now.packetsOut() + now.dropped() > 0;
     }
 
     private static boolean isAtRest(TrafficSnapshot traffic) {

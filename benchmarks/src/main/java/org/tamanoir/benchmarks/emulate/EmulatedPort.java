@@ -3,6 +3,8 @@ package org.tamanoir.benchmarks.emulate;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -38,6 +40,7 @@ final class EmulatedPort implements UdpSocket {
     private final InetSocketAddress address;
     private final Departures departures;
     private final ByteBuffer memory = ByteBuffer.allocateDirect(MEMORY_BYTES);
+    private final List<Departing> senders = new CopyOnWriteArrayList<>();
     private volatile @Nullable Feed feed;
     private volatile @Nullable EmulatedLoop watcher;
     private volatile int watches;
@@ -77,6 +80,15 @@ final class EmulatedPort implements UdpSocket {
     /** Returns whether a service's own thread reads, as the second after the reception. */
     boolean isOwn() {
         return watches > 1;
+    }
+
+    /** Returns how many packets have left through the port; of several, all leave through the first. Any thread. */
+    long departed() {
+        long sum = 0;
+        for (Departing each : senders) {
+            sum += each.sentPackets();
+        }
+        return sum;
     }
 
     /** Returns the id of the thread that reads. */
@@ -120,7 +132,9 @@ final class EmulatedPort implements UdpSocket {
 
     @Override
     public UdpSender newSender() {
-        return new Departing(departures);
+        Departing sender = new Departing(departures);
+        senders.add(sender);
+        return sender;
     }
 
     @Override

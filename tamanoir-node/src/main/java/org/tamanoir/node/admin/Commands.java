@@ -196,7 +196,7 @@ public final class Commands {
         try {
             RouteSet routes = RouteFiles.read(file, via, peer);
             manager.replaceRoutes(routes);
-            return new Views.RouteCount(manager.routeCount());
+            return new Views.RouteCount(manager.routeCount(), routes.leftOut());
         } catch (OutOfMemoryError e) {
             throw new ApiException(
                     ApiException.INVALID,
@@ -206,12 +206,10 @@ public final class Commands {
             throw new ApiException(
                     ApiException.INVALID, "the routes are refused and nothing is changed; " + e.getMessage());
         } catch (RouteFileException e) {
-            List<String> problems = e.withoutContent();
             throw new ApiException(
                     ApiException.INVALID,
-                    "the routes are refused and nothing is changed; "
-                            + (problems.size() == 1 ? problems.get(0) : problems.size() + " things are wrong"),
-                    problems);
+                    "the routes are refused and nothing is changed; " + e.summary(),
+                    e.withoutContent());
         } finally {
             loading.release();
         }

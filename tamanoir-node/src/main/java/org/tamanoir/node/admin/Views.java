@@ -177,7 +177,7 @@ final class Views {
     record JavaThreads(List<JavaThread> threads, int total) {}
 
     /** A number of routes. */
-    record RouteCount(int total) {}
+    record RouteCount(int total, int leftOut) {}
 
     /**
      * Routes.

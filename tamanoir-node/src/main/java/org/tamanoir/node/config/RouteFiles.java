@@ -31,14 +31,14 @@ public final class RouteFiles {
             try {
                 hops.add(RouteTable.parse("::/0=" + text).nextHop());
             } catch (IllegalArgumentException e) {
-                throw new RouteFileException(List.of("--via " + text + ": " + e.getMessage()));
+                throw new RouteFileException("--via " + text + ": " + e.getMessage());
             }
         }
+        HostNames names = new HostNames();
         try (InputStream in = Files.newInputStream(file)) {
-            return RouteFile.read(in, file.toString(), hops, peer, RouteTable::parse);
+            return RouteFile.read(in, file.toString(), hops, peer, text -> RouteTable.parse(text, names));
         } catch (IOException e) {
-            throw new RouteFileException(
-                    List.of(file + ": cannot be read: no such file, or no permission; correct the path"));
+            throw new RouteFileException(file + ": cannot be read: no such file, or no permission; correct the path");
         }
     }
 }

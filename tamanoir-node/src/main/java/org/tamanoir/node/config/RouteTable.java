@@ -2,6 +2,7 @@ package org.tamanoir.node.config;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
@@ -65,6 +66,15 @@ public final class RouteTable {
      * @param kind null = an active node, for direct delivery a host
      */
     static Route route(Prefix prefix, Endpoint via, NextHop.Transport transport, NextHop.@Nullable Kind kind) {
+        return route(prefix, via, transport, kind, Endpoint::address);
+    }
+
+    private static Route route(
+            Prefix prefix,
+            Endpoint via,
+            NextHop.Transport transport,
+            NextHop.@Nullable Kind kind,
+            Function<Endpoint, InetAddress> addresses) {
         boolean direct = via.host().equals(DIRECT);
         if (direct && kind == NextHop.Kind.ACTIVE_NODE) {
             throw new IllegalArgumentException(
@@ -72,11 +82,16 @@ public final class RouteTable {
         }
         NextHop.Kind whom = kind != null ? kind : direct ? NextHop.Kind.HOST : NextHop.Kind.ACTIVE_NODE;
         int port = via.port() == Endpoint.NO_PORT ? 0 : via.port();
-        return new Route(prefix, new NextHop(direct ? null : via.address(), port, transport, whom));
+        return new Route(prefix, new NextHop(direct ? null : addresses.apply(via), port, transport, whom));
     }
 
     /** Reads a route of the command line: {@code PREFIX=VIA[,same|tcp|udp|tls|quic][,active|host]}. */
     public static Route parse(String text) {
+        return parse(text, Endpoint::address);
+    }
+
+    /** @param addresses looks up hosts */
+    static Route parse(String text, Function<Endpoint, InetAddress> addresses) {
         int equals = text.indexOf('=');
         if (equals < 0) {
             throw new IllegalArgumentException("PREFIX=HOST:PORT is wanted, as in 10.0.2.0/24=127.0.0.1:3323");
@@ -98,7 +113,8 @@ public final class RouteTable {
                 Prefix.parse(text.substring(0, equals)),
                 via(words[0]),
                 transport == null ? NextHop.Transport.SAME : transport,
-                kind);
+                kind,
+                addresses);
     }
 
     /** Reads a route of a file; null when something is wrong with it, which the section's problems say then. */

@@ -133,7 +133,12 @@ final class CtlRoutes implements Runnable {
                 "POST",
                 "/v1/routes",
                 fields,
-                (answer, lines) -> lines.accept(answer.get("total").asLong() + " routes in place of those before"));
+                (answer, lines) -> lines.accept(answer.get("total").asLong() + " routes in place of those before"
+                        + leftOut(answer.path("leftOut").asInt())));
+    }
+
+    private static String leftOut(int prefixes) {
+        return prefixes == 0 ? "" : "; " + prefixes + " prefixes of IPv4 inside IPv6 left out";
     }
 
     private static List<String> lines(Path file) {

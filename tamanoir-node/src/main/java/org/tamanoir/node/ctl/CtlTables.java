@@ -110,7 +110,7 @@ final class CtlTables {
             lines.accept("feed: " + number(feed, "leftOut") + " routes left out, as " + text(feed, "leftOutWhy"));
         }
         if (!feed.get("fault").isNull()) {
-            lines.accept("feed: stopped: " + text(feed, "fault"));
+            lines.accept("feed: behind: " + text(feed, "fault"));
         }
     }
 

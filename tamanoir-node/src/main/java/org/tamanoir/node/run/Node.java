@@ -381,7 +381,8 @@ public final class Node {
                         config.get(NodeSettings.MAX_UNPACKED),
                         backOff,
                         MAX_BACK_OFF,
-                        files == null ? null : files.context()),
+                        files == null ? null : files.context(),
+                        config.get(NodeSettings.CHECKPOINTS)),
                 cache,
                 trust);
         opened.push(fetcher);

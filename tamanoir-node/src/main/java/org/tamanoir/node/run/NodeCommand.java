@@ -136,7 +136,12 @@ public final class NodeCommand implements Callable<Integer> {
             return new RouteSet();
         }
         try {
-            return RouteFiles.read(routesFile, via, mrtPeer == null ? RouteFiles.FIRST_PEER : mrtPeer);
+            RouteSet read = RouteFiles.read(routesFile, via, mrtPeer == null ? RouteFiles.FIRST_PEER : mrtPeer);
+            if (read.leftOut() > 0) {
+                String text = routesFile + ": " + read.leftOut() + " prefixes of IPv4 inside IPv6 left out";
+                spec.commandLine().getErr().println(text);
+            }
+            return read;
         } catch (RouteFileException e) {
             for (String problem : e.problems()) {
                 int colon = problem.indexOf(": ");

@@ -3,6 +3,7 @@ package org.tamanoir.node.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import org.apache.commons.compress.compressors.bzip2.BZip2CompressorOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -210,6 +212,35 @@ class AdminChangeTest {
         assertThat(node.manager.routes()).hasSize(1);
     }
 
+    @Test
+    void moreWrongLinesThanAreNamedAreToldAsMany(@TempDir Path folder) throws Exception {
+        Path wrong = Files.writeString(folder.resolve("wrong"), "x\n".repeat(25));
+        TestAdmin.Reply reply = load("{\"file\": \"" + wrong + "\"}");
+
+        assertThat(reply.status()).isEqualTo(422);
+        assertThat(reply.body()).contains("nothing is changed; at least 20 things are wrong");
+    }
+
+    /** A list of one peer, 10.1.0.0/16, and all of IPv4 as IPv6 writes it (RFC 6396, section 4.3). */
+    @Test
+    void routesOfADumpPackedByBzip2AreLoadedAndPrefixesLeftOutCounted(@TempDir Path folder) throws Exception {
+        Path dump = folder.resolve("dump.bz2");
+        try (OutputStream out = new BZip2CompressorOutputStream(Files.newOutputStream(dump))) {
+            out.write(HexFormat.of()
+                    .parseHex("65000000000d000100000013" + "0a000001" + "0000" + "0001" + "00" + "01010101" + "c0000201"
+                            + "fde8"
+                            + "65000000000d000200000018" + "00000000" + "100a01" + "0001" + "0000" + "65000000" + "0007"
+                            + "400304c0000201"
+                            + "65000000000d00040000002f" + "00000001" + "6000000000000000000000ffff" + "0001" + "0000"
+                            + "65000000" + "0014" + "800e1110" + "20010db8000000000000000000000009"));
+        }
+        TestAdmin.Reply reply = load("{\"file\": \"" + dump + "\", \"via\": [\"127.0.0.1:1\"]}");
+
+        assertThat(reply.status()).as(reply.body()).isEqualTo(200);
+        assertThat(reply.json().get("total").asInt()).isOne();
+        assertThat(reply.json().get("leftOut").asInt()).isOne();
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -217,6 +248,7 @@ class AdminChangeTest {
                 "{\"file\": \"routes\"}",
                 "{\"file\": \"/\"}",
                 "{\"file\": \"/dev/zero\"}",
+                "{\"file\": \"/proc/self/status\"}",
                 "{\"file\": \"/\\u0000\"}"
             })
     void onlyARegularFileByItsWholePathIsLoaded(String body) throws Exception {
@@ -238,7 +270,7 @@ class AdminChangeTest {
         node.manager.feed(feed);
         for (String octet : List.of("1", "2")) {
             FeedPath path = new FeedPath(32, InetAddress.getByName("192.0.2." + octet), "eth0");
-            feed.announce(Prefix.parse("10.0." + octet + ".0/24"), List.of(path), false);
+            feed.announce(Prefix.parse("10.0." + octet + ".0/24"), List.of(path));
         }
         feed.apply();
         node.put("/v1/routes/10.0.3.0%2F24", "{}");

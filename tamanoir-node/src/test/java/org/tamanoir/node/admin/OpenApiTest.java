@@ -144,6 +144,7 @@ class OpenApiTest {
         assertThat(fields(Views.Instance.class)).isEqualTo(propertyNames("Instance"));
         assertThat(fields(Views.Stream.class)).isEqualTo(propertyNames("Stream"));
         assertThat(fields(Views.Revoked.class)).isEqualTo(propertyNames("Revoked"));
+        assertThat(fields(Views.RouteCount.class)).isEqualTo(propertyNames("RouteCount"));
         assertThat(fields(LevelViews.OneOffload.class)).isEqualTo(propertyNames("Offload"));
         assertThat(fields(LevelViews.OnePolicy.class)).isEqualTo(propertyNames("Policy"));
         assertThat(fields(LevelViews.Below.class)).isEqualTo(propertyNames("Below"));

@@ -19,10 +19,10 @@ import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
 
 /** The order of what waits for a UDP service, and where each packet came from. */
-class UdpInboxTest {
+class RingInboxTest {
     private final BufferPool pool = new BufferPool(4);
     private final Buffer memory = pool.take(PacketRing.MIN_BYTES, PacketRing.MIN_BYTES);
-    private final UdpInbox inbox = new UdpInbox(new NoIntake(), memory);
+    private final RingInbox inbox = new RingInbox(new NoIntake(), memory);
 
     /** An inbox tells it which held packets were handled; nothing here listens. */
     private static final class NoIntake implements UdpIntake {
