@@ -228,7 +228,7 @@ final class PacketWorkers implements UdpTaker {
 
     /** Returns whether this worker has to handle packets that were held. */
     boolean hasHeld(int index) {
-        return holds && index == holder && !held.isEmpty();
+        return index == holder && !held.isEmpty();
     }
 
     /** Takes out the oldest packet that was held; null when there is none for this worker. */
@@ -244,8 +244,15 @@ final class PacketWorkers implements UdpTaker {
 
     /** Returns whether this worker may take jobs: all that was held has left. */
     boolean isOpen(int index) {
-        if (holds && index == holder && held.isEmpty()) {
-            holds = false;
+        return !holds || (index == holder && opens());
+    }
+
+    /** Lets all workers begin, unless more has come that was held. */
+    private boolean opens() {
+        synchronized (this) {
+            holds = !held.isEmpty();
+        }
+        if (!holds) {
             wakeAll();
         }
         return !holds;
