@@ -141,9 +141,8 @@ public final class EmulateExperiments extends CheckedCommand {
 
     private Integer replay() throws IOException {
         List<String> names = new ArrayList<>(loads.keySet());
-        long[] loadNs = names.stream()
-                .mapToLong(name -> Math.round(loads.get(name) * 1000))
-                .toArray();
+        long[] loadNs =
+                loads.values().stream().mapToLong(us -> Math.round(us * 1000)).toArray();
         GeneratedTable table = new GeneratedTable(ipv4, ipv6, seed);
         String text;
         Model.Law law = law();
