@@ -56,7 +56,10 @@ final class PacketRounds {
                     }
                 }
             }
-            return quiet.isEmpty() ? blocks : quiet;
+            if (quiet.isEmpty()) {
+                throw new IllegalStateException(Flood.BUSY_HOST.formatted(blocks.size()));
+            }
+            return quiet;
         }
     }
 
