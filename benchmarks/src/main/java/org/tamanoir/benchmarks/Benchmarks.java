@@ -4,6 +4,7 @@ import java.util.Arrays;
 import org.tamanoir.benchmarks.cluster.ClusterExperiments;
 import org.tamanoir.benchmarks.cluster.ClusterInGuest;
 import org.tamanoir.benchmarks.element.ElementExperiments;
+import org.tamanoir.benchmarks.emulate.EmulateExperiments;
 import org.tamanoir.benchmarks.fuzz.Fuzz;
 import org.tamanoir.benchmarks.levels.LevelExperiments;
 import org.tamanoir.benchmarks.morph.MorphExperiments;
@@ -15,7 +16,8 @@ import picocli.CommandLine.Command;
 /**
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
  * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
- * {@code fct} for one stream over several nodes, {@code morph} for data morphing, {@code reflect} for the reflector, {@code routes},
+ * {@code fct} for one stream over several nodes, {@code morph} for data morphing, {@code emulate} for arrivals without
+ * sockets, {@code reflect} for the reflector, {@code routes},
  * {@code fib} and {@code destinations} for a full routing table, {@code soak} for a long run of mixed
  * traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
  * jmh} for what happens in memory.
@@ -32,6 +34,7 @@ import picocli.CommandLine.Command;
             ClusterExperiments.class,
             ElementExperiments.class,
             MorphExperiments.class,
+            EmulateExperiments.class,
             Reflect.class,
             Routes.class,
             FibFigures.class,
@@ -49,7 +52,7 @@ public final class Benchmarks {
             org.openjdk.jmh.Main.main(Arrays.copyOfRange(args, 1, args.length));
             return;
         }
-        CommandLine commands = new CommandLine(new Benchmarks());
+        CommandLine commands = new CommandLine(new Benchmarks()).setCaseInsensitiveEnumValuesAllowed(true);
         if (args.length == 0) {
             commands.usage(System.err);
             System.exit(CommandLine.ExitCode.USAGE);

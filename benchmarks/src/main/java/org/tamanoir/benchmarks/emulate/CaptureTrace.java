@@ -1,0 +1,306 @@
+package org.tamanoir.benchmarks.emulate;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A trace in pcap (times in µs or ns) or pcapng (draft-ietf-opsawg-pcapng), of either byte order. Of a frame it takes
+ * time, length on the line, destination address and traffic class; what is not IP is left out, and counted.
+ *
+ * <p>Thread contract: one thread.
+ */
+final class CaptureTrace extends Trace {
+    private static final int PCAP_US = 0xA1B2C3D4;
+    private static final int PCAP_NS = 0xA1B23C4D;
+    private static final int SECTION = 0x0A0D0D0A;
+    private static final int SECTION_ORDER = 0x1A2B3C4D;
+    private static final int INTERFACE = 1;
+    private static final int OLD_PACKET = 2;
+    private static final int SIMPLE_PACKET = 3;
+    private static final int ENHANCED_PACKET = 6;
+    private static final int OPTION_RESOLUTION = 9;
+    private static final int OPTION_OFFSET = 14;
+
+    /** Of a frame as captured, as tcpdump bounds it. */
+    private static final int MAX_CAPTURED = 1 << 18;
+    /** Of a block; others than those of packets may be longer, and are not. */
+    private static final int MAX_BLOCK = 1 << 24;
+    /** Interfaces of a section. */
+    private static final int MAX_INTERFACES = 4096;
+
+    private static final int ETHERNET = 1;
+    private static final int RAW_IP = 101;
+    private static final int LINUX_COOKED = 113;
+    private static final int RAW_IPV4 = 228;
+    private static final int RAW_IPV6 = 229;
+
+    private static final int TYPE_IPV4 = 0x0800;
+    private static final int TYPE_IPV6 = 0x86DD;
+    private static final int TYPE_VLAN = 0x8100;
+    private static final int TYPE_OUTER_VLAN = 0x88A8;
+
+    /** How an interface writes: times are in 10^-resolution s, or 2^-(resolution − 128) s from 128 on. */
+    private record Interface(int link, int resolution, long offsetNs) {}
+
+    private final boolean isPcap;
+    private final List<Interface> interfaces = new ArrayList<>();
+    private ByteOrder order = ByteOrder.BIG_ENDIAN;
+    private long leftOut;
+
+    CaptureTrace(InputStream in, String name) throws IOException {
+        super(in, name);
+        ByteBuffer magic = read(4, "its first bytes");
+        int number = magic.getInt(0);
+        isPcap = number != SECTION;
+        if (!isPcap) {
+            section(read(4, "its section header"));
+            return;
+        }
+        if (!isPcap(number)) {
+            order = ByteOrder.LITTLE_ENDIAN;
+            number = Integer.reverseBytes(number);
+        }
+        if (!isPcap(number)) {
+            throw fault("its first bytes are %08x: must be a capture in pcap or pcapng, or end in .csv"
+                    .formatted(magic.getInt(0)));
+        }
+        int link = read(20, "its header").getInt(16) & 0xFFFF;
+        interfaces.add(new Interface(checked(link), number == PCAP_NS ? 9 : 6, 0));
+    }
+
+    private static boolean isPcap(int number) {
+        return number == PCAP_US || number == PCAP_NS;
+    }
+
+    /** Returns how many frames so far were not IP. */
+    long leftOut() {
+        return leftOut;
+    }
+
+    private int checked(int link) throws IOException {
+        if (link != ETHERNET && link != RAW_IP && link != LINUX_COOKED && link != RAW_IPV4 && link != RAW_IPV6) {
+            throw fault("link type " + link + ": must be Ethernet (1), raw IP (101, 228, 229) or Linux cooked (113)");
+        }
+        return link;
+    }
+
+    @Override
+    public boolean next(Arrival into) throws IOException {
+        while (isPcap ? nextRecord(into) : nextPacket(into)) {
+            if (into.bytes > 0) {
+                return true;
+            }
+            leftOut++;
+        }
+        return false;
+    }
+
+    private boolean nextRecord(Arrival into) throws IOException {
+        int first = in.read();
+        if (first < 0) {
+            return false;
+        }
+        begin();
+        ByteBuffer header = ByteBuffer.allocate(16).order(order).put((byte) first);
+        header.put(read(15, "its header")).flip();
+        Interface by = interfaces.get(0);
+        long seconds = Integer.toUnsignedLong(header.getInt());
+        long fraction = Integer.toUnsignedLong(header.getInt());
+        if (fraction >= (by.resolution == 9 ? 1_000_000_000 : 1_000_000)) {
+            throw fault("its time has " + fraction + " in the place of parts of a second");
+        }
+        long ns = seconds * 1_000_000_000 + fraction * (by.resolution == 9 ? 1 : 1000);
+        int captured = captured(header.getInt(), MAX_CAPTURED);
+        int length = header.getInt();
+        frame(by, ns, length, read(captured, "it"), into);
+        return true;
+    }
+
+    private int captured(int bytes, int most) throws IOException {
+        if (bytes < 0 || bytes > most) {
+            throw fault("it has " + Integer.toUnsignedString(bytes) + " bytes captured: must be at most " + most);
+        }
+        return bytes;
+    }
+
+    private boolean nextPacket(Arrival into) throws IOException {
+        int first;
+        while ((first = in.read()) >= 0) {
+            ByteBuffer head = ByteBuffer.allocate(8).order(order).put((byte) first);
+            head.put(read(7, "a block's header")).flip();
+            int type = head.getInt();
+            if (type == SECTION) {
+                section(head.slice());
+                continue;
+            }
+            ByteBuffer body = body(head.getInt());
+            try {
+                if (type == INTERFACE) {
+                    interfaces.add(described(body));
+                } else if (type == ENHANCED_PACKET) {
+                    begin();
+                    enhanced(body, into);
+                    return true;
+                } else if (type == OLD_PACKET || type == SIMPLE_PACKET) {
+                    begin();
+                    throw fault("it stands in a block of type " + type
+                            + ", without a time or obsolete: write the file anew (editcap -F pcapng)");
+                }
+            } catch (BufferUnderflowException | ArithmeticException e) {
+                throw fault("a block of type " + type + " does not hold what it has to say");
+            }
+        }
+        return false;
+    }
+
+    /** Reads the rest of a section's header, of which type and length are read. */
+    private void section(ByteBuffer length) throws IOException {
+        int start = read(4, "its section header").order(ByteOrder.BIG_ENDIAN).getInt();
+        order = start == SECTION_ORDER ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
+        if (start != SECTION_ORDER && start != Integer.reverseBytes(SECTION_ORDER)) {
+            throw fault("a section's byte order is %08x: must be 1a2b3c4d".formatted(start));
+        }
+        interfaces.clear();
+        ByteBuffer body = body(length.order(order).getInt(0) - 4);
+        if (body.remaining() < 12 || body.getShort(0) != 1) {
+            throw fault("a section's version is not 1");
+        }
+    }
+
+    /** Reads the body of a block of this length, whose first 8 bytes are read, and the length behind it. */
+    private ByteBuffer body(int length) throws IOException {
+        if (length < 12 || length > MAX_BLOCK || length % 4 != 0) {
+            throw fault("a block has " + Integer.toUnsignedString(length)
+                    + " bytes: must be a multiple of 4 from 12 to " + MAX_BLOCK);
+        }
+        ByteBuffer body = read(length - 8, "a block");
+        return body.limit(length - 12);
+    }
+
+    private Interface described(ByteBuffer body) throws IOException {
+        if (interfaces.size() >= MAX_INTERFACES) {
+            throw fault("its section has more than " + MAX_INTERFACES + " interfaces");
+        }
+        int link = body.getShort() & 0xFFFF;
+        body.getShort();
+        body.getInt();
+        int resolution = 6;
+        long offsetNs = 0;
+        while (body.remaining() >= 4) {
+            int option = body.getShort() & 0xFFFF;
+            int bytes = body.getShort() & 0xFFFF;
+            if (option == 0) {
+                break;
+            }
+            int at = body.position();
+            if (option == OPTION_RESOLUTION) {
+                resolution = body.get() & 0xFF;
+            } else if (option == OPTION_OFFSET) {
+                offsetNs = Math.multiplyExact(body.getLong(), 1_000_000_000);
+            }
+            body.position(Math.min(body.limit(), at + (bytes + 3) / 4 * 4));
+        }
+        int digits = resolution & 0x7F;
+        if (digits > (resolution < 128 ? 18 : 62)) {
+            throw fault("an interface counts time in units of " + (resolution < 128 ? "10^-" : "2^-") + digits + " s");
+        }
+        return new Interface(checked(link), resolution, offsetNs);
+    }
+
+    private void enhanced(ByteBuffer body, Arrival into) throws IOException {
+        int number = body.getInt();
+        if (number < 0 || number >= interfaces.size()) {
+            throw fault("it came over interface " + Integer.toUnsignedString(number) + " of " + interfaces.size());
+        }
+        Interface by = interfaces.get(number);
+        long time = (long) body.getInt() << 32 | Integer.toUnsignedLong(body.getInt());
+        int captured = captured(body.getInt(), Math.min(MAX_CAPTURED, body.remaining() - 4));
+        int length = body.getInt();
+        body.limit(body.position() + captured);
+        frame(by, ns(by, time), length, body, into);
+    }
+
+    private long ns(Interface by, long time) throws IOException {
+        try {
+            return Math.addExact(by.offsetNs, fromUnits(by, time));
+        } catch (ArithmeticException e) {
+            throw fault("its time is " + time + " units and does not fit into 64 bits of ns");
+        }
+    }
+
+    private static long fromUnits(Interface by, long time) {
+        if (by.resolution >= 128) {
+            int digits = by.resolution - 128;
+            long fraction = time & (1L << digits) - 1;
+            return Math.multiplyExact(time >>> digits, 1_000_000_000) + (long) (fraction * 1e9 / (1L << digits));
+        }
+        long unit = 1;
+        for (int i = Math.min(by.resolution, 9); i != Math.max(by.resolution, 9); i++) {
+            unit *= 10;
+        }
+        return by.resolution <= 9 ? Math.multiplyExact(time, unit) : time / unit;
+    }
+
+    /** Takes from a frame what an arrival has; leaves 0 bytes where it is not IP. */
+    private void frame(Interface by, long ns, int length, ByteBuffer frame, Arrival into) throws IOException {
+        if (length < 1 || length > MAX_BYTES) {
+            throw fault("it had " + Integer.toUnsignedString(length) + " bytes: must be 1 to " + MAX_BYTES);
+        }
+        at(ns, into);
+        int captured = frame.remaining();
+        into.bytes = 0;
+        into.service = 0;
+        frame.order(ByteOrder.BIG_ENDIAN);
+        try {
+            int version = version(by.link, frame);
+            int ip = frame.position();
+            if (version == 4) {
+                into.trafficClass = frame.get(ip + 1) & 0xFF;
+                into.to(frame.getInt(ip + 16));
+                into.bytes = length;
+            } else if (version == 6) {
+                into.trafficClass = frame.getShort(ip) >> 4 & 0xFF;
+                into.high = frame.getLong(ip + 24);
+                into.low = frame.getLong(ip + 32);
+                into.bytes = length;
+            }
+        } catch (BufferUnderflowException | IndexOutOfBoundsException | IllegalArgumentException e) {
+            throw fault("of its " + length + " bytes " + captured
+                    + " were captured, not its destination: capture more of each (tcpdump -s)");
+        }
+    }
+
+    /** Returns the version of IP at which the frame's position then stands; 0 where it is something else. */
+    private static int version(int link, ByteBuffer frame) {
+        int type = link == RAW_IPV4 ? TYPE_IPV4 : link == RAW_IPV6 ? TYPE_IPV6 : -1;
+        if (link == ETHERNET) {
+            frame.position(frame.position() + 12);
+            type = frame.getShort() & 0xFFFF;
+            while (type == TYPE_VLAN || type == TYPE_OUTER_VLAN) {
+                frame.getShort();
+                type = frame.getShort() & 0xFFFF;
+            }
+        } else if (link == LINUX_COOKED) {
+            frame.position(frame.position() + 14);
+            type = frame.getShort() & 0xFFFF;
+        }
+        int version = type == TYPE_IPV4 || type == TYPE_IPV6 || type < 0 ? frame.get(frame.position()) >> 4 & 0xF : 0;
+        return type < 0 ? version : type == TYPE_IPV4 && version == 4 ? 4 : type == TYPE_IPV6 && version == 6 ? 6 : 0;
+    }
+
+    private ByteBuffer read(int bytes, String what) throws IOException {
+        byte[] all = in.readNBytes(bytes);
+        if (all.length < bytes) {
+            throw new EOFException(fault("the file ends inside " + what + ", " + all.length + " of " + bytes
+                            + " bytes are there: it was cut")
+                    .getMessage());
+        }
+        return ByteBuffer.wrap(all).order(order);
+    }
+}

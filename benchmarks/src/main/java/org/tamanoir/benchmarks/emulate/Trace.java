@@ -1,0 +1,76 @@
+package org.tamanoir.benchmarks.emulate;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Arrivals from a file, whose times count from its first packet. What cannot be read ends the run: nothing is invented
+ * for it.
+ */
+abstract class Trace implements Arrivals, AutoCloseable {
+    /** The longest packet there is, of ANEP and of IP. */
+    static final int MAX_BYTES = 65_535;
+
+    final InputStream in;
+    private final String name;
+    private long packets;
+    private long firstNs;
+    private long lastNs;
+
+    Trace(InputStream in, String name) {
+        this.in = in;
+        this.name = name;
+    }
+
+    /**
+     * Opens a trace: *.csv, else pcap or pcapng by its first bytes.
+     *
+     * @param services that a CSV file may name
+     */
+    static Trace open(Path file, List<String> services) throws IOException {
+        InputStream in = new BufferedInputStream(Files.newInputStream(file), 1 << 16);
+        try {
+            String name = String.valueOf(file.getFileName());
+            return name.toLowerCase(Locale.ROOT).endsWith(".csv")
+                    ? new CsvTrace(in, name, services)
+                    : new CaptureTrace(in, name);
+        } catch (IOException | RuntimeException e) {
+            in.close();
+            throw e;
+        }
+    }
+
+    /** Begins a packet, which errors name from now on. */
+    final void begin() {
+        packets++;
+    }
+
+    /** Sets the packet's time from that of the file. */
+    final void at(long fileNs, Arrival into) throws IOException {
+        if (packets == 1) {
+            firstNs = fileNs;
+            lastNs = fileNs;
+        }
+        if (fileNs < lastNs) {
+            throw fault("its time is " + (lastNs - fileNs)
+                    + " ns before that of the packet before it: sort the file by time (reordercap)");
+        }
+        lastNs = fileNs;
+        into.ns = fileNs - firstNs;
+    }
+
+    /** Returns an error of one line, about the packet that is being read. */
+    final IOException fault(String what) {
+        return new IOException(name + (packets == 0 ? "" : ", packet " + packets) + ": " + what);
+    }
+
+    @Override
+    public final void close() throws IOException {
+        in.close();
+    }
+}
