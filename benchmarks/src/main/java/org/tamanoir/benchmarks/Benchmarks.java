@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
  * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
  * {@code fct} for one stream over several nodes, {@code morph} for data morphing, {@code reflect} for the reflector, {@code routes} and
- * {@code fib} for a full routing table, {@code soak} for a long run of mixed
+ * {@code fib} for a full routing table, {@code control} for what keeps a node alive, {@code soak} for a long run of mixed
  * traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
  * jmh} for what happens in memory.
  */
@@ -35,6 +35,7 @@ import picocli.CommandLine.Command;
             Reflect.class,
             Routes.class,
             FibFigures.class,
+            ControlFigures.class,
             Soak.class,
             Fuzz.class,
             ClusterInGuest.class

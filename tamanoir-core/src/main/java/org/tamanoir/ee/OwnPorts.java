@@ -26,7 +26,7 @@ final class OwnPorts {
     private static final int LAST_BATCHES = 64;
 
     private final UdpService service;
-    private final PacketRing inbox;
+    private final UdpInbox inbox;
     private final UdpIntake intake;
     private final List<Reading> ports = new ArrayList<>();
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
@@ -39,7 +39,7 @@ final class OwnPorts {
     private int lastBatches;
     private boolean paused;
 
-    OwnPorts(UdpService service, PacketRing inbox, UdpIntake intake) {
+    OwnPorts(UdpService service, UdpInbox inbox, UdpIntake intake) {
         this.intake = intake;
         this.service = service;
         this.inbox = inbox;

@@ -63,9 +63,8 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
             StreamInfo stream,
             UdpSocket first) {
         this.context = context;
-        int bytes = context.config().inboxBytes();
-        // First: where there is none, nothing else is to be closed.
-        this.inbox = new UdpInbox(intake, context.pool().take(bytes, bytes));
+        // First: where there is no memory, nothing else is to be closed.
+        this.inbox = new UdpInbox(intake, context.pool(), context.config().inboxBytes());
         this.thread = new ServiceThread(context, definition, service, stream, "udp " + definition.name());
         this.loop = thread.loop;
         this.traffic = thread.traffic;
@@ -78,7 +77,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         this.path = new PacketPath(context, thread, memory, nextHops, inHand, this, this);
         this.handle = new Instance(context, path, this);
         this.intake = intake;
-        this.ports = new OwnPorts(this, inbox.ring(), intake);
+        this.ports = new OwnPorts(this, inbox, intake);
     }
 
     @Override
@@ -397,7 +396,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
                     e);
             nextHops.closeUnflushed(DropReason.SERVICE_FAILURE);
         } finally {
-            context.pool().give(inbox.memory());
+            inbox.free(context.pool());
             loop.close();
             thread.reportEnd();
         }
