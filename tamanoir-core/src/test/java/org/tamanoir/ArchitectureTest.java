@@ -18,6 +18,7 @@ class ArchitectureTest {
     private static final String JDK_TLS = "javax.net.ssl..";
     private static final String ANNOTATIONS = "org.jspecify..";
     private static final String GUAVA = "com.google.common..";
+    private static final String CLASS_FILES = "org.objectweb.asm..";
 
     @ArchTest
     static final ArchRule packetsNeedTheJdkAlone = classes()
@@ -94,6 +95,14 @@ class ArchitectureTest {
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
                     "org.tamanoir.routing..", "org.apache.commons.compress.compressors.bzip2..", JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule whatIsReadyNeedsTheJdkAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.ready..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.ready..", JDK, ANNOTATIONS);
 
     @ArchTest
     static final ArchRule theMachineNeedsTheJdkAlone = classes()
@@ -210,12 +219,29 @@ class ArchitectureTest {
                     "org.tamanoir.anep..",
                     "org.tamanoir.format..",
                     "org.tamanoir.nodeos..",
+                    "org.tamanoir.preemption..",
                     "tools.jackson..",
                     "org.slf4j..",
                     GUAVA,
                     JDK,
                     JDK_TLS,
                     ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule checkpointsArePutInWithoutTheNode = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.preemption..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.preemption..", CLASS_FILES, JDK, ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule classFilesAreKnownInOneRoom = noClasses()
+            .that()
+            .resideOutsideOfPackage("org.tamanoir.preemption..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(CLASS_FILES);
 
     @ArchTest
     static final ArchRule certificatesNeedTheJdkAndALogAlone = classes()

@@ -15,8 +15,8 @@ import picocli.CommandLine.Command;
 /**
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
  * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
- * {@code fct} for one stream over several nodes, {@code morph} for data morphing, {@code reflect} for the reflector, {@code routes} and
- * {@code fib} for a full routing table, {@code control} for what keeps a node alive, {@code soak} for a long run of mixed
+ * {@code fct} for one stream over several nodes, {@code morph} for data morphing, {@code reflect} for the reflector, {@code routes},
+ * {@code fib} and {@code destinations} for a full routing table, {@code control} for what keeps a node alive, {@code soak} for a long run of mixed
  * traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
  * jmh} for what happens in memory.
  */
@@ -36,6 +36,7 @@ import picocli.CommandLine.Command;
             Routes.class,
             FibFigures.class,
             ControlFigures.class,
+            Destinations.class,
             Soak.class,
             Fuzz.class,
             ClusterInGuest.class

@@ -53,8 +53,8 @@ final class InPlace {
         }
         Path program = folder.resolve(name.replace(".c", ""));
         List<String> command = new ArrayList<>(List.of(compiler(), "-O3", "-Wall", "-Wextra", "-pthread"));
-        command.addAll(List.of(options));
         command.addAll(List.of("-o", program.toString(), source.toString()));
+        command.addAll(List.of(options)); // libraries stand behind what needs them
         Shell.run(command);
         return program;
     }

@@ -30,6 +30,8 @@ final class Loads {
             entry("udp-sink", UdpSink::run),
             entry("udp-flood", UdpFlood::run),
             entry("reflect-sink", ReflectSink::run),
+            entry("destination-flood", DestinationFlood::run),
+            entry("destination-sink", DestinationSink::run),
             entry("netty-proxy", NettyProxy::run),
             entry("level-source", Source::run),
             entry("level-sink", Sink::run),

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
+import org.tamanoir.routing.Prefix;
 
 /**
  * Makes tables like those of Internet routers. Counts by length are those of a tier-1 router's table (gaissmai/bart's
@@ -62,6 +63,13 @@ final class RouteGenerator {
         made.fill(IPV6, 28, routes);
         made.fillLength(64, routes * 21 / 10_000);
         return made;
+    }
+
+    /** Returns a prefix as routes have it. */
+    Prefix prefix(int i) {
+        return isIpv4
+                ? new Prefix(0, 0xFFFFL << 32 | prefixes[i] >>> 32, lengths[i] + 96)
+                : new Prefix(prefixes[i], 0, lengths[i]);
     }
 
     private void fill(int[] shares, int shortest, int routes) {

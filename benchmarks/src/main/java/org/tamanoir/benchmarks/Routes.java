@@ -4,6 +4,9 @@ import java.io.BufferedOutputStream;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -27,42 +30,55 @@ final class Routes implements Callable<Integer> {
     @Option(names = "--seed", description = "The same seed makes the same table. Default: 1.")
     private long seed = 1;
 
+    @Option(names = "--format", description = "${COMPLETION-CANDIDATES}: lines, or a dump of BGP. Default: text.")
+    private Format format = Format.text;
+
     @Option(
             names = "--updates",
             description =
-                    "Changes of this table to write in its place, as BGP's routers tell them (MRT, BGP4MP); in gzip if"
-                            + " FILE ends in .gz. Default: 0, the table.")
+                    "Changes of this table to write in its place, as BGP's routers tell them (MRT, BGP4MP). Default: 0, the"
+                            + " table.")
     private int updates;
 
-    @Parameters(paramLabel = "FILE", description = "Written anew.")
+    @Parameters(paramLabel = "FILE", description = "Written anew; packed by gzip if its name ends with .gz.")
     private Path file = Path.of("routes.txt");
+
+    /** As {@code --format} names them. */
+    private enum Format {
+        text,
+        mrt
+    }
 
     Routes() {}
 
     @Override
     public Integer call() throws IOException {
-        if (updates > 0) {
-            try (OutputStream out = out(file)) {
-                new UpdateWriter(RouteGenerator.ipv4(ipv4, seed), RouteGenerator.ipv6(ipv6, seed), seed)
-                        .write(out, updates);
+        RouteGenerator four = RouteGenerator.ipv4(ipv4, seed);
+        RouteGenerator six = RouteGenerator.ipv6(ipv6, seed);
+        try (OutputStream out = out(file)) {
+            if (updates > 0) {
+                new UpdateWriter(four, six, seed).write(out, updates);
+            } else if (format == Format.mrt) {
+                new MrtWriter(four, six).write(out);
+            } else {
+                Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+                write(text, four);
+                write(text, six);
+                text.flush();
             }
-            return 0;
-        }
-        try (BufferedWriter out = Files.newBufferedWriter(file)) {
-            write(out, true, RouteGenerator.ipv4(ipv4, seed));
-            write(out, false, RouteGenerator.ipv6(ipv6, seed));
         }
         return 0;
     }
 
-    private static OutputStream out(Path file) throws IOException {
-        OutputStream out = new BufferedOutputStream(Files.newOutputStream(file));
-        return file.toString().endsWith(".gz") ? new GZIPOutputStream(out) : out;
+    /** Opens a file, which gzip packs if its name ends with .gz. */
+    static OutputStream out(Path file) throws IOException {
+        OutputStream raw = Files.newOutputStream(file);
+        return new BufferedOutputStream(file.toString().endsWith(".gz") ? new GZIPOutputStream(raw) : raw, 1 << 16);
     }
 
-    private static void write(BufferedWriter out, boolean isIpv4, RouteGenerator routes) throws IOException {
+    private static void write(Writer out, RouteGenerator routes) throws IOException {
         for (int i = 0; i < routes.count; i++) {
-            out.write(FibFigures.prefix(isIpv4, routes, i) + "=198.51.100." + routes.hops[i] + ":3322\n");
+            out.write(routes.prefix(i) + "=198.51.100." + routes.hops[i] + ":3322\n");
         }
     }
 }

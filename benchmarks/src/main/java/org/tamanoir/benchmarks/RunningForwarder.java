@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A forwarder that listens. Thread contract: one thread. */
 final class RunningForwarder implements AutoCloseable {
-    private static final double START_TIMEOUT_S = 20;
+    private static final double START_TIMEOUT_S = 120;
     private static final String LISTENING = "0A";
 
     private final int port;
@@ -56,7 +56,7 @@ final class RunningForwarder implements AutoCloseable {
             return isOpen(transport);
         });
         if (!isReady) {
-            throw new IOException(name + " did not open port " + port + " in 20 s");
+            throw new IOException(name + " did not open port " + port + " in " + (int) START_TIMEOUT_S + " s");
         }
     }
 

@@ -13,6 +13,7 @@ import java.nio.ByteOrder;
  */
 public final class UdpCalls {
     private static final int AF_INET = 2;
+    private static final int AF_INET6 = 10;
     private static final int SOCK_DGRAM = 2;
     private static final int SOL_SOCKET = 1;
     private static final int SO_RCVBUF = 8;
@@ -21,8 +22,11 @@ public final class UdpCalls {
     private static final int UDP_SEGMENT = 103;
     private static final int UDP_GRO = 104;
     private static final int SOCKADDR_IN_BYTES = 16;
+    /** Of struct sockaddr_in6; its address is at 8, and that of sockaddr_in at 4. */
+    private static final int SOCKADDR_IN6_BYTES = 28;
     // struct mmsghdr and struct iovec of 64-bit Linux.
     private static final int MMSGHDR_BYTES = 64;
+    private static final int MSG_NAMELEN = 8;
     private static final int MSG_IOV = 16;
     private static final int MSG_IOVLEN = 24;
     private static final int IOVEC_BYTES = 16;
@@ -80,6 +84,36 @@ public final class UdpCalls {
             vector.putLong(iovec + Long.BYTES, packetBytes);
         }
         return vector;
+    }
+
+    /** Returns a socket that sends to where each datagram names. */
+    static int openSender(boolean isIpv4) {
+        return socket(isIpv4 ? AF_INET : AF_INET6, SOCK_DGRAM, 0);
+    }
+
+    /**
+     * Makes room for the address of each message of a vector, which must outlive it.
+     *
+     * @return 28 bytes for each, the address at {@link #nameAt}
+     */
+    static ByteBuffer names(ByteBuffer messages, boolean isIpv4, int port) {
+        int count = messages.capacity() / (MMSGHDR_BYTES + IOVEC_BYTES);
+        ByteBuffer names = ByteBuffer.allocateDirect(count * SOCKADDR_IN6_BYTES);
+        long address = Pointer.nativeValue(Native.getDirectBufferPointer(names));
+        for (int i = 0; i < count; i++) {
+            messages.putLong(i * MMSGHDR_BYTES, address + (long) i * SOCKADDR_IN6_BYTES);
+            messages.putInt(i * MMSGHDR_BYTES + MSG_NAMELEN, isIpv4 ? SOCKADDR_IN_BYTES : SOCKADDR_IN6_BYTES);
+            names.order(ByteOrder.nativeOrder())
+                    .putShort(i * SOCKADDR_IN6_BYTES, (short) (isIpv4 ? AF_INET : AF_INET6))
+                    .order(ByteOrder.BIG_ENDIAN)
+                    .putShort(i * SOCKADDR_IN6_BYTES + 2, (short) port);
+        }
+        return names;
+    }
+
+    /** Returns where the address of a message is among {@link #names}. */
+    static int nameAt(int message, boolean isIpv4) {
+        return message * SOCKADDR_IN6_BYTES + (isIpv4 ? 4 : 8);
     }
 
     /** Sends the packets as single datagrams; how many the kernel took. */

@@ -3,7 +3,10 @@ package org.tamanoir.ee;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +29,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.Transit;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -68,17 +72,79 @@ public class PathBenchmark {
     private final Buffer strangers = pool.take(BATCH_BYTES, BATCH_BYTES);
     private final Path monitor = path(Monitor.class.getName(), Monitor::new);
     private final Path transit = path("transit", Transit::new);
+    private long departed;
 
     private static Path path(String name, Supplier<Service> factory) {
-        try {
-            InetAddress sink = InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
-            NextHop host = new NextHop(sink, 4000, NextHop.Transport.SAME, NextHop.Kind.HOST);
-            RoutingTable routes = new RoutingTable(List.of(new Route(Prefix.parse("127.0.0.0/8"), host)));
-            ExecutionEnvironment environment =
-                    new ExecutionEnvironment(EeConfig.defaults(), routes, new ServiceCatalog());
-            return new Path(environment, new ServiceDefinition(name, factory, ServiceConfig.EMPTY, FailurePolicy.DROP));
-        } catch (java.net.UnknownHostException e) {
-            throw new IllegalStateException("4 bytes are an address", e);
+        return path(name, factory, List.of(new Route(Prefix.parse("127.0.0.0/8"), host(4000))));
+    }
+
+    private static NextHop host(int port) {
+        return new NextHop(Addresses.of(0, 0xFFFF_7F00_0001L), port, NextHop.Transport.SAME, NextHop.Kind.HOST);
+    }
+
+    private static Path path(String name, Supplier<Service> factory, List<Route> routes) {
+        ExecutionEnvironment environment =
+                new ExecutionEnvironment(EeConfig.defaults(), new RoutingTable(routes), new ServiceCatalog());
+        return new Path(environment, new ServiceDefinition(name, factory, ServiceConfig.EMPTY, FailurePolicy.DROP));
+    }
+
+    /** A million destinations, of both families by turns, inside 100,000 prefixes that lead to 32 next hops. */
+    @State(Scope.Thread)
+    public static class Many {
+        private static final int DESTINATIONS = 1_000_000;
+        private static final int ROUTES = 100_000;
+        private static final int HOPS = 32;
+
+        private final long[] highs = new long[DESTINATIONS];
+        private final long[] lows = new long[DESTINATIONS];
+        private final Path path;
+        private final Packet packet = new Packet();
+        private int next;
+
+        /** Makes the table. */
+        public Many() {
+            Random random = new Random(1);
+            NextHop[] hops = new NextHop[HOPS];
+            Arrays.setAll(hops, i -> host(4000 + i));
+            List<Route> routes = new ArrayList<>();
+            for (int i = 0; i < ROUTES; i++) {
+                NextHop hop = hops[random.nextInt(HOPS)];
+                routes.add(new Route(
+                        i % 2 == 0
+                                ? new Prefix(
+                                        0, 0xFFFF_0000_0000L | random.nextInt(1 << 24) << 8 & 0xFFFF_FFFFL, 96 + 24)
+                                : new Prefix(0x2000L << 48 | (long) random.nextInt(1 << 29) << 32, 0, 32),
+                        hop));
+            }
+            for (int i = 0; i < DESTINATIONS; i++) {
+                Prefix prefix =
+                        routes.get(i % 2 + 2 * random.nextInt(ROUTES / 2)).prefix();
+                highs[i] = prefix.high() | (i % 2 == 0 ? 0 : random.nextInt() & 0xFFFF_FFFFL);
+                lows[i] = prefix.low() | (i % 2 == 0 ? random.nextInt(256) : random.nextLong());
+            }
+            path = path("transit", Transit::new, routes);
+        }
+
+        /** Sends the packets of a batch to the destinations that are next. */
+        private long depart(Buffer batch) {
+            path.memory.arrivals(batch);
+            ByteBuffer bytes = batch.nio();
+            for (int i = 0; i < PACKETS; i++) {
+                packet.parse(bytes, i * PACKET_BYTES, PACKET_BYTES);
+                if (path.nextHops.depart(packet, highs[next], lows[next], 0) != null) {
+                    throw new IllegalStateException("a destination without a route");
+                }
+                next = next + 1 == DESTINATIONS ? 0 : next + 1;
+            }
+            path.nextHops.flush();
+            path.path.publish(0);
+            return path.collector.bytes;
+        }
+
+        /** Frees the loop. */
+        @TearDown
+        public void close() {
+            path.free();
         }
     }
 
@@ -111,7 +177,7 @@ public class PathBenchmark {
     /** Frees the loops. */
     @TearDown
     public void close() {
-        if (monitor.collector.bytes + transit.collector.bytes == 0) {
+        if (monitor.collector.bytes + transit.collector.bytes + departed == 0) {
             throw new IllegalStateException("nothing was forwarded: what was measured is not the path");
         }
         monitor.free();
@@ -144,6 +210,14 @@ public class PathBenchmark {
     @OperationsPerInvocation(PACKETS)
     public long parseAndRoute() {
         return transit.walkPassing(batch);
+    }
+
+    /** Parsing a packet, looking up where it goes, each to another one of a million destinations, and collecting it. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public long departToMany(Many many) {
+        departed = many.depart(batch);
+        return departed;
     }
 
     /** An instance without sockets: what leaves it ends in a counter. */
@@ -310,6 +384,11 @@ public class PathBenchmark {
 
         @Override
         public void abort(DropReason reason, String why) {}
+
+        @Override
+        public void suspend(Packet packet, Suspended suspended) {
+            throw new IllegalStateException("no service of these holds packets");
+        }
 
         @Override
         public void settle() {}

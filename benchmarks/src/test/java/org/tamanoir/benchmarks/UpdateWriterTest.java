@@ -29,10 +29,10 @@ class UpdateWriterTest {
         RouteGenerator ipv6 = RouteGenerator.ipv6(2000, 1);
         Set<Prefix> table = new HashSet<>();
         for (int i = 0; i < ipv4.count; i++) {
-            table.add(FibFigures.prefix(true, ipv4, i));
+            table.add(ipv4.prefix(i));
         }
         for (int i = 0; i < ipv6.count; i++) {
-            table.add(FibFigures.prefix(false, ipv6, i));
+            table.add(ipv6.prefix(i));
         }
         byte[] file = updates(ipv4, ipv6);
         assertThat(updates(ipv4, ipv6)).isEqualTo(file);
@@ -40,22 +40,21 @@ class UpdateWriterTest {
         List<Prefix> changes = new ArrayList<>();
         Set<Prefix> withdrawn = new HashSet<>();
         int[] families = new int[2];
-        MrtUpdates.read(
-                new ByteArrayInputStream(file), "updates", List.of(FibFigures.hop(1)), new MrtUpdates.Changes() {
-                    @Override
-                    public void announced(Prefix prefix, NextHop nextHop) {
-                        changes.add(prefix);
-                        withdrawn.remove(prefix);
-                        families[prefix.isIpv4() ? 0 : 1]++;
-                    }
+        MrtUpdates.read(new ByteArrayInputStream(file), "updates", List.of(FibTable.hop(1)), new MrtUpdates.Changes() {
+            @Override
+            public void announced(Prefix prefix, NextHop nextHop) {
+                changes.add(prefix);
+                withdrawn.remove(prefix);
+                families[prefix.isIpv4() ? 0 : 1]++;
+            }
 
-                    @Override
-                    public void withdrawn(Prefix prefix) {
-                        changes.add(prefix);
-                        assertThat(withdrawn.add(prefix)).isTrue();
-                        families[prefix.isIpv4() ? 0 : 1]++;
-                    }
-                });
+            @Override
+            public void withdrawn(Prefix prefix) {
+                changes.add(prefix);
+                assertThat(withdrawn.add(prefix)).isTrue();
+                families[prefix.isIpv4() ? 0 : 1]++;
+            }
+        });
         assertThat(changes).hasSize(CHANGES);
         assertThat(table).containsAll(changes);
         assertThat(withdrawn).isNotEmpty();

@@ -51,10 +51,16 @@ public enum DropReason {
     AMPLIFICATION,
     /** The service threw, and its failure policy says drop or close. */
     SERVICE_FAILURE,
+    /** It used more of a processor than its service's budget for a packet, and the failure policy says drop or close. */
+    BUDGET,
     /** The service made bytes of it that are no ANEP packet: they break one of the receive rules. */
     SERVICE_MALFORMED,
     /** A service's bounded input queue was full (UDP). */
     INBOX_FULL,
+    /** The service held as many packets as it may. */
+    HOLD_FULL,
+    /** The service held it, and said in time nothing of what becomes of it. */
+    HOLD_EXPIRED,
     /** The next hop refused the connection or could not be reached in time. */
     NEXT_HOP_UNREACHABLE,
     /** The connection to the next hop broke before the packet was handed to it. */

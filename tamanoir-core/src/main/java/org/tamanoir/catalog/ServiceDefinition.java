@@ -17,6 +17,7 @@ import org.tamanoir.service.ServiceConfig;
  * @param health what all its instances did and used
  * @param placement where its UDP packets are handled
  * @param control what operators see and change of it
+ * @param dispatch how its UDP packets come to instances
  */
 public record ServiceDefinition(
         String name,
@@ -26,7 +27,21 @@ public record ServiceDefinition(
         FailurePolicy failurePolicy,
         ServiceHealth health,
         Placement placement,
-        DefinedControl control) {
+        DefinedControl control,
+        Dispatch dispatch) {
+
+    /** Defines a service all of whose UDP packets one thread has. */
+    public ServiceDefinition(
+            String name,
+            String version,
+            Supplier<? extends Service> factory,
+            ServiceConfig config,
+            FailurePolicy failurePolicy,
+            ServiceHealth health,
+            Placement placement,
+            DefinedControl control) {
+        this(name, version, factory, config, failurePolicy, health, placement, control, Dispatch.STREAM);
+    }
 
     /** Defines a service that has no control. */
     public ServiceDefinition(

@@ -54,6 +54,7 @@ public final class ServiceHealth {
 
     private final LongSupplier nanoTime;
     private final @Nullable Throttle throttle;
+    private final long packetBudgetNs;
     private final AtomicLong processorNs = new AtomicLong();
     private final AtomicLong allocatedBytes = new AtomicLong();
 
@@ -85,11 +86,22 @@ public final class ServiceHealth {
      * @param allocationBytesPerSecond heap; 0 = no limit
      */
     public ServiceHealth(double processors, long allocationBytesPerSecond) {
-        this(processors, allocationBytesPerSecond, System::nanoTime);
+        this(processors, allocationBytesPerSecond, 0);
+    }
+
+    /** Makes it with a budget of processor time for each packet, in ns; 0 = none. */
+    public ServiceHealth(double processors, long allocationBytesPerSecond, long packetBudgetNs) {
+        this(processors, allocationBytesPerSecond, packetBudgetNs, System::nanoTime);
     }
 
     public ServiceHealth(double processors, long allocationBytesPerSecond, LongSupplier nanoTime) {
+        this(processors, allocationBytesPerSecond, 0, nanoTime);
+    }
+
+    private ServiceHealth(
+            double processors, long allocationBytesPerSecond, long packetBudgetNs, LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
+        this.packetBudgetNs = packetBudgetNs;
         this.throttle = processors > 0 || allocationBytesPerSecond > 0
                 ? new Throttle(processors, allocationBytesPerSecond)
                 : null;
@@ -250,6 +262,11 @@ public final class ServiceHealth {
 
     public synchronized void leftBehind() {
         stuck++;
+    }
+
+    /** Returns what a packet may use of a processor, in ns; 0 = any time. */
+    public long packetBudgetNs() {
+        return packetBudgetNs;
     }
 
     /** Returns what holds it to its limits; null when it has none. */

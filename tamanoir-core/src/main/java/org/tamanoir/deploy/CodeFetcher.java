@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.preemption.CheckpointPolicy;
 
 /**
  * Gets code: from the cache, else from repository mirrors in their order, else from the node that sent the stream;
@@ -35,6 +36,7 @@ public final class CodeFetcher implements AutoCloseable {
      * @param backOffMin after the first failure of a source
      * @param backOffMax at most
      * @param tls for https; null = the JDK's own
+     * @param checkpoints whether the classes of services get any
      */
     public record Settings(
             List<URI> mirrors,
@@ -45,8 +47,9 @@ public final class CodeFetcher implements AutoCloseable {
             long maxUnpackedBytes,
             Duration backOffMin,
             Duration backOffMax,
-            @Nullable SSLContext tls) {
-        /** Returns the usual settings: 2 s, 5 s, 30 s; 64 MiB packed, 256 MiB unpacked; back-off from 1 s to 1 min. */
+            @Nullable SSLContext tls,
+            CheckpointPolicy checkpoints) {
+        /** Returns the usual settings: 2 s, 5 s, 30 s; 64 MiB packed, 256 MiB unpacked; back-off from 1 s to 1 min; checkpoints. */
         public static Settings of(List<URI> mirrors) {
             return new Settings(
                     mirrors,
@@ -57,7 +60,8 @@ public final class CodeFetcher implements AutoCloseable {
                     256L << 20,
                     Duration.ofSeconds(1),
                     Duration.ofMinutes(1),
-                    null);
+                    null,
+                    CheckpointPolicy.REQUIRED);
         }
     }
 
@@ -275,7 +279,7 @@ public final class CodeFetcher implements AutoCloseable {
      * @throws CodeRefusedException as {@link LoadedService#load}
      */
     public LoadedService load(ServicePackage code) throws CodeRefusedException {
-        return LoadedService.load(code, settings.maxUnpackedBytes());
+        return LoadedService.load(code, settings.maxUnpackedBytes(), settings.checkpoints());
     }
 
     /** Ends the fetches that run; they fail. */

@@ -128,7 +128,10 @@ final class CodeRetrieval {
                     download(source, manifest, made, deadlineNs);
                 }
             }
-            LoadedService.load(new ServicePackage(manifest, null, jar, source.toString()), settings.maxUnpackedBytes())
+            LoadedService.load(
+                            new ServicePackage(manifest, null, jar, source.toString()),
+                            settings.maxUnpackedBytes(),
+                            settings.checkpoints())
                     .close();
             trust.get().verify(bytes, signature); // The download took its time: it may be revoked since.
             return cache.put(manifest, bytes, signature, jar, bare, source.toString());

@@ -5,9 +5,13 @@ import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.preemption.CheckpointPolicy;
+import org.tamanoir.preemption.Checkpoints;
+import org.tamanoir.preemption.UnfitClassException;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
 
@@ -42,10 +46,12 @@ public final class LoadedService implements AutoCloseable {
      * Opens the jar and finds the main class; runs none of its code, static initialisers included.
      *
      * @param maxUnpackedBytes the most that all entries of the jar together may unpack to
+     * @param checkpoints whether its classes get any
      * @throws CodeRefusedException {@link Refusal#NOT_A_SERVICE}, {@link Refusal#WRONG_DIGEST},
      *     {@link Refusal#MALFORMED} or {@link Refusal#TOO_LARGE}
      */
-    static LoadedService load(ServicePackage code, long maxUnpackedBytes) throws CodeRefusedException {
+    static LoadedService load(ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints)
+            throws CodeRefusedException {
         Manifest manifest = code.manifest();
         String label = manifest.id().toString();
         if (!manifest.levels().contains(Manifest.JVM)) {
@@ -55,7 +61,10 @@ public final class LoadedService implements AutoCloseable {
                             + ", where every service says what other levels do");
         }
         JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes);
-        ServiceClassLoader loader = new ServiceClassLoader(label, jar);
+        if (checkpoints == CheckpointPolicy.REQUIRED) {
+            requireCheckpoints(jar, label);
+        }
+        ServiceClassLoader loader = new ServiceClassLoader(label, jar, checkpoints);
         try {
             Class<?> type = Class.forName(manifest.mainClass(), false, loader);
             if (type.getClassLoader() != loader) {
@@ -68,6 +77,23 @@ public final class LoadedService implements AutoCloseable {
             throw notAService(label, "class " + manifest.mainClass() + " cannot be loaded: " + e);
         } catch (IllegalArgumentException e) {
             throw notAService(label, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Refuses a jar before any of its code runs, though its classes are loaded when they are wanted. */
+    private static void requireCheckpoints(JarContents jar, String label) throws CodeRefusedException {
+        for (Map.Entry<String, byte[]> entry : jar.entries().entrySet()) {
+            if (ServiceJar.isClass(entry.getKey()) && ServiceClassLoader.defines(entry.getKey())) {
+                try {
+                    Checkpoints.put(entry.getValue());
+                } catch (UnfitClassException e) {
+                    throw new CodeRefusedException(
+                            Refusal.NOT_A_SERVICE,
+                            label + ": " + OneLine.quoted(entry.getKey()) + " gets no checkpoints: "
+                                    + OneLine.quoted(String.valueOf(e.getMessage()))
+                                    + "; compile it anew, or let it run without by 'deploy.checkpoints: preferred'");
+                }
+            }
         }
     }
 

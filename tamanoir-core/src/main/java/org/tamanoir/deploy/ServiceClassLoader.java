@@ -17,13 +17,19 @@ import java.util.Enumeration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.preemption.CheckpointPolicy;
+import org.tamanoir.preemption.Checkpoints;
+import org.tamanoir.preemption.UnfitClassException;
 import org.tamanoir.service.Service;
 
 /**
  * Defines the classes of one service version from a jar in memory. They see, in this order: {@code java.*} of the
  * JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep}, {@code org.tamanoir.nodeos}, {@code org.tamanoir.format}
  * and {@code org.tamanoir.message} of the node, their own jar, the rest of the JDK.
- * Resources come from the jar alone.
+ * Resources come from the jar alone. Classes of the jar get {@linkplain Checkpoints checkpoints} as they are defined;
+ * what was verified is the jar before that.
  *
  * <p>This keeps libraries of node and services apart; it is no fence against hostile code, which can ask any class
  * of the node for its loader.
@@ -39,13 +45,17 @@ final class ServiceClassLoader extends ClassLoader {
         registerAsParallelCapable();
     }
 
+    private static final Logger LOG = LoggerFactory.getLogger(ServiceClassLoader.class);
+
     private final String label;
+    private final CheckpointPolicy checkpoints;
     private volatile @Nullable JarContents jar;
 
     /** Makes a loader of a jar's classes. @param label {@code name:version}: stack traces show it */
-    ServiceClassLoader(String label, JarContents jar) {
+    ServiceClassLoader(String label, JarContents jar, CheckpointPolicy checkpoints) {
         super(label, ClassLoader.getPlatformClassLoader());
         this.label = label;
+        this.checkpoints = checkpoints;
         this.jar = jar;
     }
 
@@ -56,6 +66,11 @@ final class ServiceClassLoader extends ClassLoader {
                 || className.startsWith("org.tamanoir.nodeos.")
                 || className.startsWith("org.tamanoir.format.")
                 || className.startsWith("org.tamanoir.message.");
+    }
+
+    /** Returns whether a class of the jar is ever defined, by its entry's name. */
+    static boolean defines(String entry) {
+        return !entry.startsWith("java/") && !isOfNode(entry.replace('/', '.'));
     }
 
     /** Defines no more classes, and gives the memory of the jar free. */
@@ -94,7 +109,27 @@ final class ServiceClassLoader extends ClassLoader {
         if (bytes == null) {
             throw new ClassNotFoundException(name);
         }
-        return defineClass(name, bytes, 0, bytes.length);
+        byte[] defined = withCheckpoints(name, bytes);
+        return defineClass(name, defined, 0, defined.length);
+    }
+
+    private byte[] withCheckpoints(String name, byte[] bytes) {
+        if (checkpoints == CheckpointPolicy.OFF) {
+            return bytes;
+        }
+        try {
+            return Checkpoints.put(bytes);
+        } catch (UnfitClassException e) {
+            if (checkpoints == CheckpointPolicy.REQUIRED) {
+                throw new ClassFormatError("class " + name + " gets no checkpoints: " + e.getMessage());
+            }
+            LOG.warn(
+                    "{}: class {} gets no checkpoints: {}; where it does not return it cannot be stopped",
+                    label,
+                    OneLine.quoted(name),
+                    OneLine.quoted(String.valueOf(e.getMessage())));
+            return bytes;
+        }
     }
 
     private static String fileOf(String className) {

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.preemption.CheckpointPolicy;
 
 /**
  * What a jar holds, found without running any of it: its classes are loaded, not initialised. Classes for later versions
@@ -115,7 +116,7 @@ public record ServiceJar(
                                 + Runtime.version().feature());
             }
         }
-        ServiceClassLoader loader = new ServiceClassLoader(label, jar);
+        ServiceClassLoader loader = new ServiceClassLoader(label, jar, CheckpointPolicy.OFF);
         return jar.entries().keySet().stream()
                 .filter(ServiceJar::isClass)
                 .map(name -> name.substring(0, name.length() - CLASS.length()).replace('/', '.'))
@@ -124,7 +125,7 @@ public record ServiceJar(
                 .toList();
     }
 
-    private static boolean isClass(String entry) {
+    static boolean isClass(String entry) {
         return entry.endsWith(CLASS) && !entry.startsWith("META-INF/") && !entry.endsWith("module-info.class");
     }
 

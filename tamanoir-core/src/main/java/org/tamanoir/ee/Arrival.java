@@ -79,6 +79,17 @@ final class Arrival {
         }
     }
 
+    /** Takes over what stands in a queue. */
+    void set(UdpSocket socket, long high, long low, int port, long ascent, long toHigh, long toLow) {
+        this.socket = socket;
+        this.high = high;
+        this.low = low;
+        this.port = port;
+        this.ascent = ascent;
+        this.toHigh = toHigh;
+        this.toLow = toLow;
+    }
+
     /** Takes over another arrival. */
     void set(Arrival other) {
         socket = other.socket;

@@ -73,10 +73,7 @@ final class FailurePolicies {
     void handleFailed(@Nullable ParseFault fault) {
         FailurePolicy policy = thread.definition().failurePolicy();
         if (policy != FailurePolicy.PASS) {
-            drop(
-                    DropReason.SERVICE_FAILURE,
-                    policy,
-                    "service " + thread.definition().name() + " failed");
+            drop(thread.failure(), policy, "service " + thread.definition().name() + " failed");
         } else if (fault == null) {
             dispatcher.departProcessed(packet);
         } else {

@@ -82,6 +82,11 @@ final class Instance implements Watchdog.Watched {
     }
 
     @Override
+    public long call() {
+        return thread.calls();
+    }
+
+    @Override
     public Supervision supervision() {
         return thread.supervision();
     }

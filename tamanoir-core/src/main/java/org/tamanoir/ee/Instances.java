@@ -102,8 +102,8 @@ public final class Instances implements Watchdog.Fleet<Instance> {
     private synchronized void register(Instance instance, Runnable atEnd) {
         instance.thread.atEnd(() -> ended(instance));
         running.put(instance, atEnd);
-        if (running.size() == 1 && watchdog != null) {
-            watchdog.wake();
+        if (watchdog != null) {
+            watchdog.wake(instance.thread.definition());
         }
     }
 

@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Framing;
@@ -16,6 +17,7 @@ import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.Traffic;
@@ -57,6 +59,9 @@ final class PacketPath implements ServiceThread.Body {
     private final @Nullable DatagramRuns datagramRuns;
 
     private @Nullable ParseFault parseFault;
+    /** What the service has asked for by {@code hold}, and its verdict has not yet. */
+    private @Nullable Suspended asked;
+
     private @Nullable QosSnapshot scheduling;
     /** What packets have to pass before they are processed; null while turns are not scheduled. */
     private @Nullable TurnGate gate;
@@ -80,6 +85,9 @@ final class PacketPath implements ServiceThread.Body {
          */
         @Nullable
         TurnGate gate(QosSnapshot now, @Nullable TurnGate before);
+
+        /** Keeps the packet in hand until its service says more; drops it where there is no room. */
+        void suspend(Packet packet, Suspended suspended);
 
         /** Waits, where there is a stream to wait, until a packet that the service has sent has gone. */
         void settle();
@@ -390,6 +398,61 @@ final class PacketPath implements ServiceThread.Body {
             case REPLY -> dispatcher.answer(packet);
             case DROP -> drop(DropReason.SERVICE, packet);
             case CONSUME -> drop(DropReason.CONSUMED, packet);
+            case HELD -> suspend();
+        }
+    }
+
+    @Override
+    public Suspension hold(Packet inHand, Duration atMost) {
+        if (inHand != packet || !thread.isInService() || !thread.isOwnThread()) {
+            throw new IllegalStateException("hold(): takes the packet that process() was given, in process() alone");
+        }
+        forgetHold();
+        Suspended suspended = new Suspended(atMost, thread.calls(), thread::wake);
+        asked = suspended;
+        return suspended;
+    }
+
+    /** Ends what was asked for where another verdict followed. */
+    private void forgetHold() {
+        if (asked != null) {
+            asked.end();
+            asked = null;
+        }
+    }
+
+    private void suspend() {
+        Suspended suspended = asked;
+        if (suspended == null || suspended.calls + 1 != thread.calls()) {
+            forgetHold();
+            thread.failed("process", new IllegalStateException("it returned HELD without hold()"));
+            policies.handleFailed(null);
+        } else {
+            asked = null;
+            owner.suspend(packet, suspended);
+        }
+    }
+
+    /** Goes on with a packet that its service has held, and that lies here now. */
+    void handleResumed(ByteBuffer memory, int offset, int length, Verdict verdict) {
+        ParseFault fault = packet.parse(memory, offset, length);
+        if (fault != null) {
+            dropMalformed(fault);
+            return;
+        }
+        if (reaction != null) {
+            reaction.begin(packet.length());
+            reaction.end(verdict == Verdict.CONSUME);
+        }
+        goOn(verdict);
+    }
+
+    /** Does with the packet in hand what its service has said later. */
+    void goOn(Verdict verdict) {
+        try {
+            conclude(verdict, null);
+        } catch (NoMemoryException e) {
+            lacksMemory(e);
         }
     }
 
@@ -469,6 +532,7 @@ final class PacketPath implements ServiceThread.Body {
         traffic.hold(nextHops.held() + ingress.heldBack() + inHand);
         traffic.publish();
         thread.account();
+        forgetHold();
     }
 
     @Override

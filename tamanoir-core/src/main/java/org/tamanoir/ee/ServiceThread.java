@@ -17,12 +17,15 @@ import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.offload.ServiceOffload;
 import org.tamanoir.platform.ThreadRank;
+import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.ServiceHost;
+import org.tamanoir.service.ServiceStopped;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Abandoned;
 import org.tamanoir.supervision.NodeFault;
@@ -40,7 +43,7 @@ import org.tamanoir.transport.NoMemoryException;
  *
  * <p>Thread contract: the service's thread, but for what is said to be any thread's.
  */
-class ServiceThread implements ServiceHost, ServiceOffload.Host {
+class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keeper {
     /** What runs on the thread. */
     interface Body {
         /** Serves packets until the end. */
@@ -54,6 +57,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
 
         /** Counts a packet for which there is no memory, and ends the stream, where there is one. */
         void lacksMemory(NoMemoryException cause);
+
+        /** Has the packet in hand be held, if the verdict that follows says so. */
+        Suspension hold(Packet packet, Duration atMost);
 
         /** Makes the view that packets are given to the service by lead nowhere; before calls that have no packet. */
         void forgetPacket();
@@ -89,8 +95,12 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     private boolean unhindered;
     /** The thread is in the service's code, which called for what it does. */
     private boolean inService;
-    /** Processed without an exception, and not yet told to the service's health. */
-    private long successes;
+    /** Packets that the service has returned, well or not. */
+    private long calls;
+    /** Of these, those that failed, and those that were told to the service's health. */
+    private long callsToldOf;
+    /** Why the packet that failed last did. */
+    private DropReason failure = DropReason.SERVICE_FAILURE;
 
     ServiceThread(NodeContext context, ServiceDefinition definition, Service service, StreamInfo stream, String name) {
         this.context = context;
@@ -138,6 +148,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
         }
         supervision.enter();
         takeRank();
+        Checkpoint.keep(this);
         initialised = guard("init", () -> service.init(definition.config()));
         levels.begin(initialised);
     }
@@ -194,19 +205,27 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     final @Nullable Verdict process(Packet packet) throws Exception {
         inService = true;
         Verdict verdict = service.process(packet);
-        inService = false;
-        if (verdict == null) {
-            failed("process", new IllegalStateException("it returned null instead of a verdict"));
-        } else {
-            successes++;
+        boolean isOpen = health.isOpen();
+        if (!isOpen) {
+            supervision.rethrowStop();
         }
-        comeBack();
+        inService = false;
+        calls++;
+        if (verdict == null) {
+            callsToldOf++;
+            failed("process", new IllegalStateException("it returned null instead of a verdict"));
+        }
+        if (!isOpen) {
+            returned();
+        }
         return verdict;
     }
 
     /** Takes note of what {@link #process} has thrown, and not of the node's own. */
     final void failedProcess(Throwable failure) {
         leaveProcess();
+        calls++;
+        callsToldOf++;
         failed("process", failure);
         comeBack();
     }
@@ -267,9 +286,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     public final boolean guard(String where, ServiceCall step) {
         boolean done = false;
         boolean before = inService;
+        boolean besideBefore = supervision.beside(true);
         inService = true;
         try {
             step.run();
+            supervision.rethrowStop();
             done = true;
         } catch (Abandoned | NodeFault e) {
             throw e;
@@ -279,6 +300,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
             failed(where, e);
         } finally {
             inService = before;
+            supervision.beside(besideBefore);
         }
         comeBack();
         return done;
@@ -292,17 +314,35 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     }
 
     /** Counts a failure of the service, and logs the first of its kind. */
-    final void failed(String where, Throwable failure) {
+    final void failed(String where, Throwable thrown) {
         counter("failures").add(1);
         tellSuccesses();
-        context.incidents().failed(definition, where, failure, "failure policy " + definition.failurePolicy());
+        DropReason stopped = supervision.takeStopped();
+        failure = stopped == null ? DropReason.SERVICE_FAILURE : stopped;
+        int weight = stopped == DropReason.SERVICE_FAILURE ? ServiceHealth.STUCK_WEIGHT : 1;
+        context.incidents().failed(definition, where, thrown, "failure policy " + definition.failurePolicy(), weight);
+    }
+
+    /** Returns what the packet that failed last may be dropped for. */
+    final DropReason failure() {
+        return failure;
+    }
+
+    /** Returns how many packets the service has returned: the same while it is in one. Any thread, as a guess. */
+    final long calls() {
+        return calls;
+    }
+
+    @Override
+    public final @Nullable ServiceStopped atCheckpoint() {
+        return supervision.atCheckpoint(calls);
     }
 
     private void tellSuccesses() {
-        if (successes > 0 && health.hasFailed()) {
-            health.succeeded(successes);
+        if (calls > callsToldOf && health.hasFailed()) {
+            health.succeeded(calls - callsToldOf);
         }
-        successes = 0;
+        callsToldOf = calls;
     }
 
     /** Tells of what the service did, and has its life asked anew before the next packet; once a batch. */
@@ -350,6 +390,10 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     /** Takes note of that while an instance of the service is suspected not to return. */
     private void returned() {
         unhindered = false;
+        ServiceStopped stop = inService && !supervision.isGivenUp() ? atCheckpoint() : null;
+        if (stop != null) {
+            throw stop; // It calls the node from there, and is not back.
+        }
         if (supervision.back() && !closing) {
             throw new Abandoned();
         }
@@ -371,6 +415,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
 
     /** Tells that the instance has ended; the last that it does. */
     final void reportEnd() {
+        supervision.ended();
         atEnd.run();
     }
 
@@ -444,6 +489,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host {
     @Override
     public final void elsewhere(InetSocketAddress destination) {
         body().elsewhere(destination);
+    }
+
+    @Override
+    public final Suspension hold(Packet packet, Duration atMost) {
+        return body().hold(packet, atMost);
     }
 
     @Override

@@ -81,14 +81,14 @@ final class SharedPorts {
         }
         Arrival from = arrival == null ? new Arrival(socket) : arrival;
         arrival = from;
-        UdpService only = null;
+        UdpTaker only = null;
         for (int message = 0; message < messages; message++) {
             from.set(socket, batch, message, up);
             int segment = Math.max(1, batch.segmentBytes(message));
             int start = batch.start(message);
             int end = batch.end(message);
             do {
-                UdpService service = deliver(port, from, batch.buffer(), start, Math.min(segment, end - start));
+                UdpTaker service = deliver(port, from, batch.buffer(), start, Math.min(segment, end - start));
                 if (service != null) {
                     only = service;
                 }
@@ -115,7 +115,7 @@ final class SharedPorts {
         port.release();
     }
 
-    private @Nullable UdpService deliver(UdpPort port, Arrival from, ByteBuffer bytes, int offset, int length) {
+    private @Nullable UdpTaker deliver(UdpPort port, Arrival from, ByteBuffer bytes, int offset, int length) {
         Tap tap = context.tap();
         if (tap.watchesArrivals()) {
             tap.arrived(StreamInfo.Transport.UDP, from.peer(), from.local(), bytes, offset, length);
@@ -127,7 +127,7 @@ final class SharedPorts {
         if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
             fault = DropReason.TYPE_ID;
         }
-        UdpService service = null;
+        UdpTaker service = null;
         if (fault == null) {
             try {
                 service = udp.running(key);
@@ -160,7 +160,7 @@ final class SharedPorts {
             }
             traffic.handed();
         }
-        return service;
+        return service != null && service.readsPorts() ? service : null;
     }
 
     /** Takes no port any more; what has come to those that are read is handled. */

@@ -237,6 +237,11 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
     }
 
     @Override
+    public void suspend(Packet packet, Suspended suspended) {
+        waits.park(new HeldInPlace(this, packet, suspended), suspended.atMost);
+    }
+
+    @Override
     public void settle() {
         waits.settle();
     }

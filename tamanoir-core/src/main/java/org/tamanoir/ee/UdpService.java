@@ -14,6 +14,7 @@ import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Abandoned;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
@@ -29,7 +30,7 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: the service's thread; {@link #offer} any thread.
  */
-final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
+final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.Owner, HeldDatagrams.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(UdpService.class);
     /** Packets of the inbox handled before next hops are flushed. */
     private static final int BATCH_PACKETS = 256;
@@ -51,6 +52,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
     final DatagramInHand inHand;
     private final Arrival arrival;
     private final UdpGate gate;
+    private final HeldDatagrams holding;
     private boolean lookedAgain;
     private volatile boolean ending;
     private volatile boolean retiring;
@@ -62,10 +64,23 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
             Service service,
             StreamInfo stream,
             UdpSocket first) {
+        // First the inbox: where there is none, nothing else is to be closed.
+        this(context, intake, definition, service, stream, first, inbox(context, intake), "udp " + definition.name());
+    }
+
+    /** Makes one that takes packets from this inbox, on a thread of this name. */
+    UdpService(
+            NodeContext context,
+            UdpIntake intake,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            UdpSocket first,
+            UdpInbox inbox,
+            String name) {
         this.context = context;
-        // First: where there is no memory, nothing else is to be closed.
-        this.inbox = new UdpInbox(intake, context.pool(), context.config().inboxBytes());
-        this.thread = new ServiceThread(context, definition, service, stream, "udp " + definition.name());
+        this.inbox = inbox;
+        this.thread = new ServiceThread(context, definition, service, stream, name);
         this.loop = thread.loop;
         this.traffic = thread.traffic;
         this.memory = new ScratchBuffers(context.pool(), stream, service, this::drain);
@@ -73,11 +88,16 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         this.inHand = new DatagramInHand(this, first);
         this.arrival = inHand.arrival;
         this.gate = new UdpGate(this);
+        this.holding = new HeldDatagrams(context.pool(), context.platform(), loop, this);
         this.nextHops = new NextHops(context, thread, memory, connections, UdpService::neverWaits, inHand::cameFrom);
         this.path = new PacketPath(context, thread, memory, nextHops, inHand, this, this);
         this.handle = new Instance(context, path, this);
         this.intake = intake;
         this.ports = new OwnPorts(this, inbox, intake);
+    }
+
+    private static UdpInbox inbox(NodeContext context, UdpIntake intake) {
+        return new RingInbox(intake, context.pool(), context.config().inboxBytes());
     }
 
     @Override
@@ -98,6 +118,11 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
                 worked |= readInbox();
                 path.refresh();
                 worked |= gate.serve();
+                if (holding.serve()) {
+                    nextHops.flush();
+                    holding.release();
+                    worked = true;
+                }
                 worked |= !thread.isPaused() && thread.runDueTasks();
                 nextHops.flush();
                 inHand.complete();
@@ -143,8 +168,13 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         }
     }
 
-    /** Passes a port to this thread, which reads it from now on; false when it does not. Any thread. */
-    boolean pass(UdpPort port) {
+    @Override
+    public boolean readsPorts() {
+        return true;
+    }
+
+    @Override
+    public boolean pass(UdpPort port) {
         return ports.pass(port);
     }
 
@@ -223,16 +253,16 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
 
     @Override
     public @Nullable TurnGate gate(QosSnapshot now, @Nullable TurnGate before) {
-        return gate.change(now);
+        return inbox.isShared() ? null : gate.change(now); // Shared jobs are ordered by their priorities.
     }
 
     /** Returns whether packets wait for turns, so that the ports are read as far as that can be done between turns. */
     boolean isWaitingForTurns() {
-        return heldBack() > 0;
+        return gate.waiting() > 0;
     }
 
-    /** Takes packets that were held, in their order; false when it takes no more. Any thread. */
-    boolean takeHeld(List<UdpIntake.Held> packets) {
+    @Override
+    public boolean takeHeld(List<UdpIntake.Held> packets) {
         if (!inbox.takeHeld(packets)) {
             return false;
         }
@@ -249,8 +279,8 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         }
     }
 
-    /** Takes no more, handles what has reached it, then ends. Any thread. */
-    void retire() {
+    @Override
+    public void retire() {
         retiring = true;
         loop.wakeup();
     }
@@ -261,9 +291,13 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         context.failures().failed(thread.definition().name(), "a packet it processed", fault, "packet dropped");
     }
 
-    /** Puts a packet into the inbox; null, or why it was not taken. Any thread. */
-    @Nullable
-    DropReason offer(Packet packet, Arrival from) {
+    @Override
+    public void placeAgain() {
+        thread.placeAgain();
+    }
+
+    @Override
+    public @Nullable DropReason offer(Packet packet, Arrival from) {
         DropReason reason = inbox.offer(packet, from);
         if (reason == null) {
             loop.wakeup();
@@ -300,7 +334,41 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
 
     @Override
     public long heldBack() {
-        return gate.waiting();
+        return gate.waiting() + holding.count();
+    }
+
+    @Override
+    public void suspend(Packet packet, Suspended suspended) {
+        if (holding.keep(packet, arrival, suspended)) {
+            inHand.setAside();
+        } else {
+            path.drop(DropReason.HOLD_FULL, packet);
+        }
+    }
+
+    @Override
+    public void resumed(ClassQueues.Waiting packet, @Nullable Verdict verdict) {
+        if (verdict == null) {
+            drop(packet, DropReason.HOLD_EXPIRED);
+            return;
+        }
+        takeIntoHand(packet);
+        try {
+            path.handleResumed(packet.memory(), packet.offset, packet.length, verdict);
+        } catch (RuntimeException | VirtualMachineError e) {
+            unfit(e);
+        }
+    }
+
+    @Override
+    public void drop(ClassQueues.Waiting packet, DropReason reason) {
+        takeIntoHand(packet);
+        path.drops().drop(reason, packet.memory(), packet.offset, packet.length);
+    }
+
+    private void takeIntoHand(ClassQueues.Waiting packet) {
+        arrival.set(packet.from);
+        inHand.take();
     }
 
     @Override
@@ -372,6 +440,7 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
 
     private void dropWaiting(DropReason reason) {
         gate.drop(reason);
+        holding.drop(reason);
         byte[] held;
         while ((held = inbox.nextHeld(arrival)) != null) {
             traffic.taken();
@@ -420,5 +489,6 @@ final class UdpService implements Ingress, PacketPath.Owner, Instance.Owner {
         memory.recycle();
         path.publish(0);
         gate.free();
+        holding.release();
     }
 }

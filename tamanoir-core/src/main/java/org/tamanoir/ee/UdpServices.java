@@ -54,7 +54,7 @@ final class UdpServices implements UdpIntake {
     private final Instances instances;
     private final InstanceFactory maker;
     private final ServiceFetches missing;
-    private final Map<ServiceDefinition, UdpService> running = new ConcurrentHashMap<>();
+    private final Map<ServiceDefinition, UdpTaker> running = new ConcurrentHashMap<>();
     /** When a service could not be started, in ns, so that not every packet tries. */
     private final Map<ServiceDefinition, Long> failures = new WeakHashMap<>();
 
@@ -102,7 +102,7 @@ final class UdpServices implements UdpIntake {
 
     /** Returns the instance that packets of this key can be offered to at once; null: {@link #deliver} them. */
     @Nullable
-    UdpService running(long key) {
+    UdpTaker running(long key) {
         if (keysHeld > 0) {
             return null;
         }
@@ -135,7 +135,7 @@ final class UdpServices implements UdpIntake {
             }
             definition = definition(key);
             if (definition != null) {
-                UdpService service = instance(definition, arrival);
+                UdpTaker service = instance(definition, arrival);
                 if (service != null) {
                     DropReason reason = service.offer(packet, from);
                     if (reason != DropReason.SHUTDOWN || closed) {
@@ -196,8 +196,8 @@ final class UdpServices implements UdpIntake {
     }
 
     /** Returns the instance of a service; that of packets for no service is made at once. */
-    private @Nullable UdpService instance(ServiceDefinition definition, UdpSocket arrival) {
-        UdpService known = running.get(definition);
+    private @Nullable UdpTaker instance(ServiceDefinition definition, UdpSocket arrival) {
+        UdpTaker known = running.get(definition);
         boolean startNow = known == null && definition == Transit.DEFINITION && !closed && !failedLately(definition);
         return startNow ? start(definition, new Transit(), arrival) : known;
     }
@@ -217,7 +217,7 @@ final class UdpServices implements UdpIntake {
 
     private void make(Waiting wait, ServiceDefinition definition, UdpSocket arrival) {
         synchronized (this) {
-            UdpService known = running.get(definition);
+            UdpTaker known = running.get(definition);
             if (known != null && handOn(wait, known)) { // Another key means the same service.
                 return;
             }
@@ -270,7 +270,14 @@ final class UdpServices implements UdpIntake {
             drop(wait, DropReason.AMPLIFICATION);
             return;
         }
-        UdpService instance = running.get(definition);
+        String misfit = service == null ? "" : definition.dispatch().whyNot(service.getClass());
+        if (!misfit.isEmpty()) {
+            LOG.warn("service {}: {}", definition.label(), misfit);
+            failures.put(definition, context.platform().nanoTime());
+            drop(wait, DropReason.NO_INSTANCE);
+            return;
+        }
+        UdpTaker instance = running.get(definition);
         if (instance == null && service != null && !closed) {
             instance = start(definition, service, arrival);
         }
@@ -293,14 +300,16 @@ final class UdpServices implements UdpIntake {
         return false;
     }
 
-    private synchronized @Nullable UdpService start(ServiceDefinition definition, Service service, UdpSocket arrival) {
+    private synchronized @Nullable UdpTaker start(ServiceDefinition definition, Service service, UdpSocket arrival) {
         StreamInfo info = new StreamInfo(StreamInfo.Transport.UDP, null, arrival.localAddress());
         try {
-            UdpService instance = new UdpService(context, this, definition, service, info, arrival);
-            if (instances.begin(instance.handle, () -> running.remove(definition, instance))) {
-                running.put(definition, instance);
+            UdpTaker taker = definition.dispatch().perPacket()
+                    ? startWorkers(definition, service, info, arrival)
+                    : startThread(definition, service, info, arrival);
+            if (taker != null) {
+                running.put(definition, taker);
                 failures.remove(definition);
-                return instance;
+                return taker;
             }
         } catch (RuntimeException | Error e) {
             context.failures().failed(definition.name(), "its start", e, "packet dropped");
@@ -309,14 +318,49 @@ final class UdpServices implements UdpIntake {
         return null;
     }
 
+    private @Nullable UdpTaker startThread(
+            ServiceDefinition definition, Service service, StreamInfo info, UdpSocket arrival) {
+        UdpService instance = new UdpService(context, this, definition, service, info, arrival);
+        return instances.begin(instance.handle, () -> running.remove(definition, instance)) ? instance : null;
+    }
+
+    /** Starts the first of several workers; the others come when their instances have been made. */
+    private @Nullable UdpTaker startWorkers(
+            ServiceDefinition definition, Service service, StreamInfo info, UdpSocket arrival) {
+        PacketWorkers workers = new PacketWorkers(
+                context, instances, this, definition, info, arrival, ended -> running.remove(definition, ended));
+        if (!workers.add(service)) {
+            return null;
+        }
+        for (int more = workers.wanted() - 1; more > 0; more--) {
+            maker.make(definition, (made, failure) -> {
+                try {
+                    join(workers, made);
+                } finally {
+                    dismissUnlessAttached(made);
+                }
+                if (failure != null) {
+                    context.incidents().failed(definition, "its constructor", failure, "one worker less");
+                }
+            });
+        }
+        return workers;
+    }
+
+    private synchronized void join(PacketWorkers workers, @Nullable Service made) {
+        if (made != null && !closed) {
+            workers.add(made);
+        }
+    }
+
     /**
      * Sees to it that a service is handled where its placement says: has its instance look, or makes that without
      * waiting for a packet.
      */
     void place(ServiceDefinition definition, UdpSocket arrival) {
-        UdpService known = running.get(definition);
+        UdpTaker known = running.get(definition);
         if (known != null) {
-            known.thread.placeAgain();
+            known.placeAgain();
         } else if (definition.placement().wantsJvm()) {
             definition.placement().failed(definition.label(), ""); // There is nothing to take back.
         } else {
@@ -338,9 +382,9 @@ final class UdpServices implements UdpIntake {
 
     private synchronized void place(
             ServiceDefinition definition, UdpSocket arrival, @Nullable Service service, @Nullable Throwable failure) {
-        UdpService known = running.get(definition);
+        UdpTaker known = running.get(definition);
         if (known != null) {
-            known.thread.placeAgain(); // A packet has come meanwhile.
+            known.placeAgain(); // A packet has come meanwhile.
         } else if (failure != null) {
             context.incidents().failed(definition, "its constructor", failure, "not placed");
             definition.placement().failed(definition.label(), "its constructor failed: " + failure);
@@ -356,7 +400,7 @@ final class UdpServices implements UdpIntake {
     }
 
     /** Has later packets of this key go to the instance behind those that were held. */
-    private synchronized boolean handOn(Waiting wait, UdpService instance) {
+    private synchronized boolean handOn(Waiting wait, UdpTaker instance) {
         if (waits.get(wait.key()) != wait) {
             return true; // All was dropped when the node began to stop.
         }
@@ -376,7 +420,7 @@ final class UdpServices implements UdpIntake {
     private synchronized void refused(Waiting wait, DropReason reason) {
         if (context.config().unknownService() == FailurePolicy.PASS
                 && !wait.packets().isEmpty()) {
-            UdpService transit =
+            UdpTaker transit =
                     instance(Transit.DEFINITION, wait.packets().element().from().socket());
             if (transit != null && handOn(wait, transit)) {
                 return;
@@ -432,7 +476,7 @@ final class UdpServices implements UdpIntake {
 
     /** Ends the instance of a service when it has handled what has reached it; no packet goes to it any more. */
     synchronized void retire(ServiceDefinition definition) {
-        UdpService instance = running.remove(definition);
+        UdpTaker instance = running.remove(definition);
         if (instance != null) {
             instance.retire();
         }

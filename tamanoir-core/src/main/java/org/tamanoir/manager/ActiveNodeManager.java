@@ -45,6 +45,7 @@ public final class ActiveNodeManager implements AutoCloseable {
     private final ExecutionEnvironment environment;
     private final ServiceCatalog catalog;
     private final RoutingTable routes;
+    private final GivenRoutes given;
     private final @Nullable DeploymentConfig deployment;
     private final @Nullable Deployer deployer;
     private final Outcomes outcomes = new Outcomes();
@@ -67,6 +68,7 @@ public final class ActiveNodeManager implements AutoCloseable {
         this.environment = environment;
         this.catalog = catalog;
         this.routes = routes;
+        given = new GivenRoutes(routes);
         this.deployment = deployment;
         this.placements = new Placements(environment, catalog, events);
         environment.onIncident(incident -> events.add(
@@ -304,11 +306,23 @@ public final class ActiveNodeManager implements AutoCloseable {
         return now == null ? null : now.status();
     }
 
-    /** Returns the routes of operators and files, as {@link #routes()} does. */
-    public List<Route> ownRoutes() {
-        List<Route> own = new ArrayList<>();
-        routes.walk(null, null, route -> route.isFed() || own.add(route));
-        return own;
+    /**
+     * Says which routes stand in the configuration, once, before the node serves.
+     *
+     * @param file from which the others are, null = there are none
+     */
+    public void givenRoutes(List<Route> configured, @Nullable String file) {
+        given.replace(configured, file);
+    }
+
+    /** Returns the routes in force that the configuration or operators gave one by one, without those of files. */
+    public List<Route> givenRoutes() {
+        return given.inForce();
+    }
+
+    /** Says in one line how many routes there are besides {@link #givenRoutes()}, and from where; empty = none. */
+    public String otherRoutes() {
+        return given.others(feed != null);
     }
 
     /** Returns all routes by first address, the wider first, IPv4 before IPv6. */
@@ -349,6 +363,7 @@ public final class ActiveNodeManager implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new ManagerException(Kind.INVALID, String.valueOf(e.getMessage()));
         }
+        given.add(route.prefix());
         events.add(
                 "route",
                 "route to " + route.prefix() + " set",
@@ -366,18 +381,21 @@ public final class ActiveNodeManager implements AutoCloseable {
             }
             throw new ManagerException(Kind.NOT_FOUND, "there is no route to " + prefix + "; 'routes' lists them");
         }
+        given.remove(prefix);
         events.add("route", "route to " + prefix + " removed", Map.of("prefix", prefix.toString()));
     }
 
     /** Puts these in place of all routes but the feed's, at once. */
     public void replaceRoutes(List<Route> replacement) {
         routes.replace(replacement);
+        given.replace(replacement, null);
         events.add("route", "all routes replaced, now " + routes.size(), Map.of());
     }
 
-    /** Puts these in place of all routes but the feed's, at once; the set is the node's from now on. */
-    public void replaceRoutes(RouteSet replacement) {
+    /** Puts these of a file in place of all routes but the feed's, at once; the set is the node's from now on. */
+    public void replaceRoutes(RouteSet replacement, String file) {
         routes.replace(replacement);
+        given.replace(List.of(), file);
         events.add("route", "all routes replaced, now " + routes.size(), Map.of());
     }
 

@@ -228,9 +228,10 @@ final class Deployer {
                 loaded.factory(),
                 settings.config(),
                 settings.failurePolicy(),
-                new ServiceHealth(limits.processors(), limits.allocationBytesPerSecond()),
+                new ServiceHealth(limits.processors(), limits.allocationBytesPerSecond(), limits.packetBudgetNs()),
                 new Placement(Level.allowedBy(code.manifest().levels()), settings.level()),
-                DefinedControl.of(loaded.controls()));
+                DefinedControl.of(loaded.controls()),
+                settings.dispatch());
         try {
             environment.define(definition);
         } catch (IllegalArgumentException e) {

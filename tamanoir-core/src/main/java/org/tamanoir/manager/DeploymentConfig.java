@@ -3,6 +3,7 @@ package org.tamanoir.manager;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.function.Function;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
@@ -37,16 +38,21 @@ public record DeploymentConfig(
      * @param failurePolicy what becomes of packets that make it throw
      * @param limits beside those of its manifest
      * @param level where it is to be handled, as far as its manifest allows
+     * @param dispatch how its UDP packets come to instances
      */
     public record ServiceSettings(
-            ServiceConfig config, FailurePolicy failurePolicy, ServiceLimits limits, Placement.Wanted level) {
+            ServiceConfig config,
+            FailurePolicy failurePolicy,
+            ServiceLimits limits,
+            Placement.Wanted level,
+            Dispatch dispatch) {
         /** No settings, dropping, no limits, in the JVM. */
         public static final ServiceSettings DEFAULT =
                 new ServiceSettings(ServiceConfig.EMPTY, FailurePolicy.DROP, ServiceLimits.NONE);
 
         /** Makes settings of a service in the JVM. */
         public ServiceSettings(ServiceConfig config, FailurePolicy failurePolicy, ServiceLimits limits) {
-            this(config, failurePolicy, limits, Placement.Wanted.JVM);
+            this(config, failurePolicy, limits, Placement.Wanted.JVM, Dispatch.STREAM);
         }
     }
 }

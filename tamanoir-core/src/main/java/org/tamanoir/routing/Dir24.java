@@ -3,14 +3,14 @@ package org.tamanoir.routing;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
  * IPv4 by one access to memory, or two where a prefix is longer than 24 bits (Gupta, Lin, McKeown, "Routing lookups in
  * hardware at memory access speeds", 1998): 32 MiB, and 512 bytes for each /24 with longer prefixes.
  *
  * <pre>
- *   cell of the first 24 bits: | 0 | hop index, 15 bits |  or  | 1 | group, 15 bits |, which has 256 hop indexes
+ *   cell of the first 24 bits: | 0 | hop index, 15 bits |  or  | 1 | group, 15 bits |, which has 256 hop indexes;
+ * hop index 0 = that of the default route
  * </pre>
  *
  * <p>A /24 keeps its group when the longer prefixes are withdrawn, and no other gets it: who has read a cell reads
@@ -31,14 +31,27 @@ final class Dir24 extends HopSearch {
 
     private Dir24() {}
 
-    /** Returns look-ups of these prefixes, or null when more than 32,768 /24s hold longer ones. */
-    static @Nullable Dir24 of(Rib rib) {
+    /** Returns whether no more /24s hold longer prefixes than there may be groups. */
+    static boolean fits(Rib rib) {
+        long[] last = {-1};
+        int[] count = new int[1];
+        rib.walk(0, 0, 0, Rib.Position.START, (high, low, length, hop) -> {
+            if (length > 24 && high >>> 40 != last[0]) {
+                last[0] = high >>> 40;
+                count[0]++;
+            }
+            return count[0] <= MAX_INDEX + 1;
+        });
+        return count[0] <= MAX_INDEX + 1;
+    }
+
+    /** Returns look-ups of prefixes that fit. */
+    static Dir24 of(Rib rib) {
         Dir24 made = new Dir24();
         for (long first = 0; first < 256; first++) {
-            if (!made.update(rib, first << 56, 0, 8)) {
-                return null;
-            }
+            made.update(rib, first << 56, 0, 8);
         }
+        made.followDefault(rib);
         return made;
     }
 
@@ -49,13 +62,48 @@ final class Dir24 extends HopSearch {
 
     private int hop(int address) {
         char cell = (char) CELL.getAcquire(cells, address >>> 8);
-        return cell < GROUP ? cell : (char) CELL.getOpaque(groups[cell & MAX_INDEX], address & 0xFF);
+        return (short) cell > 0 ? cell : groupOrDefault(address);
     }
 
+    private int groupOrDefault(int address) {
+        int fallback;
+        int hop;
+        do {
+            fallback = fallback();
+            char cell = (char) CELL.getAcquire(cells, address >>> 8);
+            hop = cell < GROUP ? cell : inGroup(cell, address);
+        } while (fallback != fallback());
+        return or(hop, fallback);
+    }
+
+    private char inGroup(char cell, int address) {
+        return (char) CELL.getAcquire(groups[cell & MAX_INDEX], address & 0xFF);
+    }
+
+    /** Reads all cells of a chunk first, which the compiler unrolls, and then the few groups. */
     @Override
     void hops(int[] addresses, char[] into, int count) {
-        for (int i = 0; i < count; i++) {
-            into[i] = (char) hop(addresses[i]);
+        char[] cells = this.cells;
+        for (int from = 0; from < count; from += CHUNK) {
+            int end = Math.min(from + CHUNK, count);
+            int fallback;
+            do {
+                fallback = fallback();
+                int all = 0;
+                for (int i = from; i < end; i++) {
+                    char cell = cells[addresses[i] >>> 8];
+                    all |= cell;
+                    into[i] = (char) or(cell, fallback);
+                }
+                VarHandle.acquireFence(); // before what the cells name, and the default route
+                if (all >= GROUP) {
+                    for (int i = from; i < end; i++) {
+                        if (into[i] >= GROUP) {
+                            into[i] = (char) or(inGroup(into[i], addresses[i]), fallback);
+                        }
+                    }
+                }
+            } while (fallback != fallback());
         }
     }
 
@@ -66,6 +114,10 @@ final class Dir24 extends HopSearch {
 
     @Override
     boolean update(Rib rib, long high, long low, int length) {
+        if (length == 0) {
+            followDefault(rib);
+            return true;
+        }
         int chunkLength = Math.min(length, 24);
         long first = high & Prefix.highMask(chunkLength);
         long last = first | ~Prefix.highMask(chunkLength);

@@ -4,16 +4,22 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Predicate;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * All routes that a feed has said, whether they count in the table or not: 16 to 32 bytes an IPv4 prefix and 28 to 56 an
- * IPv6 one, for prefixes share the sets of paths that they have.
+ * IPv6 one, for prefixes share the sets of paths that they have. A prefix is marked with the reading that listed it:
+ *
+ * <pre>
+ *   value in the trie, 24 bits: | number of the set of paths, 17 | number of the reading, 7 |
+ * </pre>
  *
  * <p>Thread contract: one thread at a time.
  */
@@ -21,6 +27,13 @@ final class FeedRoutes {
     private static final int MAX_ROUTES = RouteFile.MAX_ROUTES;
     /** Different sets of paths; a full table has some hundreds. */
     private static final int MAX_SETS = 1 << 16;
+
+    private static final int READING_BITS = 7;
+    private static final int READING_MASK = (1 << READING_BITS) - 1;
+    /** Removed at once. */
+    private static final int MAX_BATCH = 16_384;
+    /** Prefixes with several routes of one metric; where there are more, any prefix may be one. */
+    private static final int MAX_SEVERAL = 1 << 16;
 
     private static final class Paths {
         final List<FeedPath> sorted;
@@ -41,6 +54,8 @@ final class FeedRoutes {
     private final Map<List<FeedPath>, Paths> sets = new HashMap<>();
     private final List<@Nullable Paths> byNumber = new ArrayList<>();
     private final Deque<Integer> free = new ArrayDeque<>();
+    private final Set<Prefix> several = new HashSet<>();
+    private int reading;
 
     FeedRoutes(Map<String, NextHop> via) {
         this.via = via;
@@ -49,6 +64,29 @@ final class FeedRoutes {
 
     int size() {
         return ipv4.size() + ipv6.size();
+    }
+
+    /** Has no prefix be listed. */
+    void beginReading() {
+        reading = reading + 1 & READING_MASK;
+        several.clear();
+    }
+
+    /** Returns whether a prefix was put since the last reading began. */
+    boolean isListed(Prefix prefix) {
+        int value = value(prefix);
+        return value != 0 && (value & READING_MASK) == reading;
+    }
+
+    /** Takes note that a prefix has several routes of one metric, whose paths stand here as those of one. */
+    void noteSeveral(Prefix prefix) {
+        if (several.size() < MAX_SEVERAL) {
+            several.add(prefix);
+        }
+    }
+
+    boolean mayHaveSeveral(Prefix prefix) {
+        return several.size() >= MAX_SEVERAL || several.contains(prefix);
     }
 
     /** Returns the paths of a prefix, empty = it has none. */
@@ -65,30 +103,37 @@ final class FeedRoutes {
     }
 
     private @Nullable Paths find(Prefix prefix) {
-        return byNumber.get(
-                rib(prefix).get(RouteSet.left(prefix), RouteSet.leftLow(prefix), RouteSet.leftLength(prefix)));
+        return byNumber.get(value(prefix) >>> READING_BITS);
     }
 
-    /** Gives a prefix these paths, none = removes it; returns false where there is no room for it, and removes it then. */
-    boolean put(Prefix prefix, List<FeedPath> paths) {
+    private int value(Prefix prefix) {
+        return rib(prefix).get(RouteSet.left(prefix), RouteSet.leftLow(prefix), RouteSet.leftLength(prefix));
+    }
+
+    /**
+     * Gives a prefix these paths, none = removes it.
+     *
+     * @param isListed whether that lists it
+     * @return false where there is no room for it, and it is removed then
+     */
+    boolean put(Prefix prefix, List<FeedPath> paths, boolean isListed) {
         Rib rib = rib(prefix);
-        Paths now = paths.isEmpty() ? null : intern(paths);
         Paths before = find(prefix);
-        boolean fits = paths.isEmpty() || now != null && (before != null || size() < MAX_ROUTES);
-        if (fits && now != null) {
-            rib.put(RouteSet.left(prefix), RouteSet.leftLow(prefix), RouteSet.leftLength(prefix), now.number);
+        boolean hasPlace = before != null || size() < MAX_ROUTES;
+        if (before != null && --before.routes == 0) {
+            // First of all: the last place for a set may be its own.
+            forget(before);
+        }
+        Paths now = paths.isEmpty() || !hasPlace ? null : intern(paths);
+        if (now != null) {
             now.routes++;
+            int mark = isListed ? reading : reading - 1 & READING_MASK;
+            int value = now.number << READING_BITS | mark;
+            rib.put(RouteSet.left(prefix), RouteSet.leftLow(prefix), RouteSet.leftLength(prefix), value);
         } else if (before != null) {
             rib.remove(RouteSet.left(prefix), RouteSet.leftLow(prefix), RouteSet.leftLength(prefix));
         }
-        if (before != null) {
-            before.routes--;
-            forgetUnused(before);
-        }
-        if (now != null) {
-            forgetUnused(now);
-        }
-        return fits;
+        return now != null || paths.isEmpty();
     }
 
     /** Returns the set of these paths, null = there are too many of them. */
@@ -109,12 +154,10 @@ final class FeedRoutes {
         return made;
     }
 
-    private void forgetUnused(Paths paths) {
-        if (paths.routes == 0) {
-            sets.remove(paths.sorted);
-            byNumber.set(paths.number, null);
-            free.add(paths.number);
-        }
+    private void forget(Paths unused) {
+        sets.remove(unused.sorted);
+        byNumber.set(unused.number, null);
+        free.add(unused.number);
     }
 
     /** Returns the next hop of the first path that has one; paths of a higher metric do not count. */
@@ -142,26 +185,23 @@ final class FeedRoutes {
         });
     }
 
-    /** Adds prefixes whose next hop differs from the other's; returns how many there are, as many at most are added. */
-    int differences(FeedRoutes other, List<Prefix> into, int most) {
-        int[] count = {0};
-        Visitor add = (prefix, hop) -> {
-            if (count[0]++ < most) {
-                into.add(prefix);
-            }
-        };
-        walk((prefix, hop) -> {
-            NextHop otherHop = other.hop(prefix);
-            if (hop == null ? otherHop != null : !hop.equals(otherHop)) {
-                add.visit(prefix, hop);
-            }
-        });
-        other.walk((prefix, hop) -> {
-            if (hop != null && find(prefix) == null) {
-                add.visit(prefix, hop);
-            }
-        });
-        return count[0];
+    /** Visits each prefix that is not listed; the visitor may remove it. */
+    void eachUnlisted(boolean withIpv6, Consumer<Prefix> visitor) {
+        for (Rib rib : withIpv6 ? List.of(ipv4, ipv6) : List.of(ipv4)) {
+            List<Prefix> batch = new ArrayList<>();
+            Rib.Position[] at = {Rib.Position.START};
+            do {
+                batch.clear();
+                rib.walk(0, 0, 0, at[0], (high, low, length, value) -> {
+                    at[0] = new Rib.Position(high, low, length);
+                    if ((value & READING_MASK) != reading) {
+                        batch.add(RouteSet.prefix(rib == ipv4, high, low, length));
+                    }
+                    return batch.size() < MAX_BATCH;
+                });
+                batch.forEach(visitor);
+            } while (!batch.isEmpty());
+        }
     }
 
     private interface Visitor {
@@ -170,28 +210,23 @@ final class FeedRoutes {
 
     private void walk(Visitor visitor) {
         for (Rib rib : List.of(ipv4, ipv6)) {
-            rib.walk(0, 0, 0, Rib.Position.START, (high, low, length, number) -> {
-                Paths paths = byNumber.get(number);
+            rib.walk(0, 0, 0, Rib.Position.START, (high, low, length, value) -> {
+                Paths paths = byNumber.get(value >>> READING_BITS);
                 visitor.visit(RouteSet.prefix(rib == ipv4, high, low, length), paths == null ? null : paths.hop);
                 return true;
             });
         }
     }
 
-    /** Returns how many routes have no next hop, by their first gateway. */
+    /** Returns how many routes have no next hop, by their first gateway; without those that have none, as blackholes. */
     Map<String, Integer> unmapped() {
         Map<String, Integer> counts = new TreeMap<>();
         for (Paths paths : sets.values()) {
-            if (paths.hop == null) {
+            if (paths.hop == null && !paths.sorted.get(0).device().isEmpty()) {
                 counts.merge(paths.sorted.get(0).toString(), paths.routes, Integer::sum);
             }
         }
         return counts;
-    }
-
-    /** Returns whether some route has such a path. */
-    boolean uses(Predicate<FeedPath> path) {
-        return sets.values().stream().anyMatch(paths -> paths.sorted.stream().anyMatch(path));
     }
 
     private Rib rib(Prefix prefix) {

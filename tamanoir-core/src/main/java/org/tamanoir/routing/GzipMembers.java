@@ -82,17 +82,17 @@ final class GzipMembers extends InputStream {
                 return false;
             }
         }
-        if (number(2) != MAGIC || octet() != DEFLATE) {
+        if (number(2) != MAGIC || nextByte() != DEFLATE) {
             throw new ZipException("something else than a gzip member begins");
         }
-        int flags = octet();
+        int flags = nextByte();
         if ((flags & RESERVED) != 0) {
             throw new ZipException("unknown flags in the header of a gzip member");
         }
         skip(UNUSED_BYTES);
         skip((flags & EXTRA) == 0 ? 0 : (int) number(2));
         for (int text : new int[] {NAME, COMMENT}) {
-            while ((flags & text) != 0 && octet() != 0) {}
+            while ((flags & text) != 0 && nextByte() != 0) {}
         }
         skip((flags & HEADER_CHECKSUM) == 0 ? 0 : 2);
         inflater.reset();
@@ -111,7 +111,7 @@ final class GzipMembers extends InputStream {
 
     private void skip(int bytes) throws IOException {
         for (int i = 0; i < bytes; i++) {
-            octet();
+            nextByte();
         }
     }
 
@@ -119,12 +119,12 @@ final class GzipMembers extends InputStream {
     private long number(int bytes) throws IOException {
         long number = 0;
         for (int i = 0; i < bytes; i++) {
-            number |= (long) octet() << 8 * i;
+            number |= (long) nextByte() << 8 * i;
         }
         return number;
     }
 
-    private int octet() throws IOException {
+    private int nextByte() throws IOException {
         if (at == end) {
             fill();
         }

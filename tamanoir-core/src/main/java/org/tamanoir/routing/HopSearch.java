@@ -7,6 +7,33 @@ package org.tamanoir.routing;
  * what was right before the change or what is right behind it.
  */
 abstract class HopSearch {
+    /** Look-ups of a batch between two looks at the default route. */
+    static final int CHUNK = 64;
+
+    private static final int NUMBER = 0xFFFF;
+
+    /** Of what is changed in place: the default route's hop index in the lower 16 bits, above them how often it changed. */
+    private volatile int fallback;
+
+    /**
+     * Returns what addresses lead to that no other prefix holds, for {@link #or}. A look-up reads it first, and again
+     * when it has read its cells: if it is another one by then the look-up begins anew, so that cell and default route
+     * are those of one moment.
+     */
+    final int fallback() {
+        return fallback;
+    }
+
+    /** Returns a hop index, or that of the default route in place of 0; without a branch, for those of a batch differ. */
+    static int or(int hop, int fallback) {
+        return hop | fallback & NUMBER & hop - 1 >> 31;
+    }
+
+    /** Follows a change of the default route. */
+    final void followDefault(Rib rib) {
+        fallback = (fallback & ~NUMBER) + NUMBER + 1 | rib.get(0, 0, 0);
+    }
+
     /** Returns the hop index of an address, 0 = none. */
     abstract int hop(long high, long low);
 

@@ -59,7 +59,7 @@ public record NextHop(@Nullable InetAddress address, int port, Transport transpo
                 && transport == hop.transport
                 && kind == hop.kind
                 && Objects.equals(address, hop.address)
-                && (!transport.isNamed() || name().equals(hop.name()));
+                && Objects.equals(name(), hop.name());
     }
 
     @Override
@@ -67,8 +67,15 @@ public record NextHop(@Nullable InetAddress address, int port, Transport transpo
         return Objects.hash(address, port, transport, kind);
     }
 
-    /** Returns the name or the literal, without a question to DNS. */
-    private String name() {
-        return address == null ? "" : new InetSocketAddress(address, port).getHostString();
+    /**
+     * Returns the name that the next hop's certificate has to hold, without a question to DNS; null = its address, or
+     * there is no certificate.
+     */
+    public @Nullable String name() {
+        if (address == null || !transport.isNamed()) {
+            return null;
+        }
+        String name = new InetSocketAddress(address, port).getHostString();
+        return name.equals(address.getHostAddress()) ? null : name;
     }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *   cell: number of a node, or a negative number whose last 16 bits are a leaf
  *   node: vectors[2n] the slots with a child, vectors[2n + 1] the slots at which a new leaf begins;
  *         bases[2n] the first child, bases[2n + 1] the first leaf
- *   leaf: hop index, 15 bits; or LONGER
+ *   leaf: hop index, 15 bits, 0 = that of the default route; or LONGER
  * </pre>
  *
  * <p>Nodes and leaves are written once, into space behind those before, until it is full; then all is made anew. A
@@ -28,7 +28,7 @@ final class Poptrie extends HopSearch {
     private static final int LEAF = 1 << 31;
     private static final char LONGER = 0x8000;
     private static final int STRIDE = 6;
-    /** Room beyond four times what a table needs when it is made. */
+    /** Room beyond three times what a table needs when it is made. */
     private static final int SPARE = 1 << 14;
 
     /** The ranges of a /64, by the lower 64 bits, of which the signs are turned. */
@@ -66,34 +66,41 @@ final class Poptrie extends HopSearch {
         }
     }
 
+    /** State of changes, apart from what look-ups read: a processor that reads would wait for each change of it. */
+    private static final class Writer {
+        int nodeCount;
+        int leafCount;
+        int tailCount;
+        /** Whether others read: arrays are not replaced any more. */
+        boolean isPublished;
+        /** The cell, and up to eight nodes deep. */
+        final Level[] levels = new Level[10];
+
+        final RangeList ranges = new RangeList();
+        /** The ranges again, by their upper 64 bits, with leaves. */
+        long[] starts = new long[64];
+
+        char[] values = new char[64];
+        int count;
+
+        Writer() {
+            Arrays.setAll(levels, level -> new Level());
+        }
+    }
+
     private final int directBits;
     private final int[] cells;
     private long[] vectors = new long[2 * SPARE];
     private int[] bases = new int[2 * SPARE];
     private char[] leaves = new char[SPARE];
     private @Nullable Tail[] tails = new Tail[64];
-    private int nodeCount;
-    private int leafCount;
-    private int tailCount;
-    /** Whether others read: arrays are not replaced any more. */
-    private boolean published;
-
-    /** The cell, and up to eight nodes deep. */
-    private final Level[] levels = new Level[10];
-
-    private final RangeList ranges = new RangeList();
-    /** The ranges again, by their upper 64 bits, with leaves. */
-    private long[] starts = new long[64];
-
-    private char[] values = new char[64];
-    private int count;
+    private final Writer writer = new Writer();
 
     private Poptrie(int directBits) {
         this.directBits = directBits;
         cells = new int[1 << directBits];
         // Before the first change all is one leaf: no hop.
         Arrays.fill(cells, LEAF);
-        Arrays.setAll(levels, level -> new Level());
     }
 
     /** Returns look-ups of these prefixes; 18 bits direct suit IPv4 (1 MiB), 20 IPv6 (4 MiB). */
@@ -102,18 +109,34 @@ final class Poptrie extends HopSearch {
         for (long first = 0; first < 256; first++) {
             made.update(rib, first << 56, 0, 8);
         }
-        made.vectors = Arrays.copyOf(made.vectors, 2 * (4 * made.nodeCount + SPARE));
-        made.bases = Arrays.copyOf(made.bases, 2 * (4 * made.nodeCount + SPARE));
-        made.leaves = Arrays.copyOf(made.leaves, 4 * made.leafCount + SPARE);
-        while (made.tails.length < 8 * made.tailCount) {
+        made.vectors = Arrays.copyOf(made.vectors, 2 * (3 * made.writer.nodeCount + SPARE));
+        made.bases = Arrays.copyOf(made.bases, 2 * (3 * made.writer.nodeCount + SPARE));
+        made.leaves = Arrays.copyOf(made.leaves, 3 * made.writer.leafCount + SPARE);
+        while (made.tails.length < 8 * made.writer.tailCount) {
             made.growTails(); // also withdrawn /64s keep their place
         }
-        made.published = true;
+        made.followDefault(rib);
+        made.writer.isPublished = true;
         return made;
     }
 
     @Override
     int hop(long high, long low) {
+        int hop = find(high, low);
+        return hop != 0 ? hop : orDefault(high, low);
+    }
+
+    private int orDefault(long high, long low) {
+        int fallback;
+        int hop;
+        do {
+            fallback = fallback();
+            hop = find(high, low);
+        } while (fallback != fallback());
+        return or(hop, fallback);
+    }
+
+    private int find(long high, long low) {
         int entry = (int) CELL.getAcquire(cells, (int) (high >>> (64 - directBits)));
         long key = high << directBits;
         while (entry >= 0) {
@@ -151,20 +174,53 @@ final class Poptrie extends HopSearch {
 
     @Override
     void hops(int[] addresses, char[] into, int n) {
-        for (int i = 0; i < n; i++) {
-            into[i] = (char) hop((long) addresses[i] << 32, 0);
+        for (int from = 0; from < n; from += CHUNK) {
+            int end = Math.min(from + CHUNK, n);
+            int fallback;
+            do {
+                fallback = fallback();
+                for (int i = from; i < end; i++) {
+                    into[i] = (char) or(find((long) addresses[i] << 32, 0), fallback);
+                }
+            } while (fallback != fallback());
         }
     }
 
+    /** Reads all cells of a chunk first, without a branch, and then what lies behind them. */
     @Override
     void hops(long[] highs, long[] lows, char[] into, int n) {
-        for (int i = 0; i < n; i++) {
-            into[i] = (char) hop(highs[i], lows[i]);
+        int[] cells = this.cells;
+        int shift = 64 - directBits;
+        for (int from = 0; from < n; from += CHUNK) {
+            int end = Math.min(from + CHUNK, n);
+            int fallback;
+            do {
+                fallback = fallback();
+                int all = 0;
+                for (int i = from; i < end; i++) {
+                    int entry = cells[(int) (highs[i] >>> shift)];
+                    int leaf = entry | ~entry >> 31;
+                    all |= leaf;
+                    into[i] = (char) or((char) leaf, fallback);
+                }
+                if ((all & LONGER) != 0) {
+                    for (int i = from; i < end; i++) {
+                        if (into[i] >= LONGER) {
+                            into[i] = (char) or(find(highs[i], lows[i]), fallback);
+                        }
+                    }
+                }
+                VarHandle.acquireFence(); // before the default route
+            } while (fallback != fallback());
         }
     }
 
     @Override
     boolean update(Rib rib, long high, long low, int length) {
+        if (length == 0) {
+            followDefault(rib);
+            return true;
+        }
         int chunkLength = Math.min(length, directBits);
         long first = high & Prefix.highMask(chunkLength);
         int old = cells[(int) (first >>> (64 - directBits))];
@@ -172,7 +228,7 @@ final class Poptrie extends HopSearch {
             return recompile(0, 0, old, first, directBits, rib, high, Math.min(length, 64))
                     && publish((int) (first >>> (64 - directBits)));
         }
-        rib.ranges(first, 0, chunkLength, ranges);
+        rib.ranges(first, 0, chunkLength, writer.ranges);
         if (!toLeaves()) {
             return false;
         }
@@ -191,13 +247,13 @@ final class Poptrie extends HopSearch {
 
     /** Stores what level 0 has in a cell; false when there is no room. */
     private boolean publish(int cell) {
-        int entry = LEAF | levels[0].values[0];
-        if (levels[0].isNode(0)) {
+        int entry = LEAF | writer.levels[0].values[0];
+        if (writer.levels[0].isNode(0)) {
             if (!hasRoom(1, 0)) {
                 return false;
             }
-            entry = nodeCount++;
-            write(entry, levels[0], 0);
+            entry = writer.nodeCount++;
+            write(entry, writer.levels[0], 0);
         }
         CELL.setRelease(cells, cell, entry);
         return true;
@@ -205,59 +261,59 @@ final class Poptrie extends HopSearch {
 
     /** Turns ranges into leaves of whole /64s; those that are cut get their tail. False when there is no room. */
     private boolean toLeaves() {
-        count = 0;
-        for (int i = 0; i < ranges.count; ) {
-            long high = ranges.highs[i];
-            if (ranges.lows[i] == 0 && (i + 1 == ranges.count || ranges.highs[i + 1] != high)) {
-                begin(high, ranges.hops[i++]);
+        writer.count = 0;
+        for (int i = 0; i < writer.ranges.count; ) {
+            long high = writer.ranges.highs[i];
+            if (writer.ranges.lows[i] == 0 && (i + 1 == writer.ranges.count || writer.ranges.highs[i + 1] != high)) {
+                begin(high, writer.ranges.hops[i++]);
                 continue;
             }
-            int from = ranges.lows[i] == 0 ? i : i - 1;
-            while (i < ranges.count && ranges.highs[i] == high) {
+            int from = writer.ranges.lows[i] == 0 ? i : i - 1;
+            while (i < writer.ranges.count && writer.ranges.highs[i] == high) {
                 i++;
             }
-            long[] lows = Arrays.copyOfRange(ranges.lows, from, i);
+            long[] lows = Arrays.copyOfRange(writer.ranges.lows, from, i);
             lows[0] = 0;
             for (int k = 0; k < lows.length; k++) {
                 lows[k] ^= Long.MIN_VALUE;
             }
-            if (!put(new Tail(high, lows, Arrays.copyOfRange(ranges.hops, from, i)))) {
+            if (!put(new Tail(high, lows, Arrays.copyOfRange(writer.ranges.hops, from, i)))) {
                 return false;
             }
             begin(high, LONGER);
             if (high + 1 != 0) {
-                begin(high + 1, ranges.hops[i - 1]);
+                begin(high + 1, writer.ranges.hops[i - 1]);
             }
         }
         return true;
     }
 
     private void begin(long start, char value) {
-        if (count > 0 && starts[count - 1] == start) {
-            count--;
+        if (writer.count > 0 && writer.starts[writer.count - 1] == start) {
+            writer.count--;
         }
-        if (count > 0 && values[count - 1] == value) {
+        if (writer.count > 0 && writer.values[writer.count - 1] == value) {
             return;
         }
-        if (count == starts.length) {
-            starts = Arrays.copyOf(starts, 2 * count);
-            values = Arrays.copyOf(values, 2 * count);
+        if (writer.count == writer.starts.length) {
+            writer.starts = Arrays.copyOf(writer.starts, 2 * writer.count);
+            writer.values = Arrays.copyOf(writer.values, 2 * writer.count);
         }
-        starts[count] = start;
-        values[count++] = value;
+        writer.starts[writer.count] = start;
+        writer.values[writer.count++] = value;
     }
 
     private boolean put(Tail tail) {
         int at = place(tail.high);
         if (tails[at] == null) {
-            if (2 * (tailCount + 1) > tails.length) {
-                if (published) {
+            if (2 * (writer.tailCount + 1) > tails.length) {
+                if (writer.isPublished) {
                     return false;
                 }
                 growTails();
                 at = place(tail.high);
             }
-            tailCount++;
+            writer.tailCount++;
         }
         TAIL.setRelease(tails, at, tail);
         return true;
@@ -276,7 +332,7 @@ final class Poptrie extends HopSearch {
     /** Returns the range that holds this address, which is not before range {@code from}. */
     private int rangeOf(long address, int from) {
         int range = from;
-        while (range + 1 < count && Long.compareUnsigned(starts[range + 1], address) <= 0) {
+        while (range + 1 < writer.count && Long.compareUnsigned(writer.starts[range + 1], address) <= 0) {
             range++;
         }
         return range;
@@ -284,13 +340,13 @@ final class Poptrie extends HopSearch {
 
     /** Returns whether another range begins at or before this address. */
     private boolean isCut(int range, long last) {
-        return range + 1 < count && Long.compareUnsigned(starts[range + 1], last) <= 0;
+        return range + 1 < writer.count && Long.compareUnsigned(writer.starts[range + 1], last) <= 0;
     }
 
     /** Compiles the ranges of what lies behind the first {@code depth} bits into a slot; false when there is no room. */
     private boolean compile(int level, int slot, long first, int depth, int from) {
         if (!isCut(from, last(first, depth))) {
-            levels[level].leaf(slot, values[from]);
+            writer.levels[level].leaf(slot, writer.values[from]);
             return true;
         }
         int range = from;
@@ -309,7 +365,7 @@ final class Poptrie extends HopSearch {
      * where it is. False when there is no room.
      */
     private boolean recompile(int level, int slot, int node, long first, int depth, Rib rib, long high, int length) {
-        Level inner = levels[level + 1];
+        Level inner = writer.levels[level + 1];
         load(node, inner);
         int changed = (int) (high << depth >>> 58);
         long start = first | (long) changed << 58 >>> depth;
@@ -318,7 +374,7 @@ final class Poptrie extends HopSearch {
             return recompile(level + 1, changed, child, start, depth + STRIDE, rib, high, length)
                     && finish(level, slot);
         }
-        rib.ranges(start, 0, Math.min(length, depth + STRIDE), ranges);
+        rib.ranges(start, 0, Math.min(length, depth + STRIDE), writer.ranges);
         if (!toLeaves()) {
             return false;
         }
@@ -351,28 +407,28 @@ final class Poptrie extends HopSearch {
 
     /** Makes a node of the level behind, in a slot of this one; a leaf, where all is alike. False when there is no room. */
     private boolean finish(int level, int slot) {
-        Level inner = levels[level + 1];
+        Level inner = writer.levels[level + 1];
         int leaf = -1;
         long leafStarts = 0;
-        int firstChild = nodeCount;
-        int firstLeaf = leafCount;
+        int firstChild = writer.nodeCount;
+        int firstLeaf = writer.leafCount;
         if (!hasRoom(64, 64)) {
             return false;
         }
         for (int i = 0; i < 64; i++) {
             if (inner.isNode(i)) {
-                write(nodeCount++, inner, i);
+                write(writer.nodeCount++, inner, i);
             } else if (inner.values[i] != leaf) {
                 leaf = inner.values[i];
                 leafStarts |= 1L << i;
-                leaves[leafCount++] = inner.values[i];
+                leaves[writer.leafCount++] = inner.values[i];
             }
         }
         if (inner.nodes == 0 && Long.bitCount(leafStarts) == 1) {
-            leafCount = firstLeaf;
-            levels[level].leaf(slot, inner.values[0]);
+            writer.leafCount = firstLeaf;
+            writer.levels[level].leaf(slot, inner.values[0]);
         } else {
-            levels[level].node(slot, inner.nodes, leafStarts, firstChild, firstLeaf);
+            writer.levels[level].node(slot, inner.nodes, leafStarts, firstChild, firstLeaf);
         }
         return true;
     }
@@ -390,16 +446,16 @@ final class Poptrie extends HopSearch {
     }
 
     private boolean hasRoom(int moreNodes, int moreLeaves) {
-        boolean nodesFit = 2 * (nodeCount + moreNodes) <= vectors.length;
-        boolean leavesFit = leafCount + moreLeaves <= leaves.length;
-        if (!published && !nodesFit) {
+        boolean nodesFit = 2 * (writer.nodeCount + moreNodes) <= vectors.length;
+        boolean leavesFit = writer.leafCount + moreLeaves <= leaves.length;
+        if (!writer.isPublished && !nodesFit) {
             vectors = Arrays.copyOf(vectors, 2 * vectors.length);
             bases = Arrays.copyOf(bases, 2 * bases.length);
         }
-        if (!published && !leavesFit) {
+        if (!writer.isPublished && !leavesFit) {
             leaves = Arrays.copyOf(leaves, 2 * leaves.length);
         }
-        return !published || nodesFit && leavesFit;
+        return !writer.isPublished || nodesFit && leavesFit;
     }
 
     @Override

@@ -154,13 +154,16 @@ final class Rib {
         return longest;
     }
 
-    /** Fills the list with the ranges of a prefix's addresses, whether there is such a prefix or not. */
+    /**
+     * Fills the list with the ranges of a prefix's addresses, whether there is such a prefix or not. Those that the
+     * default route alone holds have 0, unless the prefix is 0 bits long.
+     */
     void ranges(long high, long low, int length, RangeList into) {
         into.clear();
         int node = nodes[child(0, 0)];
         int hop = 0;
         while (isAbove(node, high, low, length)) {
-            hop = hop(node) != 0 ? hop(node) : hop;
+            hop = hop(node) != 0 && length(node) > 0 ? hop(node) : hop;
             node = nodes[child(node, bit(high, low, length(node)))];
         }
         into.begin(high, low, hop);

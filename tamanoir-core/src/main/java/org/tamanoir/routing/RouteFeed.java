@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * paths; its next hop is that of the first, by metric and gateway, whose gateway has one. Routes of operators and files
  * hide those of the feed with the same prefix, which come back when they go.
  *
- * <p>What is announced and withdrawn changes the table at {@link #apply}, at once; between {@link #beginDump} and {@link
- * #endDump} all routes are told anew, while the table stays as it was, and then what differs is changed.
+ * <p>What is announced and withdrawn changes the table at {@link #apply}, at once. Between {@link #beginReading} and
+ * {@link #endReading} all routes are listed anew, and what was announced and withdrawn meanwhile comes once more; the
+ * table stays as it was until then, and what differs is changed.
  *
  * <p>Thread contract: {@link #status} any thread; the others one thread, the feed's.
  */
@@ -24,8 +25,8 @@ public final class RouteFeed {
 
     /** Changed prefixes that are followed one by one; beyond, the table is made anew. */
     private static final int MAX_CHANGED = 16_384;
-    /** Announced ones that wait for {@link #apply}. */
-    private static final int MAX_BATCH = 4_096;
+
+    private static final int MAX_PATHS = 256;
 
     private static final int RATE_SECONDS = 10;
 
@@ -34,8 +35,12 @@ public final class RouteFeed {
     private final LongSupplier clockNs;
     private final List<Prefix> changed = new ArrayList<>();
     private final long[] changesBySecond = new long[RATE_SECONDS + 1];
-    private FeedRoutes routes;
-    private @Nullable FeedRoutes dump;
+    private final FeedRoutes routes;
+    private boolean isReading;
+    /** Whether {@code changed} is too short for all that the table lacks. */
+    private boolean isAllChanged;
+
+    private int pending;
     private long second;
     private long changes;
     private @Nullable Instant lastChange;
@@ -56,52 +61,88 @@ public final class RouteFeed {
         second = clockNs.getAsLong() / 1_000_000_000;
     }
 
-    /**
-     * Adds paths to a prefix.
-     *
-     * @param paths at least one, of one metric
-     * @param isInPlace whether they take the place of those with the same metric
-     */
-    public void announce(Prefix prefix, List<FeedPath> paths, boolean isInPlace) {
-        List<FeedPath> now = new ArrayList<>(current().paths(prefix));
-        long metric = paths.get(0).metric();
-        now.removeIf(path -> paths.contains(path) || isInPlace && path.metric() == metric);
-        now.addAll(paths);
-        put(prefix, now);
+    /** Adds a route of the list, at least one path, of one metric. */
+    public void list(Prefix prefix, List<FeedPath> paths) {
+        add(prefix, paths, false);
     }
 
-    /** Takes paths from a prefix; returns false where it had none of them but others: all have to be read anew then. */
+    /** Adds a route, at least one path, of one metric. */
+    public void announce(Prefix prefix, List<FeedPath> paths) {
+        // What comes once more may be in the list.
+        add(prefix, paths, isReading);
+    }
+
+    private void add(Prefix prefix, List<FeedPath> paths, boolean mayBeKnown) {
+        List<FeedPath> now = new ArrayList<>(known(prefix));
+        List<FeedPath> before = new ArrayList<>(now);
+        before.removeIf(path -> path.metric() != paths.get(0).metric());
+        // In IPv6 a path that is added is one more of the same route, which is told with all.
+        boolean isSame = (mayBeKnown || !prefix.isIpv4()) && paths.containsAll(before);
+        if (!before.isEmpty() && !isSame) {
+            routes.noteSeveral(prefix);
+        }
+        now.removeAll(paths);
+        now.addAll(paths);
+        put(prefix, now, true);
+    }
+
+    /**
+     * Puts paths in the place of those of a metric.
+     *
+     * @param paths none = the route in their place is not of the feed
+     * @return false where the prefix had several routes of this metric, one of which went: all have to be read anew then
+     */
+    public boolean replace(Prefix prefix, long metric, List<FeedPath> paths) {
+        List<FeedPath> now = new ArrayList<>(known(prefix));
+        now.removeIf(path -> path.metric() == metric);
+        now.addAll(paths);
+        put(prefix, now, true);
+        return !routes.mayHaveSeveral(prefix);
+    }
+
+    /**
+     * Takes a route from a prefix.
+     *
+     * @return false where the prefix had another route, or several of its metric: all have to be read anew then
+     */
     public boolean withdraw(Prefix prefix, List<FeedPath> paths) {
-        List<FeedPath> now = new ArrayList<>(current().paths(prefix));
+        List<FeedPath> now = new ArrayList<>(routes.paths(prefix));
         if (now.isEmpty()) {
             return true;
         }
         boolean isKnown = now.removeAll(paths);
         if (isKnown) {
-            put(prefix, now);
+            put(prefix, now, !isReading || routes.isListed(prefix));
         }
-        return isKnown;
+        // A list may know already what came behind it.
+        return (isKnown || isReading) && !routes.mayHaveSeveral(prefix);
     }
 
-    private FeedRoutes current() {
-        return dump != null ? dump : routes;
+    /** Returns the paths of a prefix; while all are read those of the list alone. */
+    private List<FeedPath> known(Prefix prefix) {
+        return isReading && !routes.isListed(prefix) ? List.of() : routes.paths(prefix);
     }
 
-    private void put(Prefix prefix, List<FeedPath> paths) {
+    private void put(Prefix prefix, List<FeedPath> paths, boolean isListed) {
+        if (paths.size() > MAX_PATHS) {
+            leaveOut(prefix + ": more than " + MAX_PATHS + " paths");
+            return;
+        }
         boolean fits;
         synchronized (table) {
-            FeedRoutes into = current();
-            NextHop before = into.hop(prefix);
-            fits = into.put(prefix, paths);
-            if (dump == null && !Objects.equals(before, into.hop(prefix))) {
-                changed.add(prefix);
+            NextHop before = routes.hop(prefix);
+            fits = routes.put(prefix, paths, isListed);
+            if (!Objects.equals(before, routes.hop(prefix))) {
+                pending++;
+                if (changed.size() < MAX_CHANGED) {
+                    changed.add(prefix);
+                } else {
+                    isAllChanged = true;
+                }
             }
         }
         if (!fits) {
             leaveOut(prefix + ": too many routes, or too many different sets of gateways");
-        }
-        if (changed.size() >= MAX_BATCH) {
-            apply();
         }
     }
 
@@ -113,65 +154,63 @@ public final class RouteFeed {
         }
     }
 
-    /** Has what was announced and withdrawn count, as one change of the table. */
+    /** Has what was announced and withdrawn count, as one change of the table; while all are read it waits. */
     public void apply() {
-        if (changed.isEmpty()) {
-            return;
-        }
-        try {
-            synchronized (table) {
-                table.followFeed(changed);
-                count(changed.size());
-            }
-        } finally {
-            changed.clear(); // what fails once would fail for ever
+        if (!changed.isEmpty() && !isReading) {
+            change();
         }
     }
 
-    /** Begins to tell all routes anew; a dump that was begun before does not count. */
-    public void beginDump() {
+    private void change() {
+        synchronized (table) {
+            List<Prefix> now = isAllChanged ? null : List.copyOf(changed);
+            // Where it fails, the table has to be made anew; what fails once would fail for ever.
+            isAllChanged = true;
+            changed.clear();
+            table.followFeed(now);
+            isAllChanged = false;
+            count(pending);
+            pending = 0;
+        }
+    }
+
+    /** Begins to list all routes anew. */
+    public void beginReading() {
         apply();
-        dump = new FeedRoutes(via);
+        synchronized (table) {
+            isReading = true;
+            routes.beginReading();
+            leftOut = 0;
+            why = "";
+        }
     }
 
     /**
-     * Ends a dump: what differs from before changes at once.
+     * Ends a reading: what differs from before changes at once, and what was not listed is gone.
      *
-     * @param isWhole false = it does not count, unless it was the first
+     * @param isIpv6Whole false = IPv6 routes that were not listed stay
+     * @return how many routes differ
      */
-    public void endDump(boolean isWhole) {
+    public int endReading(boolean isIpv6Whole) {
+        routes.eachUnlisted(isIpv6Whole, prefix -> put(prefix, List.of(), false));
+        isReading = false;
+        int count = pending;
+        if (isAllChanged || !changed.isEmpty()) {
+            change();
+        }
         synchronized (table) {
-            if (!isWhole && resyncs > 0) {
-                dump = null;
-                return;
-            }
-            FeedRoutes fresh = Objects.requireNonNull(dump);
-            List<Prefix> different = new ArrayList<>();
-            int count = fresh.differences(routes, different, MAX_CHANGED);
-            dump = null;
-            routes = fresh;
-            changed.clear();
             resyncs++;
             fault = null;
-            if (count > 0) {
-                table.followFeed(count > MAX_CHANGED ? null : different);
-                count(count);
-            }
         }
+        return count;
     }
 
-    /** Says why the feed follows no more; its routes stay. */
+    /** Says why the feed is behind; its routes stay. */
     public void failed(String reason) {
-        apply();
         synchronized (table) {
-            dump = null;
+            isReading = false;
             fault = reason;
         }
-    }
-
-    /** Returns whether a route has a path by this device. */
-    public boolean uses(String device) {
-        return routes.uses(path -> path.device().equals(device));
     }
 
     private void count(int more) {
@@ -191,6 +230,13 @@ public final class RouteFeed {
         }
     }
 
+    /** Returns how many routes have no next hop by which gateway. */
+    public Map<String, Integer> unmapped() {
+        synchronized (table) {
+            return routes.unmapped();
+        }
+    }
+
     /** Returns how it does. */
     public FeedStatus status() {
         synchronized (table) {
@@ -200,7 +246,7 @@ public final class RouteFeed {
                 recent += each;
             }
             recent -= changesBySecond[(int) Math.floorMod(second, (long) changesBySecond.length)];
-            Map<String, Integer> unmapped = routes.unmapped();
+            Map<String, Integer> unmapped = unmapped();
             Map<String, Integer> named = new LinkedHashMap<>();
             unmapped.entrySet().stream().limit(MAX_NAMED).forEach(each -> named.put(each.getKey(), each.getValue()));
             return new FeedStatus(

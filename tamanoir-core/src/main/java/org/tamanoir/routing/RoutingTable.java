@@ -1,8 +1,12 @@
 package org.tamanoir.routing;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,15 +134,8 @@ public final class RoutingTable {
      *
      * @throws IllegalArgumentException in one line, if there are too many next hops; nothing is changed then
      */
-    public synchronized void add(Route route) {
-        if (set.hops.put(route.nextHop(), false) == 0) {
-            // Some of the numbers may be of next hops that no route has any more, or none but the one in its place.
-            RouteSet fresh = ownBut(route.prefix());
-            fresh.put(route.prefix(), route.nextHop());
-            replace(fresh);
-        } else if (set.put(route.prefix(), route.nextHop())) {
-            changed(List.of(route.prefix()));
-        }
+    public void add(Route route) {
+        change(List.of(route), List.of());
     }
 
     /** Removes the route with exactly this prefix; false when there is none, or it is the feed's. */
@@ -147,9 +144,42 @@ public final class RoutingTable {
         if (route == null || route.isFed()) {
             return false;
         }
-        followFeed(prefix);
-        changed(List.of(prefix));
+        change(List.of(), List.of(prefix));
         return true;
+    }
+
+    /**
+     * Removes routes and then puts others, each in place of one with the same prefix, as one change of the look-ups.
+     *
+     * @param removed prefixes; those that have no route, or one of the feed, are passed over
+     * @throws IllegalArgumentException in one line, if there are too many next hops; nothing is changed then
+     */
+    public synchronized void change(List<Route> put, List<Prefix> removed) {
+        for (Route route : put) {
+            if (set.hops.put(route.nextHop(), false) == 0) {
+                // Some of the numbers may be of next hops that no route has any more, or none but those in their place.
+                Set<Prefix> without = new HashSet<>(removed);
+                put.forEach(each -> without.add(each.prefix()));
+                RouteSet fresh = ownBut(without);
+                put.forEach(each -> fresh.put(each.prefix(), each.nextHop()));
+                replace(fresh);
+                return;
+            }
+        }
+        List<Prefix> changed = new ArrayList<>();
+        for (Prefix prefix : removed) {
+            Route route = set.get(prefix);
+            if (route != null && !route.isFed()) {
+                followFeed(prefix);
+                changed.add(prefix);
+            }
+        }
+        for (Route route : put) {
+            if (set.put(route.prefix(), route.nextHop())) {
+                changed.add(route.prefix());
+            }
+        }
+        changed(changed);
     }
 
     /**
@@ -165,7 +195,7 @@ public final class RoutingTable {
         RouteFeed made = new RouteFeed(this, via);
         feed = made;
         try {
-            replace(ownBut(null));
+            replace(ownBut(Set.of()));
         } catch (IllegalArgumentException e) {
             feed = null;
             throw e;
@@ -180,7 +210,7 @@ public final class RoutingTable {
      */
     synchronized void followFeed(@Nullable List<Prefix> prefixes) {
         if (prefixes == null) {
-            replace(ownBut(null));
+            replace(ownBut(Set.of()));
             return;
         }
         List<Prefix> changed = new ArrayList<>();
@@ -198,11 +228,11 @@ public final class RoutingTable {
         return hop == null ? set.remove(prefix) : set.put(prefix, hop, true);
     }
 
-    /** Returns the routes that are not the feed's, without that of this prefix. */
-    private RouteSet ownBut(@Nullable Prefix without) {
+    /** Returns the routes that are not the feed's, without those of these prefixes. */
+    private RouteSet ownBut(Set<Prefix> without) {
         RouteSet own = new RouteSet();
         set.walk(null, null, route -> {
-            if (!route.isFed() && !route.prefix().equals(without)) {
+            if (!route.isFed() && !without.contains(route.prefix())) {
                 own.put(route.prefix(), route.nextHop());
             }
             return true;
@@ -235,15 +265,38 @@ public final class RoutingTable {
         if (rib.size() <= SMALL) {
             return new AddressRanges(rib);
         }
-        HopSearch made = isIpv4 && !isCompact ? Dir24.of(rib) : null;
-        return made != null ? made : Poptrie.of(rib, isIpv4 ? DIRECT_BITS_IPV4 : DIRECT_BITS_IPV6);
+        if (isIpv4 && !isCompact && Dir24.fits(rib)) {
+            return Dir24.of(rib);
+        }
+        return Poptrie.of(rib, isIpv4 ? DIRECT_BITS_IPV4 : DIRECT_BITS_IPV6);
     }
 
     private void changed(List<Prefix> prefixes) {
+        if (prefixes.isEmpty()) {
+            return;
+        }
+        List<Prefix> ordered = prefixes.stream().anyMatch(RoutingTable::isDefault) ? ordered(prefixes) : prefixes;
         Fib before = fib;
-        HopSearch ipv4 = changed(before.ipv4, set.ipv4, true, prefixes);
-        HopSearch ipv6 = changed(before.ipv6, set.ipv6, false, prefixes);
+        HopSearch ipv4 = changed(before.ipv4, set.ipv4, true, ordered);
+        HopSearch ipv6 = changed(before.ipv6, set.ipv6, false, ordered);
         fib = fib(set, ipv4, ipv6, before.generation + 1);
+    }
+
+    private static boolean isDefault(Prefix prefix) {
+        return RouteSet.leftLength(prefix) == 0;
+    }
+
+    /**
+     * Returns those that are put, then the default routes, then those that are withdrawn: nobody finds the new default
+     * route where another prefix is put in the same change, nor the old one where one is withdrawn.
+     */
+    private List<Prefix> ordered(List<Prefix> prefixes) {
+        Map<Integer, List<Prefix>> byTurn = prefixes.stream()
+                .collect(Collectors.groupingBy(
+                        prefix -> isDefault(prefix) ? 1 : set.get(prefix) != null ? 0 : 2,
+                        TreeMap::new,
+                        Collectors.toList()));
+        return byTurn.values().stream().flatMap(List::stream).toList();
     }
 
     /** Returns a search that has followed the changes of the prefixes that are of its family. */

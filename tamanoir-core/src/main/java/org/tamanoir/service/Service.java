@@ -110,6 +110,19 @@ public abstract class Service extends Thread {
     }
 
     /**
+     * Puts the packet in hand aside; {@link #process} then returns {@link Verdict#HELD}, and other packets go on. It is
+     * kept as it is then, and goes on where it would have gone, by what {@link Suspension#resume} says. On a TCP stream
+     * those behind it wait, and so do timers and tasks of the service: another thread resumes it. Over UDP at most 64
+     * packets and 4 MiB of an instance are held; one more is dropped, {@code HOLD_FULL}.
+     *
+     * @param packet that {@link #process} was given
+     * @param atMost for how long, at most 10 minutes; then it is dropped, {@code HOLD_EXPIRED}
+     */
+    protected final Suspension hold(Packet packet, Duration atMost) {
+        return host().hold(packet, atMost);
+    }
+
+    /**
      * Sends a packet of the service's own along its route, behind what was sent before. May wait for the next hop
      * to take it. The packet is the caller's again when this returns.
      *
@@ -170,6 +183,16 @@ public abstract class Service extends Thread {
     /** Counts packets that a level below has dropped for this reason; see {@link #drop}. */
     protected final void droppedBelow(String reason, long packets) {
         host().droppedBelow(reason, packets);
+    }
+
+    /**
+     * Passes a checkpoint, where the node can stop a service whose packet has used up its budget or that does not return.
+     * To be called in long loops; classes that are deployed have checkpoints already.
+     *
+     * @throws ServiceStopped when the service is to stop: not to be caught
+     */
+    protected static void checkpoint() {
+        Checkpoint.poll();
     }
 
     // ---- time, counters, context ----------------------------------------------------------------------------

@@ -39,6 +39,11 @@ public interface ServiceHost {
     /** See {@link Service#isOffloaded}. */
     boolean isOffloaded();
 
+    /** See {@link Service#hold}. */
+    default Suspension hold(Packet packet, Duration atMost) {
+        throw new UnsupportedOperationException(getClass().getName() + " holds no packets: a node does");
+    }
+
     /** Counts drops of a level below for the service's own reason. */
     void droppedBelow(String reason, long packets);
 

@@ -11,5 +11,7 @@ public enum Verdict {
     /** It ends here for the reason that the service gave: {@link Service#drop}. */
     DROP,
     /** It ends here because the service took its content in. */
-    CONSUME
+    CONSUME,
+    /** It waits until {@link Suspension#resume} says what becomes of it: {@link Service#hold}. */
+    HELD
 }

@@ -28,12 +28,21 @@ public final class Incidents {
         this.log = log;
     }
 
-    /** Counts that a service has thrown, and logs it as {@link ForeignFailure#of} says it. */
+    /** Counts that a service has thrown, as one failure. */
     public void failed(ServiceDefinition definition, String where, Throwable thrown, String consequence) {
+        failed(definition, where, thrown, consequence, 1);
+    }
+
+    /**
+     * Counts that a service has thrown, and logs it as {@link ForeignFailure#of} says it.
+     *
+     * @param weight in failures
+     */
+    public void failed(ServiceDefinition definition, String where, Throwable thrown, String consequence, int weight) {
         ForeignFailure failure = ForeignFailure.of(thrown);
         failures.failed(definition.name(), where, failure, consequence);
         String why = "failed too often, last in " + where + ": " + failure;
-        quarantinedFor(definition, definition.health().failed(1, why));
+        quarantinedFor(definition, definition.health().failed(weight, why));
     }
 
     /**

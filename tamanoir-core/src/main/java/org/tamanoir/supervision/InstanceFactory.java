@@ -18,7 +18,9 @@ import org.tamanoir.catalog.Transit;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.VirtualThreads;
+import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceStopped;
 
 /**
  * Makes instances of services, and starts their threads, away from those that carry packets: a constructor or a static
@@ -149,7 +151,7 @@ public final class InstanceFactory implements AutoCloseable {
     }
 
     /** The instances of one service that are wanted. Guarded by the maker. */
-    private final class Line implements Runnable {
+    private final class Line implements Runnable, Checkpoint.Keeper {
         final ServiceDefinition definition;
         /** In the order of their coming. */
         final Map<Outcome, ThreadKind> wanted = new LinkedHashMap<>();
@@ -165,6 +167,10 @@ public final class InstanceFactory implements AutoCloseable {
         long sinceNs;
         boolean stuck;
         boolean interrupting;
+        /** What the constructor is stopped by at its next checkpoint. */
+        volatile @Nullable ServiceStopped stop;
+
+        private boolean isReminded;
 
         Line(ServiceDefinition definition) {
             this.definition = definition;
@@ -172,10 +178,26 @@ public final class InstanceFactory implements AutoCloseable {
 
         @Override
         public void run() {
+            Checkpoint.keep(this);
             try {
                 make();
             } finally {
+                Checkpoint.keep(null);
+                remind(false);
                 forsake();
+            }
+        }
+
+        @Override
+        public @Nullable ServiceStopped atCheckpoint() {
+            return stop;
+        }
+
+        /** Has one that does not return look, every other time, whether it is to stop. */
+        void remind(boolean on) {
+            synchronized (InstanceFactory.this) {
+                isReminded = on && !isReminded;
+                Checkpoint.want(this, isReminded);
             }
         }
 
@@ -317,7 +339,9 @@ public final class InstanceFactory implements AutoCloseable {
             long now = platform.nanoTime();
             for (Line line : lines.values()) {
                 Outcome current = line.current;
-                if (current != null && !line.stuck && now - line.sinceNs >= timeoutNs) {
+                if (line.stuck) {
+                    line.remind(true);
+                } else if (current != null && now - line.sinceNs >= timeoutNs) {
                     late.put(line, giveUp(line, current));
                 }
             }
@@ -330,6 +354,8 @@ public final class InstanceFactory implements AutoCloseable {
 
     private static List<Outcome> giveUp(Line line, Outcome current) {
         line.stuck = true;
+        line.stop = new ServiceStopped("its constructor has not returned in time");
+        line.remind(true);
         List<Outcome> waiting = new ArrayList<>();
         waiting.add(current);
         waiting.addAll(line.wanted.keySet());

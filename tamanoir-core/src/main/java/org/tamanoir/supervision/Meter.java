@@ -75,6 +75,12 @@ public final class Meter {
         return ended + Math.max(0, nowNs - sinceNs);
     }
 
+    /** Returns what the thread has used of a processor until now, in ns; the same always where that is not counted. */
+    long usedNs() {
+        ThreadMXBean bean = THREADS;
+        return isVirtual ? workedNs() : bean == null ? 0 : bean.getThreadCpuTime(thread.getId());
+    }
+
     /** Reads the instance's thread; a thread that has ended has used no more than it was read last. */
     void read() {
         ThreadMXBean bean = THREADS;

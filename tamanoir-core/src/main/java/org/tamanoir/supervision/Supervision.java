@@ -2,12 +2,16 @@ package org.tamanoir.supervision;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.catalog.Transit;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceHost;
+import org.tamanoir.service.ServiceStopped;
 
 /**
  * The thread of one instance, and whether it comes back from its service's code. The watchdog suspects it, interrupts
@@ -19,7 +23,10 @@ import org.tamanoir.service.ServiceHost;
  * an interrupt cannot hit the node's own system calls, which would close the JDK's channels; and whoever gives the
  * instance up may touch what is the thread's, which waits in {@link #back} until that is done.
  *
- * <p>Thread contract: {@link #enter}, {@link #rest} and {@link #back} the instance's thread, all else any other.
+ * <p>It may also have the service stopped at its next checkpoint, in the one call that it is in; suspicion ends that too.
+ *
+ * <p>Thread contract: {@link #enter}, {@link #rest}, {@link #back} and what says so the instance's thread, all else any
+ * other.
  */
 public final class Supervision {
     private static final VarHandle RESTING;
@@ -30,7 +37,14 @@ public final class Supervision {
         long sinceNs;
         boolean interrupted;
         long interruptedNs;
+        /** In which {@link Budgets} saw it last, and what the thread had used of a processor by then. */
+        long call = -1;
+
+        long usedNs;
     }
+
+    /** That the service is to stop. @param call in which; in another one it goes on */
+    private record Stop(DropReason reason, long call, ServiceStopped thrown) {}
 
     static {
         try {
@@ -61,6 +75,12 @@ public final class Supervision {
     private boolean suspected;
     private boolean interrupting;
     private volatile boolean givenUp;
+    private volatile @Nullable Stop stop;
+    private boolean isReminded;
+    /** What was thrown at a checkpoint since the service was called. The thread's. */
+    private @Nullable Stop thrown;
+    /** The thread is in a call that is for no packet. */
+    private volatile boolean beside;
 
     /**
      * @param service is the thread, or has one that runs it
@@ -175,6 +195,7 @@ public final class Supervision {
             platform.park(this, LOOK_NS);
             boolean ignored = Thread.interrupted(); // That is what it waits for.
         }
+        thrown = null;
         return givenUp;
     }
 
@@ -188,7 +209,80 @@ public final class Supervision {
             health.cleared();
             boolean ignored = Thread.interrupted();
         }
+        goOn();
         return true;
+    }
+
+    private void goOn() {
+        if (stop != null) {
+            stop = null;
+            Checkpoint.want(this, false);
+        }
+    }
+
+    /** Has the service stopped at its next checkpoint, if that comes in this call. @param why for the log */
+    synchronized void stop(DropReason reason, long call, String why) {
+        if (!givenUp && stop == null) {
+            suspect();
+            stop = new Stop(reason, call, new ServiceStopped(why));
+            Checkpoint.want(this, true);
+        }
+    }
+
+    /** Lets the service go on if it has come to another call since it was to stop. */
+    synchronized void forgetStop(long call) {
+        Stop now = stop;
+        if (now != null && now.call != call) {
+            clear();
+        }
+    }
+
+    /** Takes note that the thread has ended. The thread. */
+    public synchronized void ended() {
+        goOn();
+    }
+
+    /** Has one that was given up look now and then whether it is to stop: it may have come by a checkpoint again. */
+    synchronized void remind(boolean on) {
+        if (stop != null) {
+            isReminded = on && !isReminded;
+            Checkpoint.want(this, isReminded);
+        }
+    }
+
+    /** Returns what stops the service in this call; null = nothing. The thread. */
+    public @Nullable ServiceStopped atCheckpoint(long call) {
+        Stop now = stop;
+        if (now == null || now.call != call) {
+            return null;
+        }
+        thrown = now;
+        return now.thrown;
+    }
+
+    /** Throws again what stopped the service, which has caught it. The thread. */
+    public void rethrowStop() {
+        if (thrown != null) {
+            throw thrown.thrown;
+        }
+    }
+
+    /** Returns for what the service's last call was stopped, and forgets it; null = it was not. The thread. */
+    public @Nullable DropReason takeStopped() {
+        Stop before = thrown;
+        thrown = null;
+        return before == null ? null : before.reason;
+    }
+
+    /** Notes whether the thread is in a call that is for no packet; returns what it was before. The thread. */
+    public boolean beside(boolean now) {
+        boolean before = beside;
+        beside = now;
+        return before;
+    }
+
+    boolean isBeside() {
+        return beside;
     }
 
     /** Has the thread report from now on when it comes back. */
@@ -204,6 +298,7 @@ public final class Supervision {
         if (suspected && !givenUp) {
             suspected = false;
             health.cleared();
+            goOn();
         }
     }
 

@@ -75,6 +75,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
         /** Returns how far it has come: the same while it does nothing. */
         long progress();
 
+        /** Returns how many packets its service has returned, well or not: the same while it is in one. A guess. */
+        long call();
+
         /** Has it look whether it may go on. */
         void wake();
     }
@@ -112,9 +115,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
         thread.start();
     }
 
-    /** Looks at an instance that has come, unless it comes round by itself. Any thread. */
-    public void wake() {
-        if (isIdle) {
+    /** Looks at an instance that has come, unless it comes round by itself in time. Any thread. */
+    public void wake(ServiceDefinition of) {
+        if (isIdle || of.health().packetBudgetNs() > 0) {
             thread.unpark();
         }
     }
@@ -140,22 +143,31 @@ public final class Watchdog<I extends Watchdog.Watched> {
             // One slow look, the first one for instance, says little.
             boolean isUrgent = isLimiting || stuckNs < SHORT_PATIENCE_NS;
             long tickNs = isUrgent && instances.size() <= MANY ? SHORT_TICK_NS : TICK_NS;
-            sleep(Math.max(tickNs, Math.min(workedNs, workedBeforeNs) * REST_FACTOR));
+            sleep(instances, Math.max(tickNs, Math.min(workedNs, workedBeforeNs) * REST_FACTOR));
         }
         workedBeforeNs = workedNs;
     }
 
     private void end() {
-        fleet.watched()
-                .forEach(instance -> goOn(instance.supervision().definition().health()));
+        for (I instance : fleet.watched()) {
+            goOn(instance.supervision().definition().health());
+            instance.supervision().remind(false);
+        }
     }
 
-    /** Sleeps on when it was woken as it fell asleep. */
-    private void sleep(long ns) {
-        long endNs = platform.nanoTime() + ns;
-        long leftNs;
-        while (!stopped && (leftNs = endNs - platform.nanoTime()) > 0) {
-            thread.park(Math.min(leftNs, LONGEST_PARK_NS));
+    /** Sleeps on when it was woken as it fell asleep; looks meanwhile at packets that have budgets. */
+    private void sleep(List<I> instances, long ns) {
+        long nowNs = platform.nanoTime();
+        long endNs = nowNs + ns;
+        List<I> seen = instances;
+        while (!stopped && endNs - nowNs > 0) {
+            long nextNs = Budgets.look(seen);
+            long workedNs = platform.nanoTime() - nowNs;
+            thread.park(Math.min(
+                    Math.min(endNs - nowNs, LONGEST_PARK_NS),
+                    nextNs == Budgets.NEVER ? nextNs : Math.max(nextNs, workedNs * REST_FACTOR)));
+            nowNs = platform.nanoTime();
+            seen = endNs - nowNs > 0 ? fleet.watched() : seen;
         }
     }
 
@@ -243,6 +255,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
             return worked;
         }
         if (instance.supervision().isGivenUp()) {
+            instance.supervision().remind(true);
             return true;
         }
         if (instance.supervision().isDead() && fleet.isRunning(instance)) {
@@ -311,6 +324,8 @@ public final class Watchdog<I extends Watchdog.Watched> {
                         + instance.supervision().definition().label() + " has not returned for "
                         + Duration.ofNanos(nowNs - watch.sinceNs).toMillis() + " ms, at " + frame
                         + "; interrupted");
+        instance.supervision()
+                .stop(DropReason.SERVICE_FAILURE, instance.call(), "it has not returned in time; see the log above");
         instance.supervision().interrupt();
     }
 

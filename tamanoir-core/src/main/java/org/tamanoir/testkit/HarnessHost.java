@@ -246,6 +246,7 @@ final class HarnessHost implements ServiceHost {
             }
             case DROP -> drops.add(dropReason);
             case CONSUME -> consumed.add(1);
+            case HELD -> throw new IllegalStateException("HELD: the harness holds no packets, a node does");
         }
     }
 

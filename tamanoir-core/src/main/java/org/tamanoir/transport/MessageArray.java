@@ -103,11 +103,6 @@ final class MessageArray {
         memory.putLong(iovec + 8, bytes);
     }
 
-    void growIovec(int i, long bytes) {
-        int length = iovecs + i * IOVEC_BYTES + 8;
-        memory.putLong(length, memory.getLong(length) + bytes);
-    }
-
     long iovecStart(int i) {
         return memory.getLong(iovecs + i * IOVEC_BYTES);
     }

@@ -8,8 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins datagrams that follow each other to the same address with the same length (the last may be shorter) into one
- * message that the kernel or the device cuts up again (UDP_SEGMENT), and sends up to 64 messages by one sendmmsg.
+ * Joins datagrams to the same address with the same length (the last may be shorter) into one message that the kernel
+ * or the device cuts up again (UDP_SEGMENT), also where some to others stand between them, and sends up to 64 messages
+ * by one sendmmsg. Datagrams to one address keep their order.
  * A path that cannot do that is found by trying: the datagrams go one by one, and later ones of that size to that
  * address too, see {@link NarrowPaths}; where the device cannot, all later ones do.
  *
@@ -47,15 +48,25 @@ final class NativeUdpSender implements UdpSender {
     private final int[] bytes = new int[MESSAGES];
     private final int[] segments = new int[MESSAGES];
     private final int[] firstIovecs = new int[MESSAGES];
-    private int count;
-    private int iovecs;
+    private final long[] highs = new long[MESSAGES];
+    private final long[] lows = new long[MESSAGES];
+    private final int[] ports = new int[MESSAGES];
+    /** Whether a message may still grow. */
+    private final boolean[] open = new boolean[MESSAGES];
 
-    // The last message, while it may still grow.
-    private boolean open;
-    private long openHigh;
-    private long openLow;
-    private int openPort;
-    private long openEnd;
+    private int count;
+    /** The message of the datagram before. */
+    private int last;
+    /** The last message to an address, by the address's hash, unless another one's has taken the place. */
+    private final int[] latest = new int[MESSAGES];
+
+    // The memory of messages, in pieces that become iovecs: those of a message are chained, the last ends with itself.
+    private final long[] pieceStarts = new long[IOVECS];
+    private final int[] pieceBytes = new int[IOVECS];
+    private final int[] nextPieces = new int[IOVECS];
+    private final int[] firstPieces = new int[MESSAGES];
+    private final int[] lastPieces = new int[MESSAGES];
+    private int pieces;
 
     /** Datagrams longer than this are not joined. */
     private int gsoLimitSegmentBytes;
@@ -99,9 +110,20 @@ final class NativeUdpSender implements UdpSender {
             base = addresses.remember(buffer);
         }
         long start = base + offset;
-        if (!(open && addressHigh == openHigh && addressLow == openLow && port == openPort && join(start, length))) {
+        int m = isTo(last, addressHigh, addressLow, port) ? last : latest[slot(addressHigh, addressLow, port)];
+        if (isTo(m, addressHigh, addressLow, port) && open[m] && join(m, start, length)) {
+            last = m;
+        } else {
             begin(start, length, addressHigh, addressLow, port);
         }
+    }
+
+    private boolean isTo(int m, long high, long low, int port) {
+        return m < count && lows[m] == low && highs[m] == high && ports[m] == port;
+    }
+
+    private static int slot(long high, long low, int port) {
+        return (int) ((high ^ low ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 58);
     }
 
     @Override
@@ -113,75 +135,90 @@ final class NativeUdpSender implements UdpSender {
             int length = Math.min(segmentBytes, bytes - at);
             add(buffer, offset + at, length, addressHigh, addressLow, port);
             at += length;
-            if (open && openEnd == addresses.find(buffer) + offset + at) {
-                at += grow((bytes - at) / segmentBytes);
+            if (count > 0 && open[last] && end(last) == addresses.find(buffer) + offset + at) {
+                at += grow(last, (bytes - at) / segmentBytes);
             }
         }
     }
 
-    /** Has up to so many more datagrams join the open message, right behind its last one and as long; returns their bytes. */
-    private int grow(int more) {
-        int m = count - 1;
+    /** Returns where the last datagram of a message ends in memory. */
+    private long end(int m) {
+        return pieceStarts[lastPieces[m]] + pieceBytes[lastPieces[m]];
+    }
+
+    /** Has up to so many more datagrams join an open message, right behind its last one and as long; returns their bytes. */
+    private int grow(int m, int more) {
         int room = Math.min(GSO_LIMIT_SEGMENTS - packets[m], (gsoLimitBytes - bytes[m]) / segments[m]);
         int joined = Math.min(more, room) * segments[m];
-        messages.growIovec(iovecs - 1, joined);
-        openEnd += joined;
+        pieceBytes[lastPieces[m]] += joined;
         packets[m] += Math.min(more, room);
         bytes[m] += joined;
         return joined;
     }
 
-    private boolean join(long start, int length) {
-        int m = count - 1;
+    private boolean join(int m, long start, int length) {
         if (length == 0
                 || length > segments[m]
                 || packets[m] == GSO_LIMIT_SEGMENTS
                 || bytes[m] + length > gsoLimitBytes) {
             return false;
         }
-        if (start == openEnd) {
-            messages.growIovec(iovecs - 1, length);
-        } else if (iovecs < IOVECS) {
-            messages.setIovec(iovecs++, start, length);
+        if (start == end(m)) {
+            pieceBytes[lastPieces[m]] += length;
+        } else if (pieces < IOVECS) {
+            nextPieces[lastPieces[m]] = pieces;
+            lastPieces[m] = piece(start, length);
         } else {
             return false;
         }
-        openEnd = start + length;
         packets[m]++;
         bytes[m] += length;
-        open = length == segments[m];
+        open[m] = length == segments[m];
         return true;
     }
 
+    private int piece(long start, int length) {
+        pieceStarts[pieces] = start;
+        pieceBytes[pieces] = length;
+        nextPieces[pieces] = pieces;
+        return pieces++;
+    }
+
     private void begin(long start, int length, long addressHigh, long addressLow, int port) {
-        seal();
-        if (count == MESSAGES || iovecs == IOVECS) {
+        if (count == MESSAGES || pieces == IOVECS) {
             flush();
         }
         int m = count++;
         messages.setName(m, v6, addressHigh, addressLow, port, scope);
-        firstIovecs[m] = iovecs;
-        messages.setIovec(iovecs++, start, length);
+        firstPieces[m] = piece(start, length);
+        lastPieces[m] = firstPieces[m];
         packets[m] = 1;
         bytes[m] = length;
         segments[m] = length;
-        open = length > 0
+        open[m] = length > 0
                 && length <= gsoLimitSegmentBytes
                 && (narrow == null || narrow.mayJoin(addressHigh, addressLow, length, System.nanoTime()));
-        openHigh = addressHigh;
-        openLow = addressLow;
-        openPort = port;
-        openEnd = start + length;
+        highs[m] = addressHigh;
+        lows[m] = addressLow;
+        ports[m] = port;
+        latest[slot(addressHigh, addressLow, port)] = m;
+        last = m;
     }
 
-    /** Completes the last message. */
+    /** Writes the pieces of each message one behind the other. */
     private void seal() {
-        if (count > 0) {
-            int m = count - 1;
+        int iovecs = 0;
+        for (int m = 0; m < count; m++) {
+            firstIovecs[m] = iovecs;
+            int piece = firstPieces[m];
+            messages.setIovec(iovecs++, pieceStarts[piece], pieceBytes[piece]);
+            while (nextPieces[piece] != piece) {
+                piece = nextPieces[piece];
+                messages.setIovec(iovecs++, pieceStarts[piece], pieceBytes[piece]);
+            }
             messages.setPayload(m, firstIovecs[m], iovecs - firstIovecs[m]);
             messages.setSegment(m, packets[m] > 1 ? segments[m] : 0);
         }
-        open = false;
     }
 
     @Override
@@ -201,7 +238,7 @@ final class NativeUdpSender implements UdpSender {
             failFrom(0, "the UDP socket is closed", false);
         }
         count = 0;
-        iovecs = 0;
+        pieces = 0;
     }
 
     private void send() {
@@ -245,7 +282,7 @@ final class NativeUdpSender implements UdpSender {
     private void sendOneByOne(int m, int segmentationErrno) {
         boolean isNarrow = false;
         messages.copyName(m, SPARE_MESSAGE, v6);
-        int endIovec = m + 1 < count ? firstIovecs[m + 1] : iovecs;
+        int endIovec = m + 1 < count ? firstIovecs[m + 1] : pieces;
         for (int i = firstIovecs[m]; i < endIovec; i++) {
             long end = messages.iovecStart(i) + messages.iovecBytes(i);
             for (long start = messages.iovecStart(i); start < end; start += segments[m]) {

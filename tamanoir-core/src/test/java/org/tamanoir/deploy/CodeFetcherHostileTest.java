@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.preemption.CheckpointPolicy;
 
 /** Fetching from sources that lie, alter, or send without end. */
 class CodeFetcherHostileTest {
@@ -83,7 +84,8 @@ class CodeFetcherHostileTest {
                         8 << 20,
                         Duration.ofMinutes(1),
                         Duration.ofMinutes(1),
-                        null),
+                        null,
+                        CheckpointPolicy.REQUIRED),
                 cache,
                 trust::get);
         open.add(fetcher);

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.support.Waiting;
 
 /** Fetching from mirrors and the previous node, with servers that fail between fetches or altogether. */
@@ -63,7 +64,16 @@ class CodeFetcherTest {
                 List.of(mirrors).stream().map(CodeFetcherServer::address).toList();
         CodeFetcher fetcher = new CodeFetcher(
                 new CodeFetcher.Settings(
-                        addresses, Duration.ofSeconds(1), idle, total, 4 << 20, 16 << 20, backOff, backOff, null),
+                        addresses,
+                        Duration.ofSeconds(1),
+                        idle,
+                        total,
+                        4 << 20,
+                        16 << 20,
+                        backOff,
+                        backOff,
+                        null,
+                        CheckpointPolicy.REQUIRED),
                 cache,
                 trust::get);
         open.add(fetcher);

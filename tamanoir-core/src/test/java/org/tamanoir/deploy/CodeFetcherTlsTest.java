@@ -83,7 +83,8 @@ class CodeFetcherTlsTest {
                 usual.maxUnpackedBytes(),
                 usual.backOffMin(),
                 usual.backOffMax(),
-                tls);
+                tls,
+                usual.checkpoints());
         try (CodeCache cache = CodeCache.open(dir.resolve("cache"), 1 << 20);
                 CodeFetcher fetcher = new CodeFetcher(settings, cache, repository::trust)) {
             return fetcher.fetch(manifest.id().key(), null);

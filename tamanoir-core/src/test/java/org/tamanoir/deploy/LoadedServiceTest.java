@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import com.google.common.hash.Hashing;
-import java.io.IOException;
 import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -23,7 +21,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.service.Service;
 
 class LoadedServiceTest {
@@ -148,7 +148,8 @@ class LoadedServiceTest {
                 "package org.tamanoir.service; public class Extra {}");
         Path jar = TestJars.jar(dir, sources);
         assertThat(ServiceJar.inspect(jar, 1 << 20).services()).containsExactly(monitor);
-        try (LoadedService loaded = LoadedService.load(code(jar, monitor, "1.0"), UNPACKED)) {
+        try (LoadedService loaded =
+                LoadedService.load(TestJars.code(jar, monitor, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
             Service made = loaded.factory().get();
             ClassLoader own = made.getClass().getClassLoader();
             assertThat(made.getName()).isEqualTo("x");
@@ -168,7 +169,8 @@ class LoadedServiceTest {
         byte[] bytes = Objects.requireNonNull(TestJars.entries(dir, source).get("jovax/sql/DataSource.class"));
         String renamed = new String(bytes, StandardCharsets.ISO_8859_1).replace("jovax", "javax");
         entries.put("javax/sql/DataSource.class", renamed.getBytes(StandardCharsets.ISO_8859_1));
-        try (LoadedService loaded = LoadedService.load(code(TestJars.zip(dir, "own", entries), FOO, "1.0"), UNPACKED)) {
+        try (LoadedService loaded = LoadedService.load(
+                TestJars.code(TestJars.zip(dir, "own", entries), FOO, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
             ClassLoader own = loaded.factory().get().getClass().getClassLoader();
             assertThat(own.loadClass("java.util.List")).isSameAs(List.class);
             assertThat(own.loadClass("javax.sql.DataSource").getClassLoader()).isSameAs(own);
@@ -181,8 +183,8 @@ class LoadedServiceTest {
         byte[] text = "words".getBytes(StandardCharsets.UTF_8);
         entries.put("org/example/a b#?%+\u00e9.txt", text);
         entries.put("org/example/other.txt", new byte[0]);
-        try (LoadedService loaded =
-                LoadedService.load(code(TestJars.zip(dir, "words", entries), FOO, "1.0"), UNPACKED)) {
+        try (LoadedService loaded = LoadedService.load(
+                TestJars.code(TestJars.zip(dir, "words", entries), FOO, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
             Class<?> type = loaded.factory().get().getClass();
             var url = Objects.requireNonNull(type.getResource("a b#?%+\u00e9.txt"));
             assertThat(url.openStream().readAllBytes()).isEqualTo(text);
@@ -207,7 +209,7 @@ class LoadedServiceTest {
     @Test
     void aJarThatIsNotTheOneOfTheManifestIsRefused() throws Exception {
         Path jar = TestJars.jar(dir, FOO, TestJars.forwarder(FOO, ""));
-        ServicePackage code = code(jar, FOO, "1.0");
+        ServicePackage code = TestJars.code(jar, FOO, "1.0");
         byte[] bytes = Files.readAllBytes(jar);
         bytes[bytes.length / 2]++;
         Files.write(jar, bytes);
@@ -222,7 +224,8 @@ class LoadedServiceTest {
     void aJarThatIsExchangedAfterLoadingChangesNothing() throws Exception {
         String members = "public static class Later extends Foo {}";
         Path jar = TestJars.jar(dir, FOO, TestJars.forwarder(FOO, members));
-        try (LoadedService loaded = LoadedService.load(code(jar, FOO, "1.0"), UNPACKED)) {
+        try (LoadedService loaded =
+                LoadedService.load(TestJars.code(jar, FOO, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
             Files.write(jar, new byte[] {1});
             Class<?> type = loaded.factory().get().getClass();
             assertThat(type.getClassLoader().loadClass(FOO + "$Later")).isNotNull();
@@ -250,12 +253,12 @@ class LoadedServiceTest {
                 public static class Asking extends Foo { public Asking(int why) {} }
                 """;
         Path jar = TestJars.jar(dir, FOO, TestJars.forwarder(FOO, members));
-        assertThat(refusal(code(jar, mainClass, "1.0"))).isEqualTo(Refusal.NOT_A_SERVICE);
+        assertThat(refusal(TestJars.code(jar, mainClass, "1.0"))).isEqualTo(Refusal.NOT_A_SERVICE);
     }
 
     @Test
     void aServiceForOtherLevelsIsRefused() throws Exception {
-        ServicePackage code = code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, "")), FOO, "1.0");
+        ServicePackage code = TestJars.code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, "")), FOO, "1.0");
         Manifest jvm = code.manifest();
         Manifest kernel =
                 new Manifest(jvm.id(), FOO, jvm.jarSha256(), jvm.jarBytes(), List.of("kernel"), ServiceLimits.NONE, "");
@@ -269,7 +272,7 @@ class LoadedServiceTest {
                 Map.of(FOO, TestJars.forwarder(FOO, ""), "Bar", "public class Bar extends org.example.Foo {}");
         TreeMap<String, byte[]> entries = TestJars.entries(dir, sources);
         entries.remove("org/example/Foo.class");
-        assertThat(refusal(code(TestJars.zip(dir, "half", entries), "Bar", "1.0")))
+        assertThat(refusal(TestJars.code(TestJars.zip(dir, "half", entries), "Bar", "1.0")))
                 .isEqualTo(Refusal.NOT_A_SERVICE);
     }
 
@@ -354,7 +357,8 @@ class LoadedServiceTest {
             members.append("C").append(i).append(".x[0]++;");
         }
         members.append("Runnable r = () -> C1.x[1]++; r.run(); }");
-        ServicePackage code = code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, members.toString())), FOO, "1.0");
+        ServicePackage code =
+                TestJars.code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, members.toString())), FOO, "1.0");
         ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
 
         cycles(code, 50);
@@ -372,11 +376,11 @@ class LoadedServiceTest {
     }
 
     private static LoadedService cycles(ServicePackage code, int count) throws CodeRefusedException {
-        LoadedService loaded = LoadedService.load(code, UNPACKED);
+        LoadedService loaded = LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED);
         for (int i = 0; i < count; i++) {
             makeOne(loaded);
             loaded.close();
-            loaded = LoadedService.load(code, UNPACKED);
+            loaded = LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED);
         }
         loaded.close();
         return loaded;
@@ -400,10 +404,10 @@ class LoadedServiceTest {
 
     @Test
     void aJarThatUnpacksToMoreThanTodaysBoundIsTooLarge() throws Exception {
-        ServicePackage code = code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, "")), FOO, "1.0");
+        ServicePackage code = TestJars.code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, "")), FOO, "1.0");
 
-        CodeRefusedException refused =
-                catchThrowableOfType(CodeRefusedException.class, () -> LoadedService.load(code, 100));
+        CodeRefusedException refused = catchThrowableOfType(
+                CodeRefusedException.class, () -> LoadedService.load(code, 100, CheckpointPolicy.REQUIRED));
 
         assertThat(refused.refusal()).isEqualTo(Refusal.TOO_LARGE);
     }
@@ -413,30 +417,42 @@ class LoadedServiceTest {
     }
 
     private LoadedService load(String source, String version) throws Exception {
-        return LoadedService.load(code(TestJars.jar(dir, FOO, source), FOO, version), UNPACKED);
-    }
-
-    private static ServicePackage code(Path jar, String mainClass, String version) throws IOException {
-        String name = mainClass.replace('$', '_');
-        byte[] bytes = Files.readAllBytes(jar);
-        Manifest manifest = new Manifest(
-                new ServiceId(name, version),
-                mainClass,
-                Hashing.sha256().hashBytes(bytes).toString(),
-                bytes.length,
-                List.of("jvm"),
-                ServiceLimits.NONE,
-                "");
-        return new ServicePackage(manifest, null, jar, "cache");
+        return LoadedService.load(
+                TestJars.code(TestJars.jar(dir, FOO, source), FOO, version), UNPACKED, CheckpointPolicy.REQUIRED);
     }
 
     private static Refusal refusal(ServicePackage code) {
-        CodeRefusedException refused =
-                catchThrowableOfType(CodeRefusedException.class, () -> LoadedService.load(code, UNPACKED));
+        CodeRefusedException refused = catchThrowableOfType(
+                CodeRefusedException.class, () -> LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED));
         assertThat(refused)
                 .isNotNull()
                 .hasMessageStartingWith(code.manifest().id().toString())
                 .hasMessageNotContaining("\n");
         return refused.refusal();
+    }
+
+    /** A class file that no method of which gets checkpoints: one of them becomes too large. */
+    private Path unfit() throws Exception {
+        String loops = "for (int i = 0; i < 9; i++) sink = i;\n".repeat(3500);
+        return TestJars.jar(
+                dir, FOO, TestJars.forwarder(FOO, "static volatile int sink; static void large() {\n" + loops + "}"));
+    }
+
+    @Test
+    void aClassThatGetsNoCheckpointsIsRefused() throws Exception {
+        ServicePackage code = TestJars.code(unfit(), FOO, "1.0");
+        assertThat(refusal(code)).isEqualTo(Refusal.NOT_A_SERVICE);
+        assertThatThrownBy(() -> LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED))
+                .hasMessageContaining("Foo.class")
+                .hasMessageContaining("too large")
+                .hasMessageContaining("preferred");
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = CheckpointPolicy.class, names = "REQUIRED", mode = EnumSource.Mode.EXCLUDE)
+    void aClassThatGetsNoCheckpointsRunsWithoutWhereThatIsAllowed(CheckpointPolicy policy) throws Exception {
+        try (LoadedService loaded = LoadedService.load(TestJars.code(unfit(), FOO, "1.0"), UNPACKED, policy)) {
+            assertThat(loaded.factory().get().getClass().getName()).isEqualTo(FOO);
+        }
     }
 }

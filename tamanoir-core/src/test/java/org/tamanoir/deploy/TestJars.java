@@ -1,5 +1,6 @@
 package org.tamanoir.deploy;
 
+import com.google.common.hash.Hashing;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -19,6 +20,7 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
+import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.service.Service;
 
 /** Makes jars of services from source text, for tests. Any thread. */
@@ -75,6 +77,35 @@ public final class TestJars {
             }
         }
         return jar;
+    }
+
+    /** Compiles a service and loads it as a node does. */
+    public static LoadedService loaded(Path dir, String className, String source, CheckpointPolicy checkpoints)
+            throws IOException, CodeRefusedException {
+        return LoadedService.load(code(jar(dir, className, source), className, "1.0"), 1 << 20, checkpoints);
+    }
+
+    static ServicePackage code(Path jar, String mainClass, String version) throws IOException {
+        String name = mainClass.replace('$', '_');
+        byte[] bytes = Files.readAllBytes(jar);
+        Manifest manifest = new Manifest(
+                new ServiceId(name, version),
+                mainClass,
+                Hashing.sha256().hashBytes(bytes).toString(),
+                bytes.length,
+                List.of("jvm"),
+                ServiceLimits.NONE,
+                "");
+        return new ServicePackage(manifest, null, jar, "cache");
+    }
+
+    /** What classes of a source file compile to, by name. */
+    public static Map<String, byte[]> classes(Path dir, String className, String source) throws IOException {
+        Map<String, byte[]> classes = new TreeMap<>();
+        compile(dir, Map.of(className, source))
+                .forEach((entry, bytes) -> classes.put(
+                        entry.substring(0, entry.length() - ".class".length()).replace('/', '.'), bytes));
+        return classes;
     }
 
     /** A service that forwards all; more members can be given. */

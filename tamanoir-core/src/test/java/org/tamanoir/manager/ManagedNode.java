@@ -105,7 +105,8 @@ final class ManagedNode implements AutoCloseable {
                         usual.maxUnpackedBytes(),
                         usual.backOffMin(),
                         usual.backOffMax(),
-                        null),
+                        null,
+                        usual.checkpoints()),
                 cache,
                 trust);
         deployment = new DeploymentConfig(

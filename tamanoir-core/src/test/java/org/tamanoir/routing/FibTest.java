@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -84,9 +85,47 @@ class FibTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    void agreesWithThePlainModelAfterManyChangesAtOnce(boolean isCompact) {
+        RandomRoutes routes = new RandomRoutes(SEED);
+        Random random = new Random(SEED);
+        RoutingTable table = largeTable(routes, isCompact);
+        List<Prefix> known = new ArrayList<>(routes.model.keySet());
+        known.add(Prefix.parse("0.0.0.0/0"));
+        known.add(Prefix.parse("::/0"));
+        for (int batch = 0; batch < 20; batch++) {
+            int generation = table.generation();
+            List<Route> put = new ArrayList<>();
+            List<Prefix> removed = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                Prefix prefix = known.get(i < 2 ? known.size() - 1 - i : random.nextInt(known.size()));
+                if (random.nextBoolean()) {
+                    removed.add(prefix);
+                }
+                if (random.nextBoolean()) {
+                    put.add(new Route(prefix, routes.hop()));
+                }
+            }
+            removed.forEach(routes::remove);
+            put.forEach(route -> routes.put(route.prefix(), route.nextHop()));
+            table.change(put, removed);
+            assertThat(table.generation()).isEqualTo(generation + 1);
+            removed.forEach(prefix -> checkBoundaries(routes, table, prefix));
+            put.forEach(route -> checkBoundaries(routes, table, route.prefix()));
+        }
+        assertThat(table.size()).isEqualTo(routes.model.size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     void batchesFindWhatSingleLookUpsFind(boolean isCompact) {
         RandomRoutes routes = new RandomRoutes(SEED);
-        Fib fib = largeTable(routes, isCompact).fib();
+        RoutingTable table = largeTable(routes, isCompact);
+        table.change(
+                List.of(
+                        new Route(Prefix.parse("0.0.0.0/0"), routes.hop()),
+                        new Route(Prefix.parse("::/0"), routes.hop())),
+                List.of());
+        Fib fib = table.fib();
         int n = 1000;
         int[] addresses = new int[n];
         long[] highs = new long[n];
@@ -122,6 +161,7 @@ class FibTest {
                 "2001::/20",
                 "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128",
                 "255.255.255.255/32",
+                "::ffff:10.7.0.0/112",
                 "::/128",
                 "::fffe:0:0/96",
                 "::/1"
@@ -145,13 +185,58 @@ class FibTest {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "10.0.0.0/12 10.0.0.0/16 10.0.0.0/24 10.0.0.0/31 10.0.0.0/32",
+                "10.0.0.0/15 10.1.0.0/23 10.1.1.0/24 10.1.1.128/25 10.1.1.255/32",
+                "2001:db8::/21 2001:db8::/32 2001:db8::/64 2001:db8::/127 2001:db8::/128",
+                "2001:db8::/26 2001:db8:0:8000::/49 2001:db8:0:8001::/64 2001:db8:0:8001:8000::/65 2001:db8:0:8001:8000::/128"
+            })
+    void nestedPrefixesAreWithdrawnInEveryOrder(String texts) {
+        RandomRoutes routes = new RandomRoutes(SEED);
+        RoutingTable table = largeTable(routes, false);
+        List<Prefix> nested = Stream.of(texts.split(" ")).map(FibTest::masked).toList();
+        withdraw(routes, table, nested, new ArrayList<>());
+    }
+
+    private static Prefix masked(String text) {
+        Prefix address = Prefix.parse(text.substring(0, text.indexOf('/')));
+        int length = Integer.parseInt(text.substring(text.indexOf('/') + 1)) + (text.contains(":") ? 0 : 96);
+        return new Prefix(address.high() & Prefix.highMask(length), address.low() & Prefix.lowMask(length), length);
+    }
+
+    /** Withdraws those of an order that are not gone yet, in every order, after all have been announced. */
+    private static void withdraw(RandomRoutes routes, RoutingTable table, List<Prefix> nested, List<Prefix> gone) {
+        if (gone.size() < nested.size()) {
+            for (Prefix next : nested) {
+                if (!gone.contains(next)) {
+                    List<Prefix> more = new ArrayList<>(gone);
+                    more.add(next);
+                    withdraw(routes, table, nested, more);
+                }
+            }
+            return;
+        }
+        for (Prefix prefix : nested) {
+            NextHop hop = routes.hop();
+            routes.put(prefix, hop);
+            table.add(new Route(prefix, hop));
+        }
+        for (Prefix prefix : gone) {
+            routes.remove(prefix);
+            table.remove(prefix);
+            nested.forEach(each -> checkBoundaries(routes, table, each));
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void readersSeeTheOldAnswerOrTheNewOne(boolean isCompact) throws Exception {
         int changes = UPDATES / 5;
         RandomRoutes routes = new RandomRoutes(SEED);
         Random random = new Random(SEED);
         RoutingTable table = largeTable(routes, isCompact);
-        List<Prefix> moving = new ArrayList<>();
+        List<Prefix> moving = new ArrayList<>(List.of(Prefix.parse("0.0.0.0/0"), Prefix.parse("::/0")));
         while (moving.size() < 40) {
             Prefix prefix = routes.prefix();
             if (prefix.length() % 96 > 12) {

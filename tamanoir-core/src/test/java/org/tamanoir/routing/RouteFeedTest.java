@@ -48,7 +48,7 @@ class RouteFeedTest {
     }
 
     private void announce(String prefix, List<FeedPath> paths) {
-        feed.announce(Prefix.parse(prefix), paths, false);
+        feed.announce(Prefix.parse(prefix), paths);
         feed.apply();
     }
 
@@ -145,7 +145,7 @@ class RouteFeedTest {
     void aReplacementTakesThePlaceOfItsMetricAlone() {
         announce(PREFIX, by(1));
         announce(PREFIX, List.of(path(33, "192.0.2.9", "eth0")));
-        feed.announce(Prefix.parse(PREFIX), by(2), true);
+        feed.replace(Prefix.parse(PREFIX), 32, by(2));
         feed.apply();
         assertThat(route(PREFIX)).isEqualTo("f2");
 
@@ -175,22 +175,21 @@ class RouteFeedTest {
         assertThat(table.size()).isOne();
         FeedStatus status = feed.status();
         assertThat(status.routes()).isEqualTo(5);
-        assertThat(status.unmapped()).isEqualTo(4);
-        assertThat(status.unmappedGateways())
-                .isEqualTo(Map.of("192.0.2.20%eth0", 2, "192.0.2.21%eth0", 1, "unreachable", 1));
+        assertThat(status.unmapped()).isEqualTo(3);
+        assertThat(status.unmappedGateways()).isEqualTo(Map.of("192.0.2.20%eth0", 2, "192.0.2.21%eth0", 1));
 
         withdraw("10.0.0.0/24", by(20));
         withdraw("10.0.1.0/24", by(20));
-        assertThat(feed.status().unmappedGateways()).isEqualTo(Map.of("192.0.2.21%eth0", 1, "unreachable", 1));
+        assertThat(feed.status().unmappedGateways()).isEqualTo(Map.of("192.0.2.21%eth0", 1));
     }
 
     @Test
     void aDefaultTakesAllGatewaysThatAreNotNamedButNoUnreachableOnes() {
         RoutingTable other = new RoutingTable();
         RouteFeed named = other.feed(Map.of("default", hop(1), "192.0.2.2", hop(2)));
-        named.announce(Prefix.parse("10.0.0.0/24"), by(2), false);
-        named.announce(Prefix.parse("10.0.1.0/24"), by(77), false);
-        named.announce(Prefix.parse("10.0.2.0/24"), List.of(path(1, "", "")), false);
+        named.announce(Prefix.parse("10.0.0.0/24"), by(2));
+        named.announce(Prefix.parse("10.0.1.0/24"), by(77));
+        named.announce(Prefix.parse("10.0.2.0/24"), List.of(path(1, "", "")));
         named.apply();
 
         assertThat(other.routes().stream().map(route -> route.nextHop().port())).containsExactly(2, 1);
@@ -200,7 +199,7 @@ class RouteFeedTest {
     void aBatchIsOneChange() {
         int before = table.generation();
         for (int i = 0; i < 100; i++) {
-            feed.announce(Prefix.parse("10.0." + i + ".0/24"), by(1), false);
+            feed.announce(Prefix.parse("10.0." + i + ".0/24"), by(1));
         }
         assertThat(table.size()).isZero();
         feed.apply();
@@ -210,18 +209,19 @@ class RouteFeedTest {
     }
 
     @Test
-    void aDumpChangesNothingUntilItEndsThenWhatDiffers() {
+    void aReadingChangesNothingUntilItEndsThenWhatDiffers() {
         announce("10.0.0.0/24", by(1));
         announce("10.0.1.0/24", by(1));
         announce("10.0.2.0/24", by(1));
 
-        feed.beginDump();
-        feed.announce(Prefix.parse("10.0.1.0/24"), by(2), false);
-        feed.announce(Prefix.parse("10.0.2.0/24"), by(1), false);
-        feed.announce(Prefix.parse("10.0.3.0/24"), by(3), false);
+        feed.beginReading();
+        feed.list(Prefix.parse("10.0.1.0/24"), by(2));
+        feed.list(Prefix.parse("10.0.2.0/24"), by(1));
+        feed.list(Prefix.parse("10.0.3.0/24"), by(3));
+        feed.apply();
         assertThat(table.size()).isEqualTo(3);
         long changes = feed.status().changes();
-        feed.endDump(true);
+        feed.endReading(true);
 
         assertThat(List.of(route("10.0.0.0/24"), route("10.0.1.0/24"), route("10.0.2.0/24"), route("10.0.3.0/24")))
                 .containsExactly("", "f2", "f1", "f3");
@@ -229,33 +229,125 @@ class RouteFeedTest {
     }
 
     @Test
-    void aDumpThatSaysTheSameChangesNothing() {
+    void aReadingThatSaysTheSameChangesNothing() {
         announce(PREFIX, by(1));
         int before = table.generation();
-        feed.beginDump();
-        feed.announce(Prefix.parse(PREFIX), by(1), false);
-        feed.endDump(true);
+        feed.beginReading();
+        feed.list(Prefix.parse(PREFIX), by(1));
+        feed.endReading(true);
         assertThat(table.generation()).isEqualTo(before);
     }
 
     @Test
-    void whatWasAnnouncedBeforeADumpIsGoneWhereTheDumpLacksIt() {
-        feed.announce(Prefix.parse(PREFIX), by(1), false);
-        feed.beginDump();
-        feed.endDump(true);
+    void whatWasAnnouncedBeforeAReadingIsGoneWhereItIsNotListed() {
+        feed.announce(Prefix.parse(PREFIX), by(1));
+        feed.beginReading();
+        feed.endReading(true);
         assertThat(table.size()).isZero();
     }
 
     @Test
-    void aDumpThatIsNotWholeDoesNotCountUnlessItIsTheFirst() {
-        feed.beginDump();
-        feed.announce(Prefix.parse(PREFIX), by(1), false);
-        feed.endDump(false);
-        assertThat(route(PREFIX)).isEqualTo("f1");
+    void whereTheListOfIpv6IsNotWholeItsRoutesStayUnlessTheyWereWithdrawn() {
+        List<FeedPath> paths = List.of(path(1, "", "eth2"));
+        for (String prefix : List.of("fd00::/32", "fd01::/32", PREFIX)) {
+            announce(prefix, paths);
+        }
+        feed.beginReading();
+        feed.list(Prefix.parse("fd02::/32"), paths);
+        feed.withdraw(Prefix.parse("fd01::/32"), paths);
+        assertThat(feed.endReading(false)).isEqualTo(3);
+        assertThat(List.of(route("fd00::/32"), route("fd01::/32"), route("fd02::/32"), route(PREFIX)))
+                .containsExactly("f12", "", "f12", "");
 
-        feed.beginDump();
-        feed.endDump(false);
-        assertThat(route(PREFIX)).isEqualTo("f1");
+        feed.beginReading();
+        feed.list(Prefix.parse("fd02::/32"), paths);
+        feed.endReading(true);
+        assertThat(table.routes()).hasSize(1);
+    }
+
+    @Test
+    void theListTakesThePlaceOfAllPathsThatAPrefixHad() {
+        announce(PREFIX, List.of(path(20, "192.0.2.1", "eth0")));
+        announce(PREFIX, List.of(path(30, "192.0.2.2", "eth0")));
+        feed.beginReading();
+        feed.list(Prefix.parse(PREFIX), List.of(path(30, "192.0.2.2", "eth0")));
+        feed.list(Prefix.parse(PREFIX), List.of(path(40, "192.0.2.3", "eth0")));
+        feed.endReading(false);
+        assertThat(route(PREFIX)).isEqualTo("f2");
+
+        withdraw(PREFIX, List.of(path(30, "192.0.2.2", "eth0")));
+        assertThat(route(PREFIX)).isEqualTo("f3");
+    }
+
+    @Test
+    void aListMayKnowWhatIsAnnouncedAndWithdrawnBehindIt() {
+        announce(PREFIX, by(1));
+        feed.beginReading();
+        feed.list(Prefix.parse(PREFIX), by(2));
+        assertThat(feed.withdraw(Prefix.parse(PREFIX), by(1))).isTrue();
+        feed.announce(Prefix.parse(PREFIX), by(2));
+        feed.endReading(true);
+        assertThat(route(PREFIX)).isEqualTo("f2");
+        assertThat(withdraw(PREFIX, by(2))).isTrue();
+    }
+
+    @Test
+    void aRouteOfAnotherInItsPlaceTakesItAway() {
+        announce(PREFIX, by(1));
+        announce(PREFIX, List.of(path(33, "192.0.2.9", "eth0")));
+        assertThat(feed.replace(Prefix.parse(PREFIX), 32, List.of())).isTrue();
+        feed.apply();
+        assertThat(route(PREFIX)).isEqualTo("f9");
+    }
+
+    @Test
+    void ofSeveralRoutesWithOneMetricOneThatGoesLeavesTheOthersInDoubt() {
+        announce(PREFIX, by(1));
+        announce(PREFIX, by(1));
+        announce("10.0.1.0/24", by(1));
+        announce("10.0.1.0/24", by(2));
+        assertThat(withdraw(PREFIX, by(1))).isFalse();
+        assertThat(feed.replace(Prefix.parse("10.0.1.0/24"), 32, by(3))).isFalse();
+    }
+
+    @Test
+    void severalRoutesWithOneMetricInAListAreKnown() {
+        feed.beginReading();
+        feed.list(Prefix.parse(PREFIX), by(1));
+        feed.list(Prefix.parse(PREFIX), by(1));
+        feed.endReading(true);
+        assertThat(withdraw(PREFIX, by(1))).isFalse();
+    }
+
+    @Test
+    void anIpv6RouteThatGetsAnotherPathIsOne() {
+        List<FeedPath> paths = List.of(path(1, "fe80::1", "eth1"), path(1, "fe80::1", "eth2"));
+        announce("fd00::/32", paths.subList(0, 1));
+        announce("fd00::/32", paths);
+        assertThat(withdraw("fd00::/32", paths.subList(0, 1))).isTrue();
+        assertThat(route("fd00::/32")).isEqualTo("f12");
+    }
+
+    @Test
+    void morePathsThanAPrefixMayHaveAreLeftOut() {
+        for (int i = 0; i < 300; i++) {
+            announce(PREFIX, List.of(path(1_000 - i, "192.0.2.1", "eth0")));
+        }
+        assertThat(feed.status().leftOut()).isEqualTo(44);
+        assertThat(feed.status().why()).isEqualTo("10.0.0.0/24: more than 256 paths");
+    }
+
+    @Test
+    void aGatewayChangesThoughAllSetsAreTaken() {
+        for (int i = 0; i < 1 << 16; i++) {
+            feed.announce(new Prefix(0, 0xFFFF_0A00_0000L + i, 128), List.of(path(i, "192.0.2.1", "eth0")));
+        }
+        feed.apply();
+        assertThat(feed.replace(new Prefix(0, 0xFFFF_0A00_0000L, 128), 0, List.of(path(0, "192.0.2.2", "eth0"))))
+                .isTrue();
+        feed.apply();
+        assertThat(route("10.0.0.0/32")).isEqualTo("f2");
+        assertThat(feed.status().leftOut()).isZero();
     }
 
     @Test
@@ -279,7 +371,7 @@ class RouteFeedTest {
         long[] nowNs = {5_000_000_000L};
         RouteFeed timed = new RouteFeed(new RoutingTable(), hops(), () -> nowNs[0]);
         for (int i = 0; i < 30; i++) {
-            timed.announce(Prefix.parse("10.0." + i + ".0/24"), by(1), false);
+            timed.announce(Prefix.parse("10.0." + i + ".0/24"), by(1));
         }
         timed.apply();
 
@@ -336,7 +428,7 @@ class RouteFeedTest {
                 Integer gateway = fed.get(prefix);
                 if (random.nextInt(10) < (grows ? 8 : 2)) {
                     int next = 1 + random.nextInt(10); // 10 has no next hop
-                    feed.announce(prefix, by(next), true);
+                    feed.replace(prefix, 32, by(next));
                     fed.put(prefix, next);
                 } else if (gateway != null) {
                     assertThat(feed.withdraw(prefix, by(gateway))).isTrue();
@@ -345,9 +437,9 @@ class RouteFeedTest {
             }
             change(random, own, prefixes.get(random.nextInt(prefixes.size())));
             if (random.nextInt(10) == 0) {
-                feed.beginDump();
-                fed.forEach((prefix, gateway) -> feed.announce(prefix, by(gateway), false));
-                feed.endDump(true);
+                feed.beginReading();
+                fed.forEach((prefix, gateway) -> feed.list(prefix, by(gateway)));
+                feed.endReading(true);
             }
             feed.apply();
             check("seed " + seed + ", round " + round, own, fed);

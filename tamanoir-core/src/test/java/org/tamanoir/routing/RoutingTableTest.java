@@ -121,6 +121,26 @@ class RoutingTableTest {
     }
 
     @Test
+    void whatCannotBePutWholeChangesNothing() {
+        RoutingTable table = new RoutingTable(List.of(route("10.0.0.0/8", 1)));
+        List<Route> tooMany = new ArrayList<>();
+        for (int i = 0; i <= HopTable.MAX; i++) {
+            tooMany.add(new Route(new Prefix(0, 0xFFFF_0B00_0000L + i, 128), hop(1 + i)));
+        }
+        int generation = table.generation();
+
+        assertThatThrownBy(() -> table.change(tooMany, List.of(Prefix.parse("10.0.0.0/8"))))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("let routes share next hops");
+        assertThat(table.routes()).containsExactly(route("10.0.0.0/8", 1));
+        assertThat(table.generation()).isEqualTo(generation);
+
+        table.change(tooMany.subList(1, tooMany.size()), List.of(Prefix.parse("10.0.0.0/8")));
+        assertThat(table.size()).isEqualTo(HopTable.MAX);
+        assertThat(portFor(table, "10.0.0.1")).isEqualTo(-1);
+    }
+
+    @Test
     void listsTheRoutesByAddressAndTheWiderPrefixFirst() {
         RoutingTable table = new RoutingTable(
                 List.of(route("::/0", 1), route("10.0.0.0/8", 2), route("10.0.2.7", 3), route("2001:db8::/32", 4)));

@@ -79,6 +79,11 @@ class WatchdogTest {
     /** An instance whose thread does nothing. */
     private record Idle(Supervision supervision) implements Watchdog.Watched {
         @Override
+        public long call() {
+            return 0;
+        }
+
+        @Override
         public long progress() {
             return 0;
         }

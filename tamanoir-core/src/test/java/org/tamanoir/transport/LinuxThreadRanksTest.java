@@ -99,7 +99,8 @@ class LinuxThreadRanksTest {
     void aThreadOfTheNodeHasARealTimeClassWhereItIsAskedFor() throws Exception {
         ThreadRanks ranks = permitted(ThreadPriorities.REALTIME, "SCHED_RR 1");
 
-        assertThat(ranked(ranks, ThreadRank.CONTROL, Scheduled::now)).isEqualTo(new Scheduled(2, Scheduled.now().nice(), 1));
+        assertThat(ranked(ranks, ThreadRank.CONTROL, Scheduled::now))
+                .isEqualTo(new Scheduled(2, Scheduled.now().nice(), 1));
         assertThat(ranked(ranks, ThreadRank.CONTROL, () -> get(async(Scheduled::now))))
                 .as("and a thread that it starts")
                 .isEqualTo(Scheduled.RESET);

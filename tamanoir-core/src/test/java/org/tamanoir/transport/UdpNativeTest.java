@@ -8,6 +8,7 @@ import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,36 @@ class UdpNativeTest {
                 assertThat(got.get(i).bytes()).isEqualTo(UdpTesting.copy(data, i * 1000, i % 50 == 49 ? 300 : 1000));
             }
             assertThat(got).filteredOn(Datagram::joined).hasSizeGreaterThan(200);
+        }
+    }
+
+    @Test
+    void datagramsToManyReceiversInTurnAreJoinedForEach() throws IOException {
+        ByteBuffer data = UdpTesting.pattern(400_000);
+        List<UdpSocket> receivers = new ArrayList<>();
+        try (UdpSocket sending = open("127.0.0.1")) {
+            for (int r = 0; r < 7; r++) {
+                receivers.add(open("127.0.0.1"));
+            }
+            UdpSender sender = sending.newSender();
+            for (int flush = 0; flush < 2; flush++) {
+                for (int i = 0; i < 210; i++) {
+                    UdpTesting.add(sender, data, i * 1000, i % 70 == 69 ? 300 : 1000, receivers.get(i % 7));
+                }
+                sender.flush();
+                assertThat(sender.lastError()).isEmpty();
+                for (int r = 0; r < 7; r++) {
+                    List<Datagram> got = UdpTesting.receive(receivers.get(r), 30);
+                    assertThat(got).hasSize(30).filteredOn(Datagram::joined).hasSizeGreaterThan(25);
+                    for (int n = 0; n < 30; n++) {
+                        int i = 7 * n + r;
+                        assertThat(got.get(n).bytes())
+                                .isEqualTo(UdpTesting.copy(data, i * 1000, i % 70 == 69 ? 300 : 1000));
+                    }
+                }
+            }
+        } finally {
+            receivers.forEach(UdpSocket::close);
         }
     }
 

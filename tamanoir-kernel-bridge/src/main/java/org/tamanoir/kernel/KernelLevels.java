@@ -35,7 +35,7 @@ final class KernelLevels implements NodeOs {
     private final Policies policies;
     private volatile int upMark;
     private Set<Integer> tcpPorts = Set.of();
-    private @Nullable RouteNetlink routes;
+    private @Nullable WayUp wayUp;
     private @Nullable LevelsThread thread;
     private boolean isClosed;
 
@@ -58,7 +58,7 @@ final class KernelLevels implements NodeOs {
     @Override
     public synchronized void attach(List<InetSocketAddress> udp, List<InetSocketAddress> tcp, int typeId)
             throws LevelException {
-        if (isClosed || routes != null) {
+        if (isClosed || wayUp != null) {
             throw new LevelException("the levels of this node were " + (isClosed ? "closed" : "attached") + " before");
         }
         Set<Integer> udpPorts = wildcardPorts("UDP", udp);
@@ -72,10 +72,10 @@ final class KernelLevels implements NodeOs {
         }
         int mark = AbiEncoder.upMark(instance.number());
         ByteBuffer hook = AbiEncoder.hook(mark, typeId, udpPorts, tcpPorts, config.unknownUp());
-        RouteNetlink opened = openRoutes();
+        WayUp opened = openWayUp();
         boolean isAttached = false;
         try {
-            opened.addWayUp(instance.number());
+            opened.make(instance.number());
             Set<InetAddress> locals = readAddresses(opened);
             isAttached = levels.attach(
                     instance.number(),
@@ -92,7 +92,7 @@ final class KernelLevels implements NodeOs {
                 opened.close();
             }
         }
-        routes = opened;
+        wayUp = opened;
         this.tcpPorts = tcpPorts;
         upMark = mark;
         thread = new LevelsThread(opened, policies, reconciler);
@@ -118,25 +118,25 @@ final class KernelLevels implements NodeOs {
                 .collect(Collectors.joining(", "));
     }
 
-    private static RouteNetlink openRoutes() throws LevelException {
+    private static WayUp openWayUp() throws LevelException {
         try {
-            return RouteNetlink.open();
+            return WayUp.open();
         } catch (NetlinkException refused) {
             throw new LevelException("way up: " + refused.getMessage(), refused);
         }
     }
 
-    private static Set<InetAddress> readAddresses(RouteNetlink routes) throws LevelException {
+    private static Set<InetAddress> readAddresses(WayUp wayUp) throws LevelException {
         try {
-            return routes.addresses();
+            return wayUp.addresses();
         } catch (NetlinkException refused) {
             throw new LevelException("addresses of this host: " + refused.getMessage(), refused);
         }
     }
 
-    private static void removeWayUp(RouteNetlink routes, int number) {
+    private static void removeWayUp(WayUp wayUp, int number) {
         try {
-            routes.removeWayUp(number);
+            wayUp.remove(number);
         } catch (NetlinkException refused) {
             LOG.warn("levels: way up: {}", refused.getMessage());
         }
@@ -173,7 +173,7 @@ final class KernelLevels implements NodeOs {
 
     @Override
     public synchronized void release() {
-        if (!isClosed && routes != null) {
+        if (!isClosed && wayUp != null) {
             policies.look(AbiEncoder.hook(upMark, 0, Set.of(), tcpPorts, false));
         }
     }
@@ -193,9 +193,9 @@ final class KernelLevels implements NodeOs {
         }
         policies.close(AbiEncoder.hook(upMark, 0, Set.of(), Set.of(), false));
         upMark = 0;
-        if (routes != null && instance != null) {
-            removeWayUp(routes, instance.number());
-            routes.close();
+        if (wayUp != null && instance != null) {
+            removeWayUp(wayUp, instance.number());
+            wayUp.close();
         }
         if (instance != null) {
             instance.close();

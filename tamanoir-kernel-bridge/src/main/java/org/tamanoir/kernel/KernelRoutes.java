@@ -4,9 +4,7 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -24,15 +22,16 @@ import org.tamanoir.routing.RouteFeed;
  *   subscribed to changes -> list of all routes -> changes since the subscription, in their order -> ...
  * </pre>
  *
- * <p>A change that the list knows already comes again, and the last one of a route is always what the kernel has.
+ * <p>A change that the list knows already comes again, and the last one of a route is always what the kernel has. What
+ * is not listed goes, in IPv6 unless the list may lack routes that stay; another reading follows then.
  *
  * <p>Thread contract: one thread starts and closes it.
  */
 final class KernelRoutes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KernelRoutes.class);
 
-    /** RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_ROUTE. */
-    private static final int GROUPS = 0x1 | 0x10 | 0x40 | 0x400;
+    /** Of interfaces, addresses, routes, settings and next hop objects; of both families. */
+    private static final int GROUPS = 0x1 | 0x10 | 0x100 | 0x40 | 0x400 | 1 << 23 | 1 << 24 | 1 << 31;
     /** Some 20,000 notifications. */
     private static final int BUFFER_BYTES = 16 << 20;
 
@@ -43,9 +42,15 @@ final class KernelRoutes implements AutoCloseable {
     private static final long RESYNC_DELAY_NS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long FAULT_DELAY_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long FAULT_PAUSE_MS = 1_000;
+    /** For what the kernel does without a word and without a sign of it. */
+    static final Duration PERIOD = Duration.ofMinutes(10);
+
+    private static final String PERIODIC = "time passed";
     private static final int MAX_TRIES = 3;
     private static final int MAX_DRAINS = 256;
     private static final int GET_LINK = 18;
+    private static final int LINK_HEADER_BYTES = 16;
     /** lo has this number in every network namespace. */
     private static final int LOOPBACK_INDEX = 1;
 
@@ -53,29 +58,37 @@ final class KernelRoutes implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final int[] FAMILIES = {LibC.AF_INET, LibC.AF_INET6};
-    private static final int MAX_NAME_BYTES = 16;
-
     private final int table;
     private final RouteFeed feed;
     private final Consumer<String> events;
     private final RouteMessages messages;
     private final NetlinkSocket changes;
-    private final Map<Integer, String> deviceNames = new HashMap<>();
+    private final long periodNs;
     private final Set<String> told = new HashSet<>();
     private final Thread thread = new Thread(this::run, "route-feed");
     private @Nullable String resyncReason;
     private long resyncNs;
     private long dumpNs;
+    private long endNs = System.nanoTime();
+    private int misses;
+    private String lastFault = "";
+    private boolean mayTell = true;
     private long unmappedNs = System.nanoTime();
     private volatile boolean isStopped;
 
     private KernelRoutes(
-            int table, Set<Integer> protocols, RouteFeed feed, Consumer<String> events, NetlinkSocket changes) {
+            int table,
+            Set<Integer> protocols,
+            RouteFeed feed,
+            Consumer<String> events,
+            NetlinkSocket changes,
+            Duration period) {
         this.table = table;
         this.feed = feed;
         this.events = events;
         this.changes = changes;
-        messages = new RouteMessages(table, protocols, this::deviceName, feed);
+        periodNs = period.toNanos();
+        messages = new RouteMessages(table, protocols, feed);
         thread.setDaemon(true);
     }
 
@@ -88,18 +101,29 @@ final class KernelRoutes implements AutoCloseable {
      */
     static KernelRoutes start(int table, Set<Integer> protocols, RouteFeed feed, Consumer<String> events)
             throws IOException {
-        return start(table, protocols, feed, events, BUFFER_BYTES);
+        return start(table, protocols, feed, events, BUFFER_BYTES, PERIOD);
     }
 
-    /** @param bufferBytes for notifications in the kernel */
+    /**
+     * @param bufferBytes for notifications in the kernel
+     * @param period after which all routes are read anew, at the latest
+     */
     static KernelRoutes start(
-            int table, Set<Integer> protocols, RouteFeed feed, Consumer<String> events, int bufferBytes)
+            int table,
+            Set<Integer> protocols,
+            RouteFeed feed,
+            Consumer<String> events,
+            int bufferBytes,
+            Duration period)
             throws IOException {
         try {
             KernelRoutes routes = new KernelRoutes(
-                    table, protocols, feed, events, NetlinkSocket.listen(GROUPS, bufferBytes, WAIT_MS));
+                    table, protocols, feed, events, NetlinkSocket.listen(GROUPS, bufferBytes, WAIT_MS), period);
             try {
-                routes.readAll("the node starts");
+                // What one list lacks the next may have.
+                do {
+                    routes.readAll("the node starts");
+                } while (routes.misses > 0 && routes.misses < MAX_TRIES);
             } catch (NetlinkException failed) {
                 routes.changes.close();
                 throw failed;
@@ -118,7 +142,6 @@ final class KernelRoutes implements AutoCloseable {
             try {
                 String reason = resyncReason;
                 if (reason != null && System.nanoTime() - resyncNs >= 0) {
-                    resyncReason = null;
                     readAll(reason);
                 }
                 readChanges(0);
@@ -137,13 +160,13 @@ final class KernelRoutes implements AutoCloseable {
      * @return whether there are no more
      */
     private boolean readChanges(int flags) throws NetlinkException {
-        deviceNames.clear();
         try {
             for (int i = 0; i < MAX_BATCH; i++) {
                 ByteBuffer datagram = changes.receive(i == 0 ? flags : LibC.MSG_DONTWAIT);
                 if (datagram == null) {
                     return true;
                 }
+                mayTell = true;
                 String reason = messages.readNotice(datagram);
                 if (reason != null) {
                     resync(reason, RESYNC_DELAY_NS);
@@ -163,36 +186,62 @@ final class KernelRoutes implements AutoCloseable {
 
     /** Has all routes read later, at most half of the time. */
     private void resync(String reason, long delayNs) {
-        if (resyncReason == null) {
+        long atNs = Math.max(System.nanoTime() + delayNs, endNs + dumpNs);
+        if (resyncReason == null || atNs - resyncNs < 0) {
             resyncReason = reason;
-            resyncNs = System.nanoTime() + Math.max(delayNs, dumpNs);
+            resyncNs = atNs;
         }
     }
 
     private void readAll(String reason) throws NetlinkException {
         long beganNs = System.nanoTime();
         // Behind lost ones others still wait, and the last of those may not be what the kernel has.
-        for (int i = 0; i < MAX_DRAINS && !readChanges(LibC.MSG_DONTWAIT); i++) {}
-        awaitChanges();
-        boolean isWhole = false;
-        for (int tries = 0; !isWhole && tries < MAX_TRIES; tries++) {
-            feed.beginDump();
-            deviceNames.clear();
-            for (int family : FAMILIES) {
-                readAll(family);
-            }
-            isWhole = !messages.wasInterrupted();
+        drain();
+        resyncReason = null;
+        messages.beginReading();
+        feed.beginReading();
+        list(new NetlinkRequest(GET_LINK, NetlinkRequest.DUMP).header(new int[LINK_HEADER_BYTES]));
+        for (int family : FAMILIES) {
+            drain();
+            awaitChanges();
+            messages.beginList();
+            list(new NetlinkRequest(RouteMessages.GET_ROUTE, NetlinkRequest.DUMP)
+                    .header(family, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+                    .attribute(RouteMessages.ROUTE_TABLE, table));
         }
-        feed.endDump(isWhole);
-        dumpNs = System.nanoTime() - beganNs;
-        if (!isWhole) {
-            resync("routes changed while they were read", RESYNC_DELAY_NS);
+        boolean isWhole = drain() && resyncReason == null && !messages.mayLack();
+        if (isStopped) {
             return;
         }
-        String line = "table " + table + ": " + feed.status().routes() + " routes read in "
-                + TimeUnit.NANOSECONDS.toMillis(dumpNs) + " ms, for " + reason;
-        LOG.info("routing.feed: {}", line);
-        events.accept(line);
+        int different = feed.endReading(isWhole);
+        endNs = System.nanoTime();
+        dumpNs = endNs - beganNs;
+        misses = isWhole ? 0 : misses + 1;
+        if (!isWhole) {
+            // Ever more seldom, where it never is.
+            resync(
+                    "IPv6 routes went while they were listed",
+                    Math.max(RESYNC_DELAY_NS, dumpNs << Math.min(misses, 20)));
+        }
+        resync(PERIODIC, periodNs);
+        lastFault = "";
+        mayTell = true;
+        if (isWhole && (different > 0 || !reason.equals(PERIODIC))) {
+            String line = "table " + table + ": " + feed.status().routes() + " routes read in "
+                    + TimeUnit.NANOSECONDS.toMillis(dumpNs) + " ms, for " + reason;
+            LOG.info("routing.feed: {}", line);
+            events.accept(line);
+        }
+    }
+
+    /** Takes all changes that wait; returns whether there are no more. */
+    private boolean drain() throws NetlinkException {
+        for (int i = 0; i < MAX_DRAINS; i++) {
+            if (readChanges(LibC.MSG_DONTWAIT)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -209,13 +258,10 @@ final class KernelRoutes implements AutoCloseable {
         }
     }
 
-    private void readAll(int family) throws NetlinkException {
-        NetlinkRequest request = new NetlinkRequest(RouteMessages.GET_ROUTE, NetlinkRequest.DUMP)
-                .header(family, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-                .attribute(RouteMessages.ROUTE_TABLE, table);
+    private void list(NetlinkRequest request) throws NetlinkException {
         try (NetlinkSocket socket = NetlinkSocket.open(NetlinkSocket.ROUTE)) {
             socket.filtersLists();
-            socket.dump(request, messages::readDump);
+            socket.dump(request, datagram -> messages.readDump(datagram) || isStopped);
         } catch (NetlinkException refused) {
             switch (refused.errno()) {
                 // There is no such table yet, or no IPv6.
@@ -225,21 +271,15 @@ final class KernelRoutes implements AutoCloseable {
         }
     }
 
-    private String deviceName(int number) {
-        return deviceNames.computeIfAbsent(number, n -> {
-            byte[] name = new byte[MAX_NAME_BYTES];
-            return LibC.if_indextoname(n, name) == 0 ? "#" + n : NetlinkAttributes.text(ByteBuffer.wrap(name));
-        });
-    }
-
     /** Names gateways without a next hop, each once, at most once a second. */
     private void tellUnmapped() {
         long nowNs = System.nanoTime();
-        if (nowNs - unmappedNs < 0) {
+        if (!mayTell || nowNs - unmappedNs < 0) {
             return;
         }
+        mayTell = false;
         unmappedNs = nowNs + TimeUnit.SECONDS.toNanos(1);
-        feed.status().unmappedGateways().forEach((gateway, count) -> {
+        feed.unmapped().forEach((gateway, count) -> {
             if (told.size() < MAX_TOLD && told.add(gateway)) {
                 String line = gateway + ": " + count + " routes have no next hop by it; name it under routing.feed.via";
                 LOG.warn("routing.feed: {}", line);
@@ -249,15 +289,19 @@ final class KernelRoutes implements AutoCloseable {
     }
 
     private void fail(Throwable fault) {
+        resync("a fault", FAULT_DELAY_NS);
         try {
-            LOG.error("routing.feed: {}; the routes stay, and are read again", fault.toString(), fault);
-            resync("a fault", FAULT_DELAY_NS);
             feed.failed(String.valueOf(fault.getMessage()));
-            events.accept(fault + "; the routes stay, and are read again");
+            String line = fault + "; the routes stay, and are read again";
+            if (!line.equals(lastFault)) {
+                lastFault = line;
+                LOG.error("routing.feed: {}", line, fault);
+                events.accept(line);
+            }
         } catch (Throwable again) {
             // Without memory there is no line, but a next round.
-            resync("a fault", FAULT_DELAY_NS);
         }
+        Uninterruptibles.sleepUninterruptibly(FAULT_PAUSE_MS, TimeUnit.MILLISECONDS);
     }
 
     @Override

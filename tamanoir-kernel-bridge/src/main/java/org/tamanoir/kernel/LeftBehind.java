@@ -19,8 +19,8 @@ final class LeftBehind {
         int removed = 0;
         try {
             removed += TcDriver.removeLeftBehind(instance);
-            try (RouteNetlink routes = RouteNetlink.open()) {
-                removed += routes.removeWayUp(instance);
+            try (WayUp wayUp = WayUp.open()) {
+                removed += wayUp.remove(instance);
             }
         } catch (NetlinkException refused) {
             LOG.warn("levels: what instance {} left behind stays: {}", instance, refused.getMessage());

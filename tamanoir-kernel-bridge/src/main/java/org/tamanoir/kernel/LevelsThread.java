@@ -18,14 +18,14 @@ final class LevelsThread {
     private static final long SLOTS_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration PATIENCE = Duration.ofMillis(5_000);
 
-    private final RouteNetlink routes;
+    private final WayUp wayUp;
     private final Policies policies;
     private final Reconciler reconciler;
     private final Thread thread = new Thread(this::run, "levels");
     private volatile boolean isStopped;
 
-    LevelsThread(RouteNetlink routes, Policies policies, Reconciler reconciler) {
-        this.routes = routes;
+    LevelsThread(WayUp wayUp, Policies policies, Reconciler reconciler) {
+        this.wayUp = wayUp;
         this.policies = policies;
         this.reconciler = reconciler;
         thread.setDaemon(true);
@@ -67,7 +67,7 @@ final class LevelsThread {
 
     private void readAddresses() {
         try {
-            policies.locals(routes.addresses());
+            policies.locals(wayUp.addresses());
         } catch (NetlinkException | LevelException refused) {
             LOG.warn("levels: addresses of this host: {}", refused.getMessage());
         }

@@ -51,9 +51,6 @@ final class LibC {
 
     static native int if_nametoindex(String name);
 
-    /** Writes the name of an interface, at most 16 bytes, with a zero behind it; returns 0 when there is none. */
-    static native long if_indextoname(int index, byte[] name);
-
     static native int socket(int domain, int type, int protocol);
 
     static native int bind(int fd, long address, int bytes);

@@ -26,6 +26,7 @@ final class NetlinkRequest {
     static final int CREATE = 0x400;
 
     private static final int REQUEST = 0x1;
+    private static final int GET_LINK = 18;
     /** Enough for any; the longest holds a policy of 432 bytes. */
     static final int CAPACITY_BYTES = 1024;
 
@@ -57,10 +58,19 @@ final class NetlinkRequest {
                 .putInt(0);
     }
 
+    /** Asks for an interface by its number, with a struct ifinfomsg. */
+    static NetlinkRequest link(int number) {
+        return new NetlinkRequest(GET_LINK, ACK)
+                .header(0, 0, 0, 0)
+                .headerNumber(number)
+                .headerNumber(0)
+                .headerNumber(0);
+    }
+
     /** Bytes of the family's own header. */
     NetlinkRequest header(int... unsignedBytes) {
-        for (int octet : unsignedBytes) {
-            message.put((byte) octet);
+        for (int unsignedByte : unsignedBytes) {
+            message.put((byte) unsignedByte);
         }
         return this;
     }

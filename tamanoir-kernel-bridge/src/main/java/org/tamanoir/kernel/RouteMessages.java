@@ -5,9 +5,11 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.FeedPath;
 import org.tamanoir.routing.Prefix;
@@ -22,6 +24,8 @@ import org.tamanoir.routing.RouteFeed;
  *   route:      0 u8 family, 1 length of the destination, 2 of the source, 3 TOS, 4 table, 5 protocol, 6 scope, 7 type |
  *               8 u32 flags | 12 attributes ...
  *   link:       0 u8 family | 4 u32 number of the interface | 8 u32 flags | 16 attributes ...
+ *   address:    0 u8 family | 4 u32 number of the interface | 8 attributes ...
+ *   object:     0 u8 family | 8 attributes ..., of a next hop that routes share (ip nexthop)
  *   next hop:   0 u16 length | 2 u8 flags, 3 u8 weight | 4 u32 number of the interface | 8 attributes ..., multiple of 4
  *   attribute:  0 u16 length | 2 u16 type | 4 value ..., multiple of 4
  * </pre>
@@ -42,18 +46,33 @@ final class RouteMessages {
     private static final int DELETE_ADDRESS = 21;
     private static final int NEW_ROUTE = 24;
     private static final int DELETE_ROUTE = 25;
+    private static final int NEW_SETTINGS = 80;
+    private static final int NEW_OBJECT = 104;
+    private static final int DELETE_OBJECT = 105;
 
     private static final int LINK_BYTES = 16;
     private static final int LINK_NAME = 3;
-    private static final int LINK_UP = 1;
+    /** AF_BRIDGE: what a bridge says of an interface, which goes on when it is a port no more. */
+    private static final int BRIDGE_PORT = 7;
+    /** IFF_UP, IFF_RUNNING, IFF_LOWER_UP. */
+    private static final int LINK_STATE = 0x1 | 0x40 | 0x1_0000;
+
+    private static final int ADDRESS_BYTES = 8;
+    private static final int ADDRESS_OWN = 2;
+    private static final int SETTINGS_BYTES = 4;
+    private static final int SETTINGS_INTERFACE = 1;
+    private static final int OBJECT_BYTES = 8;
+    private static final int OBJECT_NUMBER = 1;
 
     private static final int ROUTE_BYTES = 12;
     private static final int DESTINATION = 1;
     private static final int INTERFACE = 4;
     private static final int GATEWAY = 5;
     private static final int PRIORITY = 6;
+    private static final int SOURCE = 7;
     private static final int MULTIPATH = 9;
     private static final int VIA = 18; // a gateway of the other family: u16 family, address
+    private static final int OBJECT = 30;
 
     private static final int TYPE_MASK = 0x3fff;
     private static final int HOP_BYTES = 8;
@@ -68,20 +87,46 @@ final class RouteMessages {
 
     private final int table;
     private final Set<Integer> protocols;
-    private final IntFunction<String> deviceNames;
     private final RouteFeed feed;
-    private boolean wasInterrupted;
+    private final Map<Integer, Link> links = new HashMap<>();
+    /** Own addresses that routes send from, and the objects that they go by: the kernel has them as long as the routes. */
+    private final Set<InetAddress> sources = new HashSet<>();
 
-    /** @param deviceNames of interfaces by number */
-    RouteMessages(int table, Set<Integer> protocols, IntFunction<String> deviceNames, RouteFeed feed) {
+    private final Set<Integer> objects = new HashSet<>();
+    private boolean mayLack;
+
+    private static final class Link {
+        final String name;
+        final int state;
+        boolean isUsed;
+
+        Link(String name, int state, boolean isUsed) {
+            this.name = name;
+            this.state = state;
+            this.isUsed = isUsed;
+        }
+    }
+
+    RouteMessages(int table, Set<Integer> protocols, RouteFeed feed) {
         this.table = table;
         this.protocols = Set.copyOf(protocols);
-        this.deviceNames = deviceNames;
         this.feed = feed;
     }
 
+    /** Forgets what it knows: a list of interfaces comes, and one of the routes of each family. */
+    void beginReading() {
+        links.clear();
+        sources.clear();
+        objects.clear();
+    }
+
+    /** Has {@link #mayLack} be about the list that comes. */
+    void beginList() {
+        mayLack = false;
+    }
+
     /**
-     * Reads a part of a list of routes.
+     * Reads a part of a list of interfaces or routes.
      *
      * @return whether it was the last
      * @throws NetlinkException if the kernel refuses it, or the bytes are none that it would send
@@ -92,7 +137,7 @@ final class RouteMessages {
             ByteBuffer body = body(bytes, at);
             int type = Short.toUnsignedInt(bytes.getShort(at + 4));
             int flags = Short.toUnsignedInt(bytes.getShort(at + 6));
-            wasInterrupted |= (flags & INTERRUPTED) != 0;
+            mayLack |= (flags & INTERRUPTED) != 0;
             if (type == DONE || type == ERROR) {
                 int error = body.limit() < Integer.BYTES ? 0 : body.getInt(0);
                 if (error < 0) {
@@ -101,17 +146,20 @@ final class RouteMessages {
                 return true;
             }
             if (type == NEW_ROUTE) {
-                readRoute(body, true, false);
+                readRoute(body, Kind.LISTED);
+            } else if (type == NEW_LINK) {
+                readLink(body, false);
             }
         }
         return false;
     }
 
-    /** Returns whether routes changed while the last list was made, so that it may lack some; forgets it. */
-    boolean wasInterrupted() {
-        boolean was = wasInterrupted;
-        wasInterrupted = false;
-        return was;
+    /**
+     * Returns whether a list of IPv6 routes may lack some that stay, since one went: behind each part of the list the
+     * kernel passes over as many as it had listed (fib6_dump_table), where it goes on by the prefix in IPv4.
+     */
+    boolean mayLack() {
+        return mayLack;
     }
 
     /**
@@ -128,13 +176,14 @@ final class RouteMessages {
             ByteBuffer body = body(bytes, at);
             int flags = Short.toUnsignedInt(bytes.getShort(at + 6));
             String more = switch (Short.toUnsignedInt(bytes.getShort(at + 4))) {
-                case NEW_ROUTE -> readRoute(body, true, (flags & REPLACE) != 0);
-                case DELETE_ROUTE -> readRoute(body, false, false);
+                case NEW_ROUTE -> readRoute(body, (flags & REPLACE) != 0 ? Kind.REPLACED : Kind.ADDED);
+                case DELETE_ROUTE -> readRoute(body, Kind.WITHDRAWN);
+                // The kernel says nothing of most routes that go with one of these, or come back.
                 case NEW_LINK -> readLink(body, false);
                 case DELETE_LINK -> readLink(body, true);
-                // The kernel says nothing of IPv4 routes that go with an address or an interface.
-                case DELETE_ADDRESS ->
-                    body.limit() > 0 && body.get(0) == LibC.AF_INET ? "an address was removed" : null;
+                case DELETE_ADDRESS -> readAddress(body);
+                case NEW_SETTINGS -> readSettings(body);
+                case NEW_OBJECT, DELETE_OBJECT -> readObject(body);
                 default -> null;
             };
             why = more != null ? more : why;
@@ -181,17 +230,63 @@ final class RouteMessages {
 
     /** Returns why all routes have to be read anew, null = they need not. */
     private @Nullable String readLink(ByteBuffer body, boolean isGone) throws NetlinkException {
-        if (body.limit() < LINK_BYTES) {
-            throw broken("link of " + body.limit() + " bytes");
+        require(body, LINK_BYTES, "link");
+        if (body.get(0) == BRIDGE_PORT) {
+            return null;
         }
-        String[] name = {""};
-        readAttributes(body, LINK_BYTES, (type, value) -> {
-            if (type == LINK_NAME) {
-                name[0] = NetlinkAttributes.text(value);
-            }
-        });
-        boolean isDown = isGone || (body.getInt(8) & LINK_UP) == 0;
-        return isDown && feed.uses(name[0]) ? "interface " + name[0] + " is down" : null;
+        ByteBuffer name = NetlinkAttributes.find(body, LINK_BYTES, LINK_NAME);
+        int number = body.getInt(4);
+        Link before = links.get(number);
+        Link now = new Link(
+                name == null ? "" : NetlinkAttributes.text(name),
+                isGone ? 0 : body.getInt(8) & LINK_STATE,
+                before != null && before.isUsed);
+        if (isGone) {
+            links.remove(number);
+        } else {
+            links.put(number, now);
+        }
+        boolean isSame = before == null || !isGone && before.state == now.state && before.name.equals(now.name);
+        return now.isUsed && !isSame ? "interface " + now.name + " changed" : null;
+    }
+
+    private @Nullable String readAddress(ByteBuffer body) throws NetlinkException {
+        require(body, ADDRESS_BYTES, "address");
+        ByteBuffer own = NetlinkAttributes.find(body, ADDRESS_BYTES, ADDRESS_OWN);
+        boolean isUsed = isUsed(body.getInt(4)) || own != null && sources.contains(Attributes.address(own, 0));
+        return isUsed ? "an address was removed" : null;
+    }
+
+    private @Nullable String readSettings(ByteBuffer body) throws NetlinkException {
+        require(body, SETTINGS_BYTES, "settings");
+        ByteBuffer link = NetlinkAttributes.find(body, SETTINGS_BYTES, SETTINGS_INTERFACE);
+        return link != null && isUsed(Attributes.number(link)) ? "settings of an interface changed" : null;
+    }
+
+    private @Nullable String readObject(ByteBuffer body) throws NetlinkException {
+        require(body, OBJECT_BYTES, "next hop object");
+        ByteBuffer number = NetlinkAttributes.find(body, OBJECT_BYTES, OBJECT_NUMBER);
+        return number != null && objects.contains(Attributes.number(number))
+                ? "a next hop of routes changed, ip nexthop"
+                : null;
+    }
+
+    private boolean isUsed(int number) {
+        Link link = links.get(number);
+        return link != null && link.isUsed;
+    }
+
+    /** Returns the name of an interface that a route goes by. */
+    private String use(int number) {
+        Link link = links.computeIfAbsent(number, n -> new Link("#" + n, 0, true));
+        link.isUsed = true;
+        return link.name;
+    }
+
+    private static void require(ByteBuffer body, int bytes, String what) throws NetlinkException {
+        if (body.limit() < bytes) {
+            throw broken(what + " of " + body.limit() + " bytes");
+        }
     }
 
     /** What the attributes of a route or of one of its next hops say. */
@@ -200,18 +295,28 @@ final class RouteMessages {
         int table;
         long metric;
         int device;
+        int object;
 
         @Nullable
         InetAddress gateway;
 
         @Nullable
+        InetAddress source;
+
+        @Nullable
         ByteBuffer hops;
+
+        boolean isObjectAlone() {
+            return object != 0 && device == 0 && hops == null;
+        }
 
         void read(int type, ByteBuffer value) throws NetlinkException {
             switch (type) {
                 case DESTINATION -> destination = bytes(value, 0);
-                case GATEWAY -> gateway = address(bytes(value, 0));
-                case VIA -> gateway = address(bytes(value, 2));
+                case GATEWAY -> gateway = address(value, 0);
+                case VIA -> gateway = address(value, 2);
+                case SOURCE -> source = address(value, 0);
+                case OBJECT -> object = number(value);
                 case INTERFACE -> device = number(value);
                 case PRIORITY -> metric = Integer.toUnsignedLong(number(value));
                 case ROUTE_TABLE -> table = number(value);
@@ -220,7 +325,7 @@ final class RouteMessages {
             }
         }
 
-        private static int number(ByteBuffer value) throws NetlinkException {
+        static int number(ByteBuffer value) throws NetlinkException {
             if (value.limit() < Integer.BYTES) {
                 throw broken("number of " + value.limit() + " bytes");
             }
@@ -237,7 +342,8 @@ final class RouteMessages {
             return bytes;
         }
 
-        private static InetAddress address(byte[] bytes) throws NetlinkException {
+        static InetAddress address(ByteBuffer value, int from) throws NetlinkException {
+            byte[] bytes = bytes(value, from);
             try {
                 return InetAddress.getByAddress(bytes);
             } catch (UnknownHostException e) {
@@ -246,42 +352,56 @@ final class RouteMessages {
         }
     }
 
+    /** How a route is told. */
+    private enum Kind {
+        LISTED,
+        ADDED,
+        REPLACED,
+        WITHDRAWN
+    }
+
     /** Returns why all routes have to be read anew, null = they need not. */
-    private @Nullable String readRoute(ByteBuffer body, boolean isNew, boolean isInPlace) throws NetlinkException {
-        if (body.limit() < ROUTE_BYTES) {
-            throw broken("route of " + body.limit() + " bytes");
-        }
-        int type = Byte.toUnsignedInt(body.get(7));
-        boolean isUseful = type == UNICAST || type >= BLACKHOLE && type <= THROW;
-        if (!protocols.contains(Byte.toUnsignedInt(body.get(5))) || !isUseful || (body.getInt(8) & CLONED) != 0) {
-            return null;
-        }
+    private @Nullable String readRoute(ByteBuffer body, Kind kind) throws NetlinkException {
+        require(body, ROUTE_BYTES, "route");
         Attributes attributes = new Attributes();
         attributes.table = Byte.toUnsignedInt(body.get(4));
         readAttributes(body, ROUTE_BYTES, attributes::read);
-        if (attributes.table != table) {
+        if (attributes.table != table || (body.getInt(8) & CLONED) != 0) {
+            return null;
+        }
+        boolean isIpv4 = body.get(0) == LibC.AF_INET;
+        mayLack |= !isIpv4 && kind == Kind.WITHDRAWN;
+        int type = Byte.toUnsignedInt(body.get(7));
+        boolean isFollowed = protocols.contains(Byte.toUnsignedInt(body.get(5)))
+                && (type == UNICAST || type >= BLACKHOLE && type <= THROW);
+        if (!isFollowed && kind != Kind.REPLACED) {
             return null;
         }
         Prefix prefix = prefix(body, attributes.destination);
-        boolean isIpv4 = body.get(0) == LibC.AF_INET;
         String unfit = prefix.isIpv4() != isIpv4
                 ? "IPv4 in an IPv6 prefix"
-                : body.get(2) != 0 ? "it is for some sources alone" : body.get(3) != 0 ? "it is for a TOS alone" : "";
+                : body.get(2) != 0
+                        ? "it is for some sources alone"
+                        : body.get(3) != 0
+                                ? "it is for a TOS alone"
+                                : type == UNICAST && attributes.isObjectAlone()
+                                        ? "its gateways are not told: sysctl net.ipv4.nexthop_compat_mode=1"
+                                        : "";
         if (!unfit.isEmpty()) {
-            if (isNew) {
+            if (isFollowed && kind != Kind.WITHDRAWN) {
                 feed.leaveOut(prefix + ": " + unfit);
             }
             return null;
         }
-        List<FeedPath> paths = type == UNICAST ? paths(attributes, isNew, body.getInt(8)) : List.of();
-        if (paths.isEmpty()) {
-            paths = List.of(new FeedPath(attributes.metric, null, ""));
+        List<FeedPath> paths = isFollowed ? paths(attributes, kind, type, body.getInt(8)) : List.of();
+        boolean isKnown = true;
+        switch (kind) {
+            case LISTED -> feed.list(prefix, paths);
+            case ADDED -> feed.announce(prefix, paths);
+            case REPLACED -> isKnown = feed.replace(prefix, attributes.metric, paths);
+            case WITHDRAWN -> isKnown = feed.withdraw(prefix, paths);
         }
-        if (isNew) {
-            feed.announce(prefix, paths, isInPlace);
-            return null;
-        }
-        return feed.withdraw(prefix, paths) ? null : "a route that went was not known so: " + prefix;
+        return isKnown ? null : "a route that went was not known so: " + prefix;
     }
 
     private static Prefix prefix(ByteBuffer body, byte @Nullable [] destination) throws NetlinkException {
@@ -298,13 +418,29 @@ final class RouteMessages {
         return Prefix.of(bytes, length);
     }
 
-    /** Returns the paths; of a route that is there without those that are dead. */
-    private List<FeedPath> paths(Attributes route, boolean isNew, int flags) throws NetlinkException {
+    /** Returns the paths, at least one; of a route that is there without those that are dead. */
+    private List<FeedPath> paths(Attributes route, Kind kind, int type, int flags) throws NetlinkException {
         List<FeedPath> paths = new ArrayList<>(1);
+        if (type == UNICAST) {
+            addAll(paths, route, kind != Kind.WITHDRAWN, flags);
+        }
+        if (paths.isEmpty()) {
+            paths.add(new FeedPath(route.metric, null, ""));
+        }
+        return paths;
+    }
+
+    private void addAll(List<FeedPath> paths, Attributes route, boolean isThere, int flags) throws NetlinkException {
+        if (route.source != null) {
+            sources.add(route.source);
+        }
+        if (route.object != 0) {
+            objects.add(route.object);
+        }
         ByteBuffer hops = route.hops;
         if (hops == null) {
-            add(paths, route, route.metric, isNew && (flags & DEAD) != 0);
-            return paths;
+            add(paths, route, route.metric, isThere && (flags & DEAD) != 0);
+            return;
         }
         for (int at = 0; at < hops.limit() && paths.size() < MAX_HOPS; ) {
             int left = hops.limit() - at;
@@ -315,15 +451,15 @@ final class RouteMessages {
             Attributes hop = new Attributes();
             hop.device = hops.getInt(at + 4);
             readAttributes(slice(hops, at, length), HOP_BYTES, hop::read);
-            add(paths, hop, route.metric, isNew && (hops.get(at + 2) & DEAD) != 0);
+            add(paths, hop, route.metric, isThere && (hops.get(at + 2) & DEAD) != 0);
             at += length + 3 & ~3;
         }
-        return paths;
     }
 
     private void add(List<FeedPath> paths, Attributes hop, long metric, boolean isDead) {
+        String device = use(hop.device);
         if (!isDead) {
-            paths.add(new FeedPath(metric, hop.gateway, deviceNames.apply(hop.device)));
+            paths.add(new FeedPath(metric, hop.gateway, device));
         }
     }
 }

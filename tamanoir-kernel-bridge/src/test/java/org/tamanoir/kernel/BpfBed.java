@@ -177,8 +177,8 @@ final class BpfBed implements AutoCloseable {
     /** Makes the way up and a node's socket in the router. */
     DatagramSocket node() throws Exception {
         return inRouter(() -> {
-            try (RouteNetlink route = RouteNetlink.open()) {
-                route.addWayUp(INSTANCE);
+            try (WayUp wayUp = WayUp.open()) {
+                wayUp.make(INSTANCE);
             }
             DatagramSocket node = socket(PORT);
             node.setSoTimeout(PATIENCE_MS);
@@ -255,8 +255,8 @@ final class BpfBed implements AutoCloseable {
                     xdp.close();
                 }
                 tc.close();
-                try (RouteNetlink route = RouteNetlink.open()) {
-                    route.removeWayUp(INSTANCE);
+                try (WayUp wayUp = WayUp.open()) {
+                    wayUp.remove(INSTANCE);
                 }
                 return null;
             });

@@ -31,6 +31,7 @@ class RouteMessagesTest {
     private static final int BIRD = 12;
     private static final int BGP = 186;
 
+    private static final int UP = 0x1_0041;
     /** Port of the next hop by gateway. */
     private static final Map<String, Integer> PORTS = Map.of(
             "192.0.2.1", 1, "192.0.2.7", 2, "192.0.2.9", 3, "198.51.100.1", 4, "fd01::1", 5, "fd02::1", 6, "d3", 7);
@@ -53,8 +54,7 @@ class RouteMessagesTest {
     }
 
     private RouteMessages messages(Set<Integer> protocols) {
-        return new RouteMessages(
-                100, protocols, number -> number == 3 ? "d1" : number == 5 ? "d3" : "#" + number, feed);
+        return new RouteMessages(100, protocols, feed);
     }
 
     private static List<ByteBuffer> record(String name) throws IOException {
@@ -71,12 +71,27 @@ class RouteMessagesTest {
         return datagrams;
     }
 
+    /** Returns what the kernel says of an interface. */
+    private static ByteBuffer link(int number, String name, int flags) {
+        ByteBuffer link = ByteBuffer.allocate(40).order(ByteOrder.nativeOrder());
+        return link.putInt(0, 40)
+                .putShort(4, (short) 16)
+                .putInt(20, number)
+                .putInt(24, flags)
+                .putShort(32, (short) 7)
+                .putShort(34, (short) 3)
+                .put(36, name.getBytes(StandardCharsets.US_ASCII));
+    }
+
     private void list(RouteMessages reader) throws Exception {
-        feed.beginDump();
+        reader.beginReading();
+        feed.beginReading();
+        reader.readDump(link(3, "d1", UP));
+        reader.readDump(link(5, "d3", UP));
         for (ByteBuffer datagram : record("routes-listed.hex")) {
             reader.readDump(datagram);
         }
-        feed.endDump(true);
+        feed.endReading(true);
     }
 
     /** Returns the port of each prefix's next hop. */
@@ -109,7 +124,7 @@ class RouteMessagesTest {
     void whatHasNoNextHopIsNamed() throws Exception {
         list(messages);
 
-        assertThat(feed.status().unmappedGateways()).isEqualTo(Map.of("unreachable", 2, "d1", 1));
+        assertThat(feed.status().unmappedGateways()).isEqualTo(Map.of("d1", 1));
     }
 
     @Test
@@ -149,7 +164,7 @@ class RouteMessagesTest {
                         "fd10::/32", 5,
                         "fd12::/32", 5,
                         "fd20::/32", 5)));
-        assertThat(reasons).containsExactly("interface d3 is down", "an address was removed");
+        assertThat(reasons).containsExactly("interface d3 changed", "an address was removed");
     }
 
     @Test
@@ -225,8 +240,51 @@ class RouteMessagesTest {
         done.putInt(0, 20).putShort(4, (short) 3).putShort(6, (short) 0x12);
 
         assertThat(messages.readDump(done)).isTrue();
-        assertThat(messages.wasInterrupted()).isTrue();
-        assertThat(messages.wasInterrupted()).isFalse();
+        assertThat(messages.mayLack()).isTrue();
+        messages.beginList();
+        assertThat(messages.mayLack()).isFalse();
+    }
+
+    @Test
+    void aListMayLackRoutesWhenAnIpv6RouteOfTheTableWent() throws Exception {
+        list(messages);
+        messages.readNotice(withdrawn(LibC.AF_INET, 100));
+        messages.readNotice(withdrawn(LibC.AF_INET6, 101));
+        assertThat(messages.mayLack()).isFalse();
+
+        messages.readNotice(withdrawn(LibC.AF_INET6, 100));
+        assertThat(messages.mayLack()).isTrue();
+    }
+
+    /** Returns a default route of the protocol static that went. */
+    private static ByteBuffer withdrawn(int family, int table) {
+        ByteBuffer route = ByteBuffer.allocate(28).order(ByteOrder.nativeOrder());
+        return route.putInt(0, 28)
+                .putShort(4, (short) 25)
+                .put(16, (byte) family)
+                .put(20, (byte) table)
+                .put(21, (byte) 4)
+                .put(23, (byte) 1);
+    }
+
+    @Test
+    void anInterfaceThatChangesIsAReasonToReadAnewWhereARouteGoesByIt() throws Exception {
+        list(messages);
+        messages.readDump(link(9, "d9", UP));
+
+        assertThat(messages.readNotice(link(3, "d1", UP))).isNull();
+        assertThat(messages.readNotice(link(3, "d1", 1))).isEqualTo("interface d1 changed");
+        assertThat(messages.readNotice(link(3, "d1", 1))).isNull();
+        assertThat(messages.readNotice(link(3, "d1", UP))).isEqualTo("interface d1 changed");
+        assertThat(messages.readNotice(link(3, "e1", UP))).isEqualTo("interface e1 changed");
+        assertThat(messages.readNotice(link(9, "d9", 0))).isNull();
+        assertThat(messages.readNotice(link(11, "d11", UP))).isNull();
+    }
+
+    @Test
+    void whatABridgeSaysOfItsPortIsNoReason() throws Exception {
+        list(messages);
+        assertThat(messages.readNotice(link(3, "d1", 0).put(16, (byte) 7))).isNull();
     }
 
     @Test

@@ -177,7 +177,7 @@ public final class Main implements Callable<Integer> {
     }
 
     private static int failed(Exception e, CommandLine command, ParseResult parsed) {
-        String what = e.getMessage() == null || e.getMessage().isBlank() ? e.toString() : e.getMessage();
+        String what = CommandException.line(e);
         print(command, command.getCommandSpec().qualifiedName() + ": " + what, e);
         if (e instanceof CommandException known) {
             known.details.forEach(line -> command.getErr().println("  " + oneLine(line)));

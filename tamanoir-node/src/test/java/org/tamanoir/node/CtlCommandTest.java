@@ -224,6 +224,14 @@ class CtlCommandTest {
     }
 
     @Test
+    void theNameOfANextHopOverTlsIsPutAndShown() throws IOException {
+        assertThat(ctl("routes", "put", "10.0.2.0/24=localhost:3322,tls")).contains("localhost:3322");
+        Path file = Files.writeString(folder.resolve("routes"), "10.0.3.0/24=localhost:3323,quic\n");
+        assertThat(ctl("routes", "replace", file.toString())).contains("localhost:3323");
+        assertThat(ctl("routes", "put", "10.0.4.0/24=localhost:3324,tcp")).doesNotContain("localhost");
+    }
+
+    @Test
     void aFileOfRoutesThatIsWrongChangesNothing() throws IOException {
         ctl("routes", "put", "10.9.0.0/16=127.0.0.1:1");
         Path file = folder.resolve("routes");

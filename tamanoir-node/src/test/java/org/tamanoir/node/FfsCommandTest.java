@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -145,7 +146,18 @@ class FfsCommandTest {
         assertThat(run("ffs", "convert", file, folder.resolve("x.ffs"), "--order", "middle"))
                 .isEqualTo(2);
         assertThat(run("ffs")).isEqualTo(2);
-        assertThat(run("ffs", "dump", folder.resolve("none.ffs"))).isEqualTo(1);
+        for (List<String> command :
+                List.of(List.of("dump"), List.of("publish", "--repository", "http://127.0.0.1:1"))) {
+            List<Object> args = new ArrayList<>(List.of("ffs"));
+            args.addAll(command);
+            args.add(folder.resolve("none.ffs"));
+            assertThat(run(args.toArray())).isEqualTo(1);
+            assertThat(err.toString().lines())
+                    .singleElement()
+                    .asString()
+                    .endsWith(
+                            ": " + folder.resolve("none.ffs") + ": there is no such file or folder; correct the path");
+        }
     }
 
     /** Writes three records of which the second one's text lies outside. */

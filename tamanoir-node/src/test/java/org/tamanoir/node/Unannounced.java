@@ -1,10 +1,12 @@
 package org.tamanoir.node;
 
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
 
 /** A service that only a configuration names, and classes that cannot be one. */
+@PerPacket
 public final class Unannounced extends Service {
     public Unannounced() {}
 

@@ -195,13 +195,8 @@ public final class Commands {
         }
         try {
             RouteSet routes = RouteFiles.read(file, via, peer);
-            manager.replaceRoutes(routes);
+            manager.replaceRoutes(routes, file.toString());
             return new Views.RouteCount(manager.routeCount(), routes.leftOut());
-        } catch (OutOfMemoryError e) {
-            throw new ApiException(
-                    ApiException.INVALID,
-                    "the routes do not fit the node's memory and nothing is changed: start it with a larger -Xmx than "
-                            + (Runtime.getRuntime().maxMemory() >> 20) + "m");
         } catch (IllegalArgumentException e) {
             throw new ApiException(
                     ApiException.INVALID, "the routes are refused and nothing is changed; " + e.getMessage());
@@ -227,7 +222,8 @@ public final class Commands {
             if (!file.isAbsolute()) {
                 fields.problem("file '" + text + "': an absolute path on the node's host is wanted");
             } else if (!Files.isRegularFile(file) || file.toFile().length() == 0) { // in /proc some never end
-                fields.problem("file '" + text + "': no such file on the node's host, or no permission");
+                fields.problem("file '" + text + "': no regular file with something in it on the node's host, or no "
+                        + "permission; correct the path");
             }
             return file;
         } catch (InvalidPathException e) {

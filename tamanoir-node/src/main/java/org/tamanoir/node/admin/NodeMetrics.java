@@ -33,7 +33,7 @@ final class NodeMetrics {
         if (feed != null) {
             metrics.gauge("feed_routes", "Routes that the feed has now.", feed.routes());
             metrics.gauge("feed_routes_unmapped", "Of these, those whose gateways have no next hop.", feed.unmapped());
-            metrics.counter("feed_routes_left_out", "Routes of the feed that are of no use.", feed.leftOut());
+            metrics.gauge("feed_routes_left_out", "Routes of no use since all were read last.", feed.leftOut());
             metrics.counter("feed_changes", "Routes of the feed that came, changed or went.", feed.changes());
             metrics.counter("feed_resyncs", "How often all routes of the feed were read.", feed.resyncs());
         }

@@ -61,6 +61,19 @@ final class Replies {
         } catch (ApiException | ManagerException | IOException | RuntimeException e) {
             fail(context, e);
             return;
+        } catch (OutOfMemoryError e) { // What it took is free again.
+            LOG.error(
+                    "admin API: {} {}: no memory",
+                    context.request().method(),
+                    context.request().path());
+            fail(
+                    context,
+                    new ApiException(
+                            ApiException.BUSY,
+                            "the memory does not suffice for this request; ask whether anything has changed, and start "
+                                    + "the process with a larger -Xmx than "
+                                    + (Runtime.getRuntime().maxMemory() >> 20) + "m"));
+            return;
         }
         send(context, reply);
     }

@@ -3,6 +3,7 @@ package org.tamanoir.node.author;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -100,6 +101,8 @@ final class ServiceProject {
             try {
                 Files.createDirectories(path.toAbsolutePath().getParent());
                 Files.writeString(path, file.getValue(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            } catch (FileSystemException e) {
+                throw e;
             } catch (IOException e) {
                 throw new IOException("cannot write " + path + ": " + e, e);
             }

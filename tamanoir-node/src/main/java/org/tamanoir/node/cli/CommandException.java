@@ -1,5 +1,11 @@
 package org.tamanoir.node.cli;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +33,29 @@ public final class CommandException extends RuntimeException {
 
     /** One with the cause's own line. */
     public CommandException(int exitCode, Exception cause) {
-        this(exitCode, cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause);
+        this(exitCode, line(cause), cause);
+    }
+
+    /** Returns what a cause says in a line; of a file the JDK says no more than its name, and the rest by its class. */
+    public static String line(Throwable cause) {
+        if (cause instanceof UncheckedIOException && cause.getCause() instanceof IOException checked) {
+            return line(checked);
+        }
+        if (!(cause instanceof FileSystemException failed)) {
+            String line = cause.getMessage();
+            return line == null || line.isBlank() ? cause.toString() : line;
+        }
+        String what;
+        if (failed instanceof NoSuchFileException) {
+            what = "there is no such file or folder; correct the path";
+        } else if (failed instanceof AccessDeniedException) {
+            what = "no permission; choose another, or change its owner or mode";
+        } else if (failed instanceof FileAlreadyExistsException) {
+            what = "it exists already; choose another name";
+        } else {
+            what = "cannot be read or written" + (failed.getReason() == null ? "" : ": " + failed.getReason())
+                    + "; choose another";
+        }
+        return failed.getFile() + ": " + what;
     }
 }

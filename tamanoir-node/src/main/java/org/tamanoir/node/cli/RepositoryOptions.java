@@ -77,7 +77,7 @@ public final class RepositoryOptions {
             }
             return new TrustPolicy(trusted, Set.of(), Set.of(), false);
         } catch (IOException | IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE, "--publisher: " + e.getMessage(), e);
+            throw new CommandException(ExitCode.USAGE, "--publisher: " + CommandException.line(e), e);
         }
     }
 }

@@ -5,6 +5,7 @@ import java.util.TreeMap;
 import org.tamanoir.node.cli.Suggestion;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadPriorities;
+import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.TransportKind;
@@ -13,6 +14,13 @@ import org.tamanoir.transport.TransportKind;
 public final class Choice {
     static final Map<String, FailurePolicy> POLICIES =
             Map.of("drop", FailurePolicy.DROP, "pass", FailurePolicy.PASS, "close", FailurePolicy.CLOSE);
+    static final Map<String, CheckpointPolicy> CHECKPOINTS = Map.of(
+            "required",
+            CheckpointPolicy.REQUIRED,
+            "preferred",
+            CheckpointPolicy.PREFERRED,
+            "off",
+            CheckpointPolicy.OFF);
     static final Map<String, TransportKind> SOCKETS =
             Map.of("auto", TransportKind.AUTO, "native", TransportKind.NATIVE, "nio", TransportKind.NIO);
     static final Map<String, ThreadKind> THREADS =

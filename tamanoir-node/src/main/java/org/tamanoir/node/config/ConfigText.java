@@ -17,13 +17,15 @@ public final class ConfigText {
     /**
      * Writes the text.
      *
-     * @param routes in force now
+     * @param routes in force now, that stand in the text
+     * @param others what is said in a line of the other routes, which may be millions; empty = there are none
      * @param qos in force now
      */
-    public static String of(NodeConfig config, List<Route> routes, QosConfig qos) {
+    public static String of(NodeConfig config, List<Route> routes, String others, QosConfig qos) {
         Map<String, @Nullable Object> settings = new LinkedHashMap<>();
         config.deploy().inForce().write(NodeSettings.ALL, settings);
         return part("routes", routes.stream().map(RouteTable.ROUTES::data).toList(), "[]")
+                + (others.isEmpty() ? "" : "# " + others + "\n")
                 + part("services", services(config), "[]")
                 + part("qos", QosTable.data(qos), "{}")
                 + Yaml.of(settings);

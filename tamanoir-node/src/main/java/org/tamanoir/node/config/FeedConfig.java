@@ -99,7 +99,7 @@ public record FeedConfig(long table, List<String> protocols, Map<String, String>
         Map<String, String> via = new TreeMap<>();
         for (String gateway : section.texts().keySet()) {
             section.value(gateway, text -> {
-                nextHop(text);
+                RouteTable.nextHop(text);
                 if (via.put(name(gateway), text) != null) {
                     throw new IllegalArgumentException(Kind.repeated(gateway));
                 }
@@ -128,10 +128,6 @@ public record FeedConfig(long table, List<String> protocols, Map<String, String>
         return gateway;
     }
 
-    private static NextHop nextHop(String text) {
-        return RouteTable.parse("::/0=" + text).nextHop();
-    }
-
     /** Returns the table's number as the kernel has it, without a sign. */
     public int tableNumber() {
         return (int) table;
@@ -149,6 +145,7 @@ public record FeedConfig(long table, List<String> protocols, Map<String, String>
 
     /** Returns the next hops by gateway; names are looked up. */
     public Map<String, NextHop> nextHops() {
-        return via.entrySet().stream().collect(Collectors.toMap(Map.Entry::getKey, entry -> nextHop(entry.getValue())));
+        return via.entrySet().stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, entry -> RouteTable.nextHop(entry.getValue())));
     }
 }

@@ -86,8 +86,20 @@ public final class NodeConfigBuilder {
                 known != null && className == null ? ServiceClasses.Makers.like(known) : ServiceClasses.makers(wanted);
         given.put(name, merged);
         ServiceSettings settings = ServiceTable.settings(merged);
+        if (settings.dispatch().perPacket()) {
+            String misfit = settings.dispatch().whyNot(ServiceClasses.type(merged.find(ServiceTable.CLASS, wanted)));
+            if (misfit.isEmpty() && !settings.level().equals(Placement.Wanted.JVM)) {
+                misfit = "dispatch packet with level " + settings.level().label()
+                        + ": workers are in the JVM; take level jvm, or dispatch stream";
+            }
+            if (!misfit.isEmpty()) {
+                problems.add(where, misfit);
+            }
+        }
         ServiceHealth life = new ServiceHealth(
-                settings.limits().processors(), settings.limits().allocationBytesPerSecond());
+                settings.limits().processors(),
+                settings.limits().allocationBytesPerSecond(),
+                settings.limits().packetBudgetNs());
         Placement placement = new Placement(EnumSet.allOf(Level.class), settings.level());
         services.put(
                 name,
@@ -99,7 +111,8 @@ public final class NodeConfigBuilder {
                         settings.failurePolicy(),
                         life,
                         placement,
-                        makers.control()));
+                        makers.control(),
+                        settings.dispatch()));
     }
 
     /** Places a service that is there, or will be deployed; its other settings stay. */

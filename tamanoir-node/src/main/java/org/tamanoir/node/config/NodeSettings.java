@@ -19,6 +19,7 @@ import org.tamanoir.format.FormatLimits;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadPriorities;
+import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.TransportKind;
@@ -99,6 +100,8 @@ public final class NodeSettings {
             TABLE.add("deploy.idle-timeout", Kind.duration(MS, HOUR), Duration.ofSeconds(5));
     public static final Setting<Duration> FETCH_TOTAL_TIMEOUT =
             TABLE.add("deploy.total-timeout", Kind.duration(MS, HOUR), Duration.ofSeconds(30));
+    public static final Setting<CheckpointPolicy> CHECKPOINTS =
+            TABLE.add("deploy.checkpoints", Kind.choice(Choice.CHECKPOINTS), CheckpointPolicy.REQUIRED);
     public static final Setting<Boolean> DEPLOY_TLS = TABLE.add("deploy.tls", Kind.flag(), false);
 
     public static final Setting<List<Path>> FORMAT_FILES = TABLE.add(

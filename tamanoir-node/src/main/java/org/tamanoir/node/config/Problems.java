@@ -15,7 +15,12 @@ public final class Problems {
      * @param what what is wrong, the value, the bound and the remedy
      */
     public void add(String where, String what) {
-        lines.add(OneLine.of((where + ": " + what).replaceAll("\\R\\s*", " ")));
+        add(where + ": " + what);
+    }
+
+    /** Adds an error that says its place. */
+    public void add(String line) {
+        lines.add(OneLine.of(line.replaceAll("\\R\\s*", " ")));
     }
 
     public boolean isEmpty() {

@@ -29,7 +29,7 @@ public final class RouteFiles {
         List<NextHop> hops = new ArrayList<>();
         for (String text : via) {
             try {
-                hops.add(RouteTable.parse("::/0=" + text).nextHop());
+                hops.add(RouteTable.nextHop(text));
             } catch (IllegalArgumentException e) {
                 throw new RouteFileException("--via " + text + ": " + e.getMessage());
             }

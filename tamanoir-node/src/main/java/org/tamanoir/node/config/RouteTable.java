@@ -1,7 +1,6 @@
 package org.tamanoir.node.config;
 
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.NextHop;
@@ -53,10 +52,8 @@ public final class RouteTable {
     /** Writes a next hop; with the name by which it was given where its certificate has to hold that. */
     private static Endpoint via(NextHop next) {
         InetAddress address = next.address();
-        boolean isNamed = next.transport().isNamed();
-        String host = address == null
-                ? DIRECT
-                : isNamed ? new InetSocketAddress(address, 0).getHostString() : address.getHostAddress();
+        String name = next.name();
+        String host = address == null ? DIRECT : name == null ? address.getHostAddress() : name;
         return new Endpoint(host, next.port() == 0 ? Endpoint.NO_PORT : next.port());
     }
 
@@ -115,6 +112,11 @@ public final class RouteTable {
                 transport == null ? NextHop.Transport.SAME : transport,
                 kind,
                 addresses);
+    }
+
+    /** Reads a next hop of the command line, {@code VIA} with its words as in {@link #parse}. */
+    static NextHop nextHop(String text) {
+        return parse("::/0=" + text).nextHop();
     }
 
     /** Reads a route of a file; null when something is wrong with it, which the section's problems say then. */

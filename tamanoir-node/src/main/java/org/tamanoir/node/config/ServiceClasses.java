@@ -67,10 +67,22 @@ final class ServiceClasses {
      * @throws IllegalArgumentException in one line, if it is missing or no service
      */
     static Makers makers(String className) {
+        Class<?> type = type(className);
         try {
-            ClassLoader loader = Thread.currentThread().getContextClassLoader();
-            Class<?> type = Class.forName(className, false, loader);
             return new Makers(ServiceFactory.of(type), DefinedControl.of(ServiceFactory.controls(type)));
+        } catch (LinkageError e) {
+            throw new IllegalArgumentException("class " + className + " cannot be loaded: " + e, e);
+        }
+    }
+
+    /**
+     * Returns the class with this name, not initialised.
+     *
+     * @throws IllegalArgumentException in one line, if it is missing
+     */
+    static Class<?> type(String className) {
+        try {
+            return Class.forName(className, false, Thread.currentThread().getContextClassLoader());
         } catch (ClassNotFoundException e) {
             throw new IllegalArgumentException(
                     "class " + className + " is not on the class path: add its jar to it, or correct the name", e);

@@ -1,10 +1,12 @@
 package org.tamanoir.node.config;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.manager.DeploymentConfig.ServiceSettings;
@@ -26,6 +28,12 @@ final class ServiceTable {
             null,
             "no limit",
             limits -> limits.allocationBytesPerSecond() == 0 ? null : (Long) limits.allocationBytesPerSecond());
+    private static final Setting<Duration> PACKET_BUDGET = LIMIT.add(
+            "packet-budget",
+            Kind.duration(Duration.ofMillis(1), Duration.ofMinutes(1)),
+            null,
+            "no limit",
+            limits -> limits.packetBudgetNs() == 0 ? null : Duration.ofNanos(limits.packetBudgetNs()));
 
     private static final Setting.Table TABLE = new Setting.Table("services");
     static final Setting<String> NAME = TABLE.require(
@@ -49,12 +57,21 @@ final class ServiceTable {
             "level",
             Kind.of("`jvm`, `module`, `tc`, `xdp`, `auto`", Placement.Wanted::of, Placement.Wanted::label),
             Placement.Wanted.JVM);
+    private static final Setting<Boolean> DISPATCH =
+            TABLE.add("dispatch", Kind.choice(Map.of("stream", false, "packet", true)), false);
+    private static final Setting<Boolean> ORDER =
+            TABLE.add("order", Kind.choice(Map.of("stream", true, "none", false)), true);
+    private static final Setting<Integer> JOBS =
+            TABLE.add("jobs", Kind.number("", Dispatch.MIN_JOBS, Dispatch.MAX_JOBS), Dispatch.DEFAULT_JOBS);
     static final List<Setting<?>> ALL = TABLE.settings();
 
     private ServiceTable() {}
 
     private static ServiceLimits limits(Values given) {
-        return new ServiceLimits(given.find(PROCESSORS, 0.0), given.find(ALLOCATION, 0L));
+        return new ServiceLimits(
+                given.find(PROCESSORS, 0.0),
+                given.find(ALLOCATION, 0L),
+                given.find(PACKET_BUDGET, Duration.ZERO).toNanos());
     }
 
     /** Puts settings of a service over those that it has; those of its own it has together. */
@@ -72,7 +89,8 @@ final class ServiceTable {
                 new ServiceConfig(service.get(CONFIG)),
                 service.get(FAILURE_POLICY),
                 service.get(LIMITS),
-                service.get(LEVEL));
+                service.get(LEVEL),
+                new Dispatch(service.get(DISPATCH), service.get(ORDER), service.get(JOBS)));
     }
 
     /** Reads a service of the command line: {@code NAME[,KEY=VALUE...]}. */

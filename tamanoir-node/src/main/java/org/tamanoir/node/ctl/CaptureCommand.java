@@ -63,7 +63,7 @@ public final class CaptureCommand implements Runnable {
             spec.commandLine().getErr().println(bytes + " bytes written to " + file);
             spec.commandLine().getErr().flush();
         } catch (IOException e) {
-            throw new CommandException(ExitCode.FAILED, "capture into " + file + ": " + e.getMessage(), e);
+            throw new CommandException(ExitCode.FAILED, "the capture ended: " + CommandException.line(e), e);
         }
     }
 }

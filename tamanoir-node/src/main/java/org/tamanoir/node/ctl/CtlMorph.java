@@ -172,7 +172,7 @@ final class CtlMorph implements Runnable {
         try {
             return CtlCommand.path(NodeConfigBuilder.serviceName(name), operation);
         } catch (IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+            throw new CommandException(ExitCode.USAGE, e);
         }
     }
 
@@ -180,7 +180,7 @@ final class CtlMorph implements Runnable {
         try {
             return YamlData.read(file);
         } catch (IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+            throw new CommandException(ExitCode.USAGE, e);
         }
     }
 

@@ -174,6 +174,9 @@ final class CtlRoutes implements Runnable {
         if (next.address() != null) {
             fields.put("address", next.address().getHostAddress());
         }
+        if (next.name() != null) {
+            fields.put("name", next.name());
+        }
         fields.put("port", next.port());
         fields.put("transport", Choice.word(next.transport(), Choice.TRANSPORTS));
         fields.put("kind", Choice.word(next.kind(), Choice.KINDS));

@@ -110,7 +110,7 @@ final class CtlTables {
             lines.accept("feed: " + number(feed, "leftOut") + " routes left out, as " + text(feed, "leftOutWhy"));
         }
         if (!feed.get("fault").isNull()) {
-            lines.accept("feed: stopped: " + text(feed, "fault"));
+            lines.accept("feed: behind: " + text(feed, "fault"));
         }
     }
 
@@ -126,7 +126,9 @@ final class CtlTables {
     }
 
     private static String nextHop(JsonNode route) {
-        String address = route.get("address").isNull() ? "destination" : text(route, "address");
+        String address = !route.get("name").isNull()
+                ? text(route, "name")
+                : route.get("address").isNull() ? "destination" : text(route, "address");
         int port = route.get("port").asInt();
         String host = address.indexOf(':') < 0 ? address : "[" + address + "]";
         return port == 0 ? host : host + ":" + port;

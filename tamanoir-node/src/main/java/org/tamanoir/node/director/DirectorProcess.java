@@ -59,7 +59,7 @@ final class DirectorProcess {
             report.stopped(config.removeAtEnd());
             return ExitCode.OK;
         } catch (ClusterException | IOException e) {
-            throw new CommandException(ExitCode.USAGE, "the director cannot start: " + e.getMessage(), e);
+            throw new CommandException(ExitCode.USAGE, "the director cannot start: " + CommandException.line(e), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return ExitCode.FAILED;

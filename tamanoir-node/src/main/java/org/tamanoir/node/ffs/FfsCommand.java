@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -147,7 +148,7 @@ public final class FfsCommand implements Callable<Integer> {
         } catch (FormatException e) {
             throw failed(file, e);
         } catch (IOException | IllegalArgumentException e) {
-            throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+            throw new CommandException(ExitCode.FAILED, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return ExitCode.FAILED;
@@ -220,7 +221,11 @@ public final class FfsCommand implements Callable<Integer> {
     }
 
     private static CommandException failed(Path file, Exception e) {
-        String line = e instanceof FormatException refused ? file + ": " + line(refused) : file + ": " + e;
-        return new CommandException(ExitCode.FAILED, line, e);
+        Throwable cause = e instanceof UncheckedIOException && e.getCause() instanceof IOException io ? io : e;
+        if (cause instanceof FileSystemException) { // Names its file, perhaps that of the output.
+            return new CommandException(ExitCode.FAILED, CommandException.line(cause), e);
+        }
+        String line = cause instanceof FormatException refused ? line(refused) : CommandException.line(cause);
+        return new CommandException(ExitCode.FAILED, file + ": " + line, e);
     }
 }

@@ -11,6 +11,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.LoadBatch;
+import org.tamanoir.node.cli.CommandException;
 
 /**
  * One stream that is being sent: generated load, or an input cut into packets.
@@ -148,7 +149,7 @@ public final class SendStream implements Runnable {
                 awaitEnd();
             }
         } catch (IOException | RuntimeException e) {
-            failure = e.getMessage() == null ? e.toString() : e.getMessage();
+            failure = CommandException.line(e);
             endNs = System.nanoTime();
         } finally {
             sender.close();

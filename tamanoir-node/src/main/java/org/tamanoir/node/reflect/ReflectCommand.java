@@ -134,7 +134,7 @@ public final class ReflectCommand implements Callable<Integer> {
                     admin == null || admin.equals("off") ? null : Endpoint.listening(admin, ReflectTable.ADMIN_PORT),
                     tokenFile == null ? null : AdminConfig.TOKEN_FILE.parser().apply(tokenFile.toString()));
         } catch (IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+            throw new CommandException(ExitCode.USAGE, e);
         }
     }
 
@@ -142,7 +142,7 @@ public final class ReflectCommand implements Callable<Integer> {
         try {
             Reflector.check(settings.sessions());
         } catch (IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+            throw new CommandException(ExitCode.USAGE, e);
         }
     }
 
@@ -170,7 +170,7 @@ public final class ReflectCommand implements Callable<Integer> {
             report.status("stopped", reflector.status(shown));
             return ExitCode.OK;
         } catch (IOException | IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE, "the reflector cannot start: " + e.getMessage(), e);
+            throw new CommandException(ExitCode.USAGE, "the reflector cannot start: " + CommandException.line(e), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return ExitCode.FAILED;

@@ -71,6 +71,7 @@ public final class Node {
     private final Duration backOff;
     private final ServiceCatalog catalog = new ServiceCatalog();
     private final RoutingTable routes;
+    private final @Nullable String routesFile;
     private final @Nullable RouteFeed feed;
     private final ExecutionEnvironment environment;
     /** What was opened, to be closed in the opposite order. */
@@ -87,28 +88,33 @@ public final class Node {
      * @throws RuntimeException in one line, if the host lacks what it needs
      */
     public Node(NodeConfig config) {
-        this(config, new RouteSet());
+        this(config, new RouteSet(), null);
     }
 
-    /** A node that has these routes besides its configuration's, which take the place of those with the same prefix. */
-    Node(NodeConfig config, RouteSet more) {
-        this(config, more, BACK_OFF);
+    /**
+     * A node that has these routes besides its configuration's, which take the place of those with the same prefix.
+     *
+     * @param file from which they are, null = there are none
+     */
+    Node(NodeConfig config, RouteSet more, @Nullable String file) {
+        this(config, more, file, BACK_OFF);
     }
 
     /** A node that asks sources of code again sooner. */
     Node(NodeConfig config, Duration backOff) {
-        this(config, new RouteSet(), backOff);
+        this(config, new RouteSet(), null, backOff);
     }
 
-    private Node(NodeConfig config, RouteSet more, Duration backOff) {
+    private Node(NodeConfig config, RouteSet more, @Nullable String file, Duration backOff) {
         this.config = config;
+        routesFile = file;
         this.backOff = backOff;
         config.services().forEach(catalog::add);
         config.routes().forEach(route -> more.put(route.prefix(), route.nextHop()));
         routes = new RoutingTable(List.of(), config.get(NodeSettings.COMPACT_ROUTES));
-        routes.replace(more);
         FeedConfig following = config.find(NodeSettings.ROUTE_FEED);
         feed = following == null ? null : routes.feed(following.nextHops());
+        routes.replace(more); // Behind the feed, which would have the look-ups made anew.
         environment = new ExecutionEnvironment(config.environment(), routes, catalog);
     }
 
@@ -137,6 +143,7 @@ public final class Node {
             FormatStore formats = formats(deployment);
             environment.formats(formats);
             ActiveNodeManager started = new ActiveNodeManager(environment, catalog, routes, deployment);
+            started.givenRoutes(config.routes(), routesFile);
             manager = started;
             opened.push(started);
             AccessLog log = config.admin().accessLog() == null
@@ -307,7 +314,7 @@ public final class Node {
                         rights(admin),
                         Set.copyOf(admin.hosts()),
                         admin.tls() ? files() : null),
-                () -> ConfigText.of(config, manager.ownRoutes(), manager.qos()));
+                () -> ConfigText.of(config, manager.givenRoutes(), manager.otherRoutes(), manager.qos()));
         Membership joined = membership;
         server.cluster(this::cluster, from -> joined != null && joined.isDirector(from));
         NodeElement unit = element;
@@ -386,7 +393,8 @@ public final class Node {
                         config.get(NodeSettings.MAX_UNPACKED),
                         backOff,
                         MAX_BACK_OFF,
-                        files == null ? null : files.context()),
+                        files == null ? null : files.context(),
+                        config.get(NodeSettings.CHECKPOINTS)),
                 cache,
                 trust);
         opened.push(fetcher);

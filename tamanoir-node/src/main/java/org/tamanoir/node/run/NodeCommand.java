@@ -110,7 +110,7 @@ public final class NodeCommand implements Callable<Integer> {
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal());
         NodeReport report = new NodeReport(output);
-        return new NodeProcess(settings.build(), more, report, statsInterval).run();
+        return new NodeProcess(settings.build(), more, routesFile, report, statsInterval).run();
     }
 
     private void override(Overrides overrides) {
@@ -143,10 +143,7 @@ public final class NodeCommand implements Callable<Integer> {
             }
             return read;
         } catch (RouteFileException e) {
-            for (String problem : e.problems()) {
-                int colon = problem.indexOf(": ");
-                problems.add(problem.substring(0, colon), problem.substring(colon + 2));
-            }
+            e.problems().forEach(problems::add);
             return new RouteSet();
         }
     }

@@ -2,6 +2,7 @@ package org.tamanoir.node.run;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -43,15 +44,21 @@ final class NodeProcess {
      * A node that is not started.
      *
      * @param routes besides those of the configuration
+     * @param routesFile from which they are, null = there are none
      * @param statsInterval null = no rates
      * @throws CommandException if the host lacks what it needs
      */
-    NodeProcess(NodeConfig config, RouteSet routes, NodeReport report, @Nullable Duration statsInterval) {
+    NodeProcess(
+            NodeConfig config,
+            RouteSet routes,
+            @Nullable Path routesFile,
+            NodeReport report,
+            @Nullable Duration statsInterval) {
         this.config = config;
         this.report = report;
         this.statsInterval = statsInterval == null ? NEVER : statsInterval;
         try {
-            node = new Node(config, routes);
+            node = new Node(config, routes, routesFile == null ? null : routesFile.toString());
             environment = node.environment();
         } catch (RuntimeException e) {
             throw cannotStart(e);
@@ -59,8 +66,7 @@ final class NodeProcess {
     }
 
     private static CommandException cannotStart(Exception e) {
-        String what = e.getMessage() == null ? e.toString() : e.getMessage();
-        return new CommandException(ExitCode.USAGE, "the node cannot start: " + what, e);
+        return new CommandException(ExitCode.USAGE, "the node cannot start: " + CommandException.line(e), e);
     }
 
     /**

@@ -64,7 +64,7 @@ class AdminChangeTest {
         JsonNode added = node.put("/v1/routes/10.0.0.0%2F8", "{\"address\": \"127.0.0.1\", \"port\": 3322}")
                 .json();
         assertThat(added.toString())
-                .isEqualTo("{\"prefix\":\"10.0.0.0/8\",\"address\":\"127.0.0.1\",\"port\":3322,"
+                .isEqualTo("{\"prefix\":\"10.0.0.0/8\",\"address\":\"127.0.0.1\",\"name\":null,\"port\":3322,"
                         + "\"transport\":\"same\",\"kind\":\"active\",\"origin\":\"operator\"}");
         node.put("/v1/routes/10.0.0.0%2F8", "{\"transport\": \"tcp\"}");
         JsonNode routes = node.get("/v1/routes").json().get("routes");
@@ -103,7 +103,7 @@ class AdminChangeTest {
         assertThat(wrong.error())
                 .contains("route 1: prefix 10.0.0.1/8", "10.0.0.0/8, or 10.0.0.1/32")
                 .contains("route 2: port 65536: a whole number from 0 to 65535")
-                .contains("route 2: field 'addres' is unknown: prefix, address, port, transport, kind")
+                .contains("route 2: field 'addres' is unknown: prefix, address, name, port, transport, kind, origin")
                 .contains("route 3: address 'localhost'")
                 .contains("route 3: prefix 10.0.0.0/8 has a route already")
                 .contains("route 4: transport 'sctp': one of quic, same, tcp, tls, udp")
@@ -117,6 +117,71 @@ class AdminChangeTest {
         assertThat(node.put("/v1/routes", "{}").status()).isEqualTo(422);
         assertThat(node.put("/v1/routes", "{\"routes\": []}").status()).isEqualTo(200);
         assertThat(node.manager.routes()).isEmpty();
+    }
+
+    @Test
+    void aRouteIsPutAgainAsItIsShown() throws Exception {
+        String path = "/v1/routes/10.0.0.0%2F8";
+        for (String put : List.of(
+                "{\"address\": \"192.0.2.1\", \"name\": \"node.example\", \"port\": 3322, \"transport\": \"tls\"}",
+                "{\"address\": \"2001:db8::1\", \"name\": \"a_b\", \"port\": 1, \"transport\": \"quic\", \"kind\": \"host\"}",
+                "{\"address\": \"192.0.2.1\", \"port\": 3322, \"transport\": \"tls\"}",
+                "{\"address\": \"::1%lo\", \"port\": 3322}",
+                "{}")) {
+            assertThat(node.put(path, put).status()).as(put).isEqualTo(200);
+            String shown = node.get("/v1/routes/10.0.0.1").body();
+            NextHop hop = node.table.routes().get(0).nextHop();
+            node.put("/v1/routes", "{\"routes\": []}");
+
+            TestAdmin.Reply again = node.put(path, shown);
+            assertThat(again.status()).as(again.body()).isEqualTo(200);
+            assertThat(again.body()).isEqualTo(shown);
+            assertThat(node.table.routes().get(0).nextHop()).isEqualTo(hop);
+            assertThat(node.put("/v1/routes", "{\"routes\": [" + shown + "]}").status())
+                    .isEqualTo(200);
+        }
+    }
+
+    @Test
+    void theNameOfANextHopIsWhatItsCertificateHasToHold() throws Exception {
+        String hop = "\"address\": \"192.0.2.1\", \"port\": 3322, \"transport\": \"tls\"";
+        node.put("/v1/routes/10.0.0.0%2F8", "{\"name\": \"node.example\", " + hop + "}");
+
+        assertThat(node.table.routes().get(0).nextHop().name()).isEqualTo("node.example");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"name\": \"node.example\", \"transport\": \"tls\"}",
+                "{\"name\": \"node.example\", \"address\": \"192.0.2.1\", \"transport\": \"tcp\"}",
+                "{\"name\": \"no name\", \"address\": \"192.0.2.1\", \"transport\": \"tls\"}"
+            })
+    void aNameOfNoUseIsRefused(String body) throws Exception {
+        TestAdmin.Reply reply = node.put("/v1/routes/10.0.0.0%2F8", body);
+
+        assertThat(reply.status()).isEqualTo(422);
+        assertThat(reply.error()).contains("name '", "with transport tls or quic");
+    }
+
+    @Test
+    void aRouteOfAnotherPrefixOrOfTheFeedIsNotPut() throws Exception {
+        TestAdmin.Reply reply =
+                node.put("/v1/routes/10.0.0.0%2F8", "{\"prefix\": \"11.0.0.0/8\", \"origin\": \"feed\"}");
+
+        assertThat(reply.status()).isEqualTo(422);
+        assertThat(reply.error())
+                .contains("prefix 11.0.0.0/8 is not that of the path, 10.0.0.0/8", "origin 'feed': only a route of");
+        assertThat(node.manager.routes()).isEmpty();
+    }
+
+    @Test
+    void anEmptyFileIsSaidToBeSo(@TempDir Path folder) throws Exception {
+        Path empty = Files.createFile(folder.resolve("empty"));
+
+        assertThat(load("{\"file\": \"" + empty + "\"}").error())
+                .isEqualTo("file '" + empty + "': no regular file with something in it on the node's host, or no "
+                        + "permission; correct the path");
     }
 
     /** One TCP stream, whose route changes between two packets; the old far end gets the first, the new one the second. */
@@ -270,7 +335,7 @@ class AdminChangeTest {
         node.manager.feed(feed);
         for (String octet : List.of("1", "2")) {
             FeedPath path = new FeedPath(32, InetAddress.getByName("192.0.2." + octet), "eth0");
-            feed.announce(Prefix.parse("10.0." + octet + ".0/24"), List.of(path), false);
+            feed.announce(Prefix.parse("10.0." + octet + ".0/24"), List.of(path));
         }
         feed.apply();
         node.put("/v1/routes/10.0.3.0%2F24", "{}");
@@ -291,7 +356,7 @@ class AdminChangeTest {
         TestAdmin.Reply refused = node.change("DELETE", "/v1/routes/10.0.1.0%2F24");
         assertThat(refused.status()).isEqualTo(409);
         assertThat(refused.error()).contains("the route to 10.0.1.0/24 is the feed's");
-        assertThat(node.manager.ownRoutes()).hasSize(1);
+        assertThat(node.manager.givenRoutes()).hasSize(1);
 
         node.put("/v1/routes", "{\"routes\": []}");
         assertThat(node.manager.routes()).hasSize(1);

@@ -232,7 +232,7 @@ class ClusterSettingsTest {
                 + "address: 10.0.0.7, interface: eth1, weight: 9, set-up: \"off\"}\n");
         MembershipSettings membership = membership();
         NodeConfig config = settings.build();
-        String text = ConfigText.of(config, config.routes(), config.qos());
+        String text = ConfigText.of(config, config.routes(), "", config.qos());
         assertThat(text).doesNotContain("0123456789abcdef");
         NodeConfigBuilder again = new NodeConfigBuilder(new Problems());
         ConfigFile.parse("again", text, again);

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.admission.StreamLimits;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.UdpBounds;
 import org.tamanoir.ee.EeConfig;
@@ -108,6 +109,33 @@ class ConfigFileTest {
                         "f:4: levels.allowed[1]: level \"gpu\": must be one of jvm, module, tc, xdp",
                         "f:5: levels.interfaces[1]: interface \"a/b\": must be 1 to 15 characters, as ip link names it",
                         "f:6: levels.unknown: 'maybe' must be up or on");
+    }
+
+    @Test
+    void dispatchIsMapped() {
+        NodeConfig config = config("""
+                services:
+                  - {name: org.tamanoir.node.Unannounced, dispatch: packet, order: none, jobs: 128}
+                """);
+        assertThat(service(config, "org.tamanoir.node.Unannounced").dispatch())
+                .isEqualTo(new Dispatch(true, false, 128));
+        assertThat(service(config, ANNOUNCED).dispatch()).isEqualTo(Dispatch.STREAM);
+    }
+
+    @Test
+    void dispatchByPacketOfAClassThatIsNotMadeForItIsAProblem() {
+        Problems problems = new Problems();
+        ConfigFile.parse("f", """
+                services:
+                  - {name: org.tamanoir.node.Announced, dispatch: packet}
+                  - {name: org.tamanoir.node.Unannounced, dispatch: packet, level: tc}
+                """, new NodeConfigBuilder(problems));
+        assertThat(problems.lines())
+                .containsExactly(
+                        "f:2: services[0].name: dispatch packet: class org.tamanoir.node.Announced is not made for several "
+                                + "instances at a time: annotate it with @PerPacket, or take dispatch stream",
+                        "f:3: services[1].name: dispatch packet with level tc: workers are in the JVM; take level jvm, or dispatch "
+                                + "stream");
     }
 
     @Test

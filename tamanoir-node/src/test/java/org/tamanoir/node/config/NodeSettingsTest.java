@@ -91,14 +91,15 @@ class NodeSettingsTest {
         NodeConfigBuilder settings = new NodeConfigBuilder(new Problems());
         ConfigFile.parse("file", file, settings);
         NodeConfig config = settings.build();
-        String text = ConfigText.of(config, config.routes(), config.qos());
+        String text = ConfigText.of(config, config.routes(), "", config.qos());
         Problems problems = new Problems();
         NodeConfigBuilder again = new NodeConfigBuilder(problems);
         ConfigFile.parse("again", text, again);
         again.check();
         assertThat(problems.lines()).as(text).isEmpty();
         assertThat(again.build().environment()).isEqualTo(config.environment());
-        assertThat(ConfigText.of(again.build(), config.routes(), config.qos())).isEqualTo(text);
+        assertThat(ConfigText.of(again.build(), config.routes(), "", config.qos()))
+                .isEqualTo(text);
         assertThat(again.build().deploy().of(ServiceId.parse("org.example.Deployed:1.0")))
                 .usingRecursiveComparison()
                 .isEqualTo(config.deploy().of(ServiceId.parse("org.example.Deployed:1.0")));

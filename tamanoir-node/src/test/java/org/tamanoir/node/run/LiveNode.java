@@ -25,6 +25,7 @@ import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
+import org.tamanoir.routing.RouteSet;
 import org.tamanoir.traffic.TrafficSnapshot;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -57,11 +58,23 @@ final class LiveNode implements AutoCloseable {
 
     /** The same, with what is done before it starts. */
     static LiveNode start(Path folder, String yaml, Consumer<Node> before) throws IOException {
-        Path token = Files.writeString(Files.createDirectories(folder).resolve("admin.token"), TOKEN + "\n");
+        Path token = token(folder);
         Node node = new Node(config(config(folder, token, yaml)), Duration.ofMillis(20));
         before.accept(node);
         node.start();
         return new LiveNode(node, token);
+    }
+
+    /** The same with the routes of a file. */
+    static LiveNode start(Path folder, String yaml, RouteSet routes, Path file) throws IOException {
+        Path token = token(folder);
+        Node node = new Node(config(config(folder, token, yaml)), routes, file.toString());
+        node.start();
+        return new LiveNode(node, token);
+    }
+
+    private static Path token(Path folder) throws IOException {
+        return Files.writeString(Files.createDirectories(folder).resolve("admin.token"), TOKEN + "\n");
     }
 
     /** The text of a configuration with what every node of a test has. */

@@ -350,6 +350,7 @@ class NodeProcessTest {
         NodeProcess node = new NodeProcess(
                 settings.build(),
                 new RouteSet(),
+                null,
                 new NodeReport(new Output(new PrintWriter(text), new PrintWriter(text), false, false)),
                 null);
         node.stop();

@@ -20,13 +20,13 @@ import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
 
 /** The order of what waits for a UDP service, and where each packet came from. */
-class UdpInboxTest {
+class RingInboxTest {
     /** Ports that tell senders apart. */
     private static final int OTHER = 1001;
 
     private static final int CONTROL = 2002;
     private final BufferPool pool = new BufferPool(4);
-    private final UdpInbox inbox = new UdpInbox(new NoIntake(), pool, PacketRing.MIN_BYTES);
+    private final RingInbox inbox = new RingInbox(new NoIntake(), pool, PacketRing.MIN_BYTES);
 
     /** An inbox tells it which held packets were handled; nothing here listens. */
     private static final class NoIntake implements UdpIntake {

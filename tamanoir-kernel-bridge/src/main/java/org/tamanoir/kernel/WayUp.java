@@ -22,7 +22,7 @@ import org.tamanoir.nodeos.LevelException;
  *
  * <p>Thread contract: one thread at a time.
  */
-final class RouteNetlink implements AutoCloseable {
+final class WayUp implements AutoCloseable {
     /** Of instance 0; the table is this one's and no other's. */
     static final int FIRST_TABLE = 0x54_4D00;
     /** Of instance 0: behind the local table (0), before what operators and other programs use. */
@@ -30,9 +30,8 @@ final class RouteNetlink implements AutoCloseable {
     /** Who put a rule or route there, as in /etc/iproute2/rt_protos. */
     static final int PROTOCOL = 84;
 
-    private static final Logger LOG = LoggerFactory.getLogger(RouteNetlink.class);
+    private static final Logger LOG = LoggerFactory.getLogger(WayUp.class);
 
-    private static final int GET_LINK = 18;
     private static final int GET_ADDRESS = 22;
     private static final int NEW_ROUTE = 24;
     private static final int DELETE_ROUTE = 25;
@@ -68,12 +67,12 @@ final class RouteNetlink implements AutoCloseable {
 
     private final NetlinkSocket socket;
 
-    private RouteNetlink(NetlinkSocket socket) {
+    private WayUp(NetlinkSocket socket) {
         this.socket = socket;
     }
 
-    static RouteNetlink open() throws NetlinkException {
-        return new RouteNetlink(NetlinkSocket.open(NetlinkSocket.ROUTE));
+    static WayUp open() throws NetlinkException {
+        return new WayUp(NetlinkSocket.open(NetlinkSocket.ROUTE));
     }
 
     /**
@@ -81,7 +80,7 @@ final class RouteNetlink implements AutoCloseable {
      *
      * @throws LevelException if it cannot for IPv4, or the way is interrupted; what it had made is gone then
      */
-    void addWayUp(int instance) throws LevelException {
+    void make(int instance) throws LevelException {
         try {
             if (!loopbackIsUp()) {
                 throw new LevelException("way up: interface lo is down: ip link set lo up");
@@ -104,14 +103,9 @@ final class RouteNetlink implements AutoCloseable {
         }
     }
 
-    /** Asks by a struct ifinfomsg; another one answers. */
+    /** Asks for the link; a struct ifinfomsg answers. */
     private boolean loopbackIsUp() throws NetlinkException {
-        NetlinkRequest request = new NetlinkRequest(GET_LINK, NetlinkRequest.ACK)
-                .header(0, 0, 0, 0)
-                .headerNumber(LOOPBACK_INDEX)
-                .headerNumber(0)
-                .headerNumber(0);
-        for (ByteBuffer answer : socket.exchange(request)) {
+        for (ByteBuffer answer : socket.exchange(NetlinkRequest.link(LOOPBACK_INDEX))) {
             return answer.capacity() > LINK_FLAGS_AT + 3 && (answer.getInt(LINK_FLAGS_AT) & LINK_UP) != 0;
         }
         return false;
@@ -136,7 +130,7 @@ final class RouteNetlink implements AutoCloseable {
      *
      * @return how many rules and routes there were
      */
-    int removeWayUp(int instance) throws NetlinkException {
+    int remove(int instance) throws NetlinkException {
         int removed = 0;
         for (int family : FAMILIES) {
             removed += removeAll(rule(DELETE_RULE, family, instance, 0));
@@ -147,7 +141,7 @@ final class RouteNetlink implements AutoCloseable {
 
     private void removeQuietly(int instance) {
         try {
-            removeWayUp(instance);
+            remove(instance);
         } catch (NetlinkException refused) {
             LOG.warn("levels: {}", refused.getMessage());
         }

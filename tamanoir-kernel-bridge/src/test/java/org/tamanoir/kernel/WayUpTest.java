@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.support.Namespaces;
 
-class RouteNetlinkTest {
+class WayUpTest {
     private Namespaces namespaces;
     private String here;
 
@@ -33,8 +33,8 @@ class RouteNetlinkTest {
     void theWayUpAppearsAndVanishes() throws Exception {
         String before = everything();
         namespaces.in(here, () -> {
-            try (RouteNetlink routes = RouteNetlink.open()) {
-                routes.addWayUp(15);
+            try (WayUp wayUp = WayUp.open()) {
+                wayUp.make(15);
                 assertThat(namespaces.run(here, "ip rule"))
                         .contains("99:\tfrom all fwmark 0x54f00000/0xfff00000 lookup 5524751 proto 84");
                 assertThat(namespaces.run(here, "ip -6 rule"))
@@ -44,8 +44,8 @@ class RouteNetlinkTest {
                 assertThat(namespaces.run(here, "ip -6 route show table 5524751"))
                         .contains("local default dev lo proto 84");
 
-                assertThat(routes.removeWayUp(15)).isEqualTo(4);
-                assertThat(routes.removeWayUp(15)).isZero();
+                assertThat(wayUp.remove(15)).isEqualTo(4);
+                assertThat(wayUp.remove(15)).isZero();
                 return 0;
             }
         });
@@ -55,12 +55,12 @@ class RouteNetlinkTest {
     @Test
     void addingTwiceIsOnceAndTakesNothingFromOtherInstances() throws Exception {
         namespaces.in(here, () -> {
-            try (RouteNetlink routes = RouteNetlink.open()) {
-                routes.addWayUp(0);
-                routes.addWayUp(1);
-                routes.addWayUp(1);
-                assertThat(routes.removeWayUp(1)).isEqualTo(4);
-                assertThat(routes.removeWayUp(0)).isEqualTo(4);
+            try (WayUp wayUp = WayUp.open()) {
+                wayUp.make(0);
+                wayUp.make(1);
+                wayUp.make(1);
+                assertThat(wayUp.remove(1)).isEqualTo(4);
+                assertThat(wayUp.remove(0)).isEqualTo(4);
                 return 0;
             }
         });
@@ -71,8 +71,8 @@ class RouteNetlinkTest {
         String before = everything();
         namespaces.run(here, "ip link set lo down");
         namespaces.in(here, () -> {
-            try (RouteNetlink routes = RouteNetlink.open()) {
-                assertThatThrownBy(() -> routes.addWayUp(0))
+            try (WayUp wayUp = WayUp.open()) {
+                assertThatThrownBy(() -> wayUp.make(0))
                         .isInstanceOf(LevelException.class)
                         .hasMessage("way up: interface lo is down: ip link set lo up");
                 return 0;
@@ -85,10 +85,10 @@ class RouteNetlinkTest {
     void withoutIpv6TheWayUpIsThatOfIpv4() throws Exception {
         namespaces.run(here, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1");
         namespaces.in(here, () -> {
-            try (RouteNetlink routes = RouteNetlink.open()) {
-                routes.addWayUp(2);
+            try (WayUp wayUp = WayUp.open()) {
+                wayUp.make(2);
                 assertThat(namespaces.run(here, "ip rule")).contains("lookup 5524738");
-                assertThat(routes.removeWayUp(2)).isBetween(2, 4);
+                assertThat(wayUp.remove(2)).isBetween(2, 4);
                 return 0;
             }
         });
@@ -102,8 +102,8 @@ class RouteNetlinkTest {
         namespaces.address(here, "left", "10.9.0.1/24");
         namespaces.address(here, "left", "fd09::1/64");
         Set<InetAddress> addresses = namespaces.in(here, () -> {
-            try (RouteNetlink routes = RouteNetlink.open()) {
-                return routes.addresses();
+            try (WayUp wayUp = WayUp.open()) {
+                return wayUp.addresses();
             }
         });
         assertThat(addresses)
@@ -120,8 +120,8 @@ class RouteNetlinkTest {
                 here,
                 "for i in $(seq 1 250); do for j in 1 2 3 4; do echo addr add 10.8.$j.$i/32 dev lo; done; done | ip -batch -");
         Set<InetAddress> addresses = namespaces.in(here, () -> {
-            try (RouteNetlink routes = RouteNetlink.open()) {
-                return routes.addresses();
+            try (WayUp wayUp = WayUp.open()) {
+                return wayUp.addresses();
             }
         });
         assertThat(addresses).hasSizeGreaterThanOrEqualTo(1_001);

@@ -1,0 +1,61 @@
+package org.tamanoir.ee;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.service.Suspension;
+import org.tamanoir.service.Verdict;
+
+/**
+ * What is known of a packet that a service holds: for how long it may, and what it has said since.
+ *
+ * <p>Thread contract: {@link #resume} any thread, all else the service's.
+ */
+final class Suspended implements Suspension {
+    private static final Duration MAX = Duration.ofMinutes(10);
+
+    final Duration atMost;
+    /** The service had returned so many packets before this one. */
+    final long calls;
+
+    private final Runnable wake;
+    /** {@link Verdict#HELD} = nothing can be said any more; null = nothing has been. */
+    private final AtomicReference<@Nullable Verdict> said = new AtomicReference<>();
+
+    /** @param wake runs on the thread that resumes, once */
+    Suspended(Duration atMost, long calls, Runnable wake) {
+        if (atMost.isNegative() || atMost.isZero() || atMost.compareTo(MAX) > 0) {
+            throw new IllegalArgumentException("hold for " + atMost + ": must be more than 0 and at most " + MAX);
+        }
+        this.atMost = atMost;
+        this.calls = calls;
+        this.wake = wake;
+    }
+
+    @Override
+    public boolean resume(Verdict verdict) {
+        switch (verdict) {
+            case FORWARD, REPLY, DROP, CONSUME -> {}
+            case FORWARD_ELSEWHERE, HELD ->
+                throw new IllegalArgumentException(
+                        "resume with " + verdict + ": FORWARD, REPLY, DROP or CONSUME is wanted");
+        }
+        boolean first = said.compareAndSet(null, verdict);
+        if (first) {
+            wake.run();
+        }
+        return first;
+    }
+
+    /** Returns what the service has said; null while it has not. */
+    @Nullable
+    Verdict verdict() {
+        return said.get();
+    }
+
+    /** Ends it; what the service says from now on comes too late. Returns what it has said, or null. */
+    @Nullable
+    Verdict end() {
+        return said.getAndSet(Verdict.HELD);
+    }
+}

@@ -1,0 +1,320 @@
+package org.tamanoir.preemption;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.FrameNode;
+import org.objectweb.asm.tree.IincInsnNode;
+import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.IntInsnNode;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LookupSwitchInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.TableSwitchInsnNode;
+import org.objectweb.asm.tree.TryCatchBlockNode;
+import org.objectweb.asm.tree.VarInsnNode;
+
+/**
+ * Puts checkpoints into one method, so that no path through the code goes on for ever without one: calls of {@code
+ * Checkpoint.poll}, which need no stack map frames of their own.
+ *
+ * <ul>
+ *   <li>At its entry: recursion comes by there, and loops of the JDK that call a lambda of the service's.
+ *   <li>Before each jump backward. Where a round of the loop is {@linkplain #isShort short}, every {@value #STRIP} rounds,
+ *       which a local variable counts down: the JIT compiles what lies between as the loop that it was, vectors included.
+ *   <li>Where a handler of the service's begins that would catch {@code ServiceStopped} by its type, so that it is thrown
+ *       again; not where locks are given back or resources are closed, which happens. Handlers of any throwable, {@code
+ *       finally} for instance, run until they meet a checkpoint.
+ * </ul>
+ *
+ * <p>Every cycle in the code has a jump backward that spans all of it, or a handler before what it covers.
+ *
+ * <p>Thread contract: any thread.
+ */
+public final class Checkpoints {
+    /** Rounds of a short loop between two checkpoints: some ten microseconds. */
+    static final int STRIP = 4096;
+    /** Instructions of a loop that may count as short. */
+    private static final int SHORT = 128;
+
+    private static final String OWNER = "org/tamanoir/service/Checkpoint";
+    private static final Set<String> CAUGHT =
+            Set.of("java/lang/Throwable", "java/lang/Error", "org/tamanoir/service/ServiceStopped");
+    /** Of the JDK; each takes primitive values alone, in constant time. */
+    private static final Set<String> SHORT_OWNERS = Set.of(
+            "java/lang/Math",
+            "java/lang/Byte",
+            "java/lang/Short",
+            "java/lang/Character",
+            "java/lang/Integer",
+            "java/lang/Long",
+            "java/lang/Float",
+            "java/lang/Double",
+            "java/nio/Buffer",
+            "java/nio/ByteBuffer");
+
+    private static final Set<String> LONG_NAMES =
+            Set.of("allocate", "allocateDirect", "compact", "hashCode", "toString");
+    private static final Set<String> SHORT_OF_STRING = Set.of("charAt", "isEmpty", "length");
+
+    private final MethodNode method;
+    private final InsnList code;
+    private final boolean hasFrames;
+    /** Where each instruction stands that the method had. */
+    private final Map<AbstractInsnNode, Integer> places = new IdentityHashMap<>();
+    /** Loops that end in a conditional jump, behind the method's own code. */
+    private final InsnList tail = new InsnList();
+
+    private final int rounds;
+    private boolean counts;
+
+    private Checkpoints(MethodNode method, boolean hasFrames) {
+        this.method = method;
+        this.code = method.instructions;
+        this.hasFrames = hasFrames;
+        this.rounds = method.maxLocals;
+        for (AbstractInsnNode each : code) {
+            places.put(each, places.size());
+        }
+    }
+
+    private int place(AbstractInsnNode instruction) {
+        return Objects.requireNonNull(places.get(instruction));
+    }
+
+    /**
+     * Returns a class file with checkpoints.
+     *
+     * @throws UnfitClassException if it cannot get them
+     */
+    public static byte[] put(byte[] classFile) throws UnfitClassException {
+        try {
+            ClassReader reader = new ClassReader(classFile);
+            ClassNode type = new ClassNode();
+            reader.accept(type, ClassReader.EXPAND_FRAMES);
+            boolean hasFrames = (type.version & 0xffff) >= Opcodes.V1_6;
+            for (MethodNode method : type.methods) {
+                new Checkpoints(method, hasFrames).put();
+            }
+            ClassWriter writer = new ClassWriter(reader, 0);
+            type.accept(writer);
+            return writer.toByteArray();
+        } catch (
+                RuntimeException e) { // As the library says that it cannot read a class, or that a method is too large.
+            throw new UnfitClassException(String.valueOf(e.getMessage() == null ? e : e.getMessage()));
+        }
+    }
+
+    private void put() throws UnfitClassException {
+        for (TryCatchBlockNode block : method.tryCatchBlocks) {
+            handle(block);
+        }
+        for (AbstractInsnNode each : code.toArray()) {
+            int opcode = each.getOpcode();
+            if (opcode == Opcodes.JSR || opcode == Opcodes.RET) {
+                throw new UnfitClassException(
+                        "method " + method.name + " has subroutines; compile it with --release 7 or later");
+            }
+            if (each instanceof JumpInsnNode jump && isBehind(jump, jump.label)) {
+                turnBack(jump);
+            } else if (each instanceof TableSwitchInsnNode choice && isBehind(each, choice.dflt, choice.labels)
+                    || each instanceof LookupSwitchInsnNode other && isBehind(each, other.dflt, other.labels)) {
+                code.insertBefore(each, poll());
+            }
+        }
+        InsnList entry = new InsnList();
+        if (code.size() > 0) {
+            entry.add(poll());
+        }
+        if (counts) {
+            code.add(tail);
+            for (AbstractInsnNode each : code) {
+                if (each instanceof FrameNode frame) {
+                    addRounds(frame);
+                }
+            }
+            entry.add(new IntInsnNode(Opcodes.SIPUSH, STRIP));
+            entry.add(new VarInsnNode(Opcodes.ISTORE, rounds));
+            method.maxLocals++;
+            method.maxStack++;
+        }
+        code.insert(entry);
+    }
+
+    private static MethodInsnNode poll() {
+        return new MethodInsnNode(Opcodes.INVOKESTATIC, OWNER, "poll", "()V", false);
+    }
+
+    private static boolean isPoll(AbstractInsnNode call) {
+        return call instanceof MethodInsnNode named && named.owner.equals(OWNER);
+    }
+
+    private boolean isBehind(AbstractInsnNode jump, LabelNode target) {
+        return place(target) < place(jump);
+    }
+
+    private boolean isBehind(AbstractInsnNode choice, LabelNode other, List<LabelNode> targets) {
+        return isBehind(choice, other) || targets.stream().anyMatch(each -> isBehind(choice, each));
+    }
+
+    /** Puts a checkpoint where a handler begins that must not go on, or that could go round without a jump. */
+    private void handle(TryCatchBlockNode block) throws UnfitClassException {
+        int handler = place(block.handler);
+        if (handler < place(block.end) && handler >= place(block.start)) {
+            for (AbstractInsnNode each = block.handler; each != block.end; each = each.getNext()) {
+                int opcode = each.getOpcode();
+                if (opcode >= 0
+                        && opcode != Opcodes.ASTORE
+                        && opcode != Opcodes.ALOAD
+                        && opcode != Opcodes.MONITOREXIT) {
+                    throw new UnfitClassException("method " + method.name
+                            + " has an exception handler that covers itself, as no compiler of Java makes it");
+                }
+            }
+        } else if (handler < place(block.start)
+                || block.type != null && CAUGHT.contains(block.type) && !closes(block)) {
+            AbstractInsnNode first = block.handler;
+            while (first.getOpcode() < 0) {
+                first = first.getNext();
+            }
+            if (!isPoll(first)) {
+                code.insertBefore(first, poll());
+            }
+        }
+    }
+
+    /** Returns whether a handler is one of try-with-resources, which closes and throws again. */
+    private static boolean closes(TryCatchBlockNode block) {
+        for (AbstractInsnNode each = block.handler;
+                each != null && each.getOpcode() != Opcodes.ATHROW;
+                each = each.getNext()) {
+            if (each instanceof MethodInsnNode call && call.name.equals("addSuppressed")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Puts a checkpoint before a jump backward, or behind every so many of them. */
+    private void turnBack(JumpInsnNode jump) {
+        if (!isShort(jump)) {
+            code.insertBefore(jump, poll());
+        } else if (jump.getOpcode() == Opcodes.GOTO) {
+            code.insertBefore(jump, countdown(jump.label));
+            counts = true;
+        } else {
+            turnBackByTail(jump);
+        }
+    }
+
+    /** Has a conditional jump go by the tail, where the state is that at its target; handlers do not cover that. */
+    private void turnBackByTail(JumpInsnNode jump) {
+        LabelNode target = jump.label;
+        FrameNode frame = frameAt(target);
+        if (isCovered(jump) || hasFrames && frame == null) {
+            code.insertBefore(jump, poll());
+            return;
+        }
+        LabelNode detour = new LabelNode();
+        tail.add(detour);
+        if (frame != null) {
+            tail.add(new FrameNode(
+                    Opcodes.F_NEW,
+                    frame.local.size(),
+                    frame.local.toArray(),
+                    frame.stack.size(),
+                    frame.stack.toArray()));
+        }
+        tail.add(countdown(target));
+        tail.add(new JumpInsnNode(Opcodes.GOTO, target));
+        jump.label = detour;
+        counts = true;
+    }
+
+    private static @Nullable FrameNode frameAt(LabelNode label) {
+        AbstractInsnNode each = label;
+        while (each != null && each.getOpcode() < 0 && !(each instanceof FrameNode)) {
+            each = each.getNext();
+        }
+        return each instanceof FrameNode frame ? frame : null;
+    }
+
+    private boolean isCovered(AbstractInsnNode instruction) {
+        int at = place(instruction);
+        return method.tryCatchBlocks.stream().anyMatch(block -> place(block.start) < at && at < place(block.end));
+    }
+
+    private InsnList countdown(LabelNode loop) {
+        InsnList made = new InsnList();
+        made.add(new IincInsnNode(rounds, -1));
+        made.add(new VarInsnNode(Opcodes.ILOAD, rounds));
+        made.add(new JumpInsnNode(Opcodes.IFGT, loop));
+        made.add(poll());
+        made.add(new IntInsnNode(Opcodes.SIPUSH, STRIP));
+        made.add(new VarInsnNode(Opcodes.ISTORE, rounds));
+        return made;
+    }
+
+    /** Adds the count to what a frame says of local variables. */
+    private void addRounds(FrameNode frame) {
+        List<Object> locals = new ArrayList<>(frame.local);
+        int size = 0;
+        for (Object each : locals) {
+            size += each == Opcodes.LONG || each == Opcodes.DOUBLE ? 2 : 1;
+        }
+        for (; size < rounds; size++) {
+            locals.add(Opcodes.TOP);
+        }
+        locals.add(Opcodes.INTEGER);
+        frame.local = locals;
+    }
+
+    /** Returns whether a round takes no longer than some nanoseconds: few instructions, none that could take long. */
+    private boolean isShort(JumpInsnNode jump) {
+        if (place(jump) - place(jump.label) > SHORT) {
+            return false;
+        }
+        for (AbstractInsnNode each = jump.label; each != jump; each = each.getNext()) {
+            boolean isLong = switch (each.getOpcode()) {
+                case Opcodes.INVOKEVIRTUAL, Opcodes.INVOKESTATIC -> !isShort((MethodInsnNode) each);
+                case Opcodes.INVOKESPECIAL,
+                        Opcodes.INVOKEINTERFACE,
+                        Opcodes.INVOKEDYNAMIC,
+                        Opcodes.NEW,
+                        Opcodes.NEWARRAY,
+                        Opcodes.ANEWARRAY,
+                        Opcodes.MULTIANEWARRAY,
+                        Opcodes.MONITORENTER -> true;
+                default -> false;
+            };
+            if (isLong) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isShort(MethodInsnNode call) {
+        if (call.owner.equals("java/lang/String")) {
+            return SHORT_OF_STRING.contains(call.name);
+        }
+        return isPoll(call)
+                || SHORT_OWNERS.contains(call.owner)
+                        && !LONG_NAMES.contains(call.name)
+                        && Arrays.stream(Type.getArgumentTypes(call.desc))
+                                .allMatch(each -> each.getSort() < Type.ARRAY);
+    }
+}

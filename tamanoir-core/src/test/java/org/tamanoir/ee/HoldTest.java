@@ -1,0 +1,228 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Dispatch;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.PerPacket;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Suspension;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.TransportKind;
+
+/** Packets that services hold, and what becomes of them. */
+@ExtendWith(UdpTestNode.NoLeaks.class)
+class HoldTest {
+    private static final String NAME = "org.example.Service";
+    private static final Duration LONG = Duration.ofMinutes(5);
+    /** Numbers from here on are held. */
+    private static final int HELD = 1000;
+
+    private final BlockingQueue<Suspension> held = new LinkedBlockingQueue<>();
+    private final AtomicBoolean stops = new AtomicBoolean();
+
+    /** Holds packets with high numbers, and gives what resumes them to the test. */
+    @PerPacket
+    private final class Holder extends Service {
+        private final Duration atMost;
+
+        Holder(Duration atMost) {
+            this.atMost = atMost;
+        }
+
+        @Override
+        public Verdict process(Packet packet) {
+            packet.setClassOfService(7);
+            if (TestSink.number(packet) < HELD) {
+                return Verdict.FORWARD;
+            }
+            held.add(hold(packet, atMost));
+            return Verdict.HELD;
+        }
+    }
+
+    private UdpTestNode node(boolean perPacket, Duration atMost) throws Exception {
+        UdpTestNode node =
+                new UdpTestNode(UdpTestNode.config(TransportKind.NIO)).deliver("127.0.0.1/32", Transport.SAME);
+        node.services.add(new ServiceDefinition(
+                NAME,
+                "",
+                () -> new Holder(atMost),
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                new ServiceHealth(),
+                new Placement(),
+                DefinedControl.NONE,
+                new Dispatch(perPacket, true, 1024)));
+        node.environment.start();
+        return node;
+    }
+
+    private static PacketBuilder builder(UdpFarEnd to) {
+        return UdpTestNode.builder(to.address(), NAME, 1).classOfService(0, 0).checksum();
+    }
+
+    private static byte[] packet(UdpFarEnd to, int number) {
+        return UdpTestNode.bytes(builder(to).build(ByteBuffer.allocate(60).putInt(0, number)));
+    }
+
+    /** Returns the packet as the service leaves it. */
+    private static byte[] marked(byte[] sent) {
+        Packet packet = UdpTestNode.parsed(sent.clone());
+        packet.setClassOfService(7);
+        packet.seal();
+        return UdpTestNode.bytes(packet);
+    }
+
+    private Suspension next() throws InterruptedException {
+        Suspension next = held.poll(40, TimeUnit.SECONDS);
+        assertThat(next).as("a packet is held").isNotNull();
+        return next;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void heldDatagramGoesOnWhenAnotherThreadResumesIt(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, LONG)) {
+            byte[] late = packet(receiver, HELD);
+            sender.send(node.udp(), late);
+            Suspension suspension = next();
+            for (int i = 0; i < 5; i++) { // Others go on meanwhile.
+                byte[] packet = packet(receiver, i);
+                sender.send(node.udp(), packet);
+                assertThat(receiver.next()).isEqualTo(marked(packet));
+            }
+            eventually().until(() -> node.environment.traffic().held() == 1);
+            assertThat(suspension.resume(Verdict.FORWARD)).isTrue();
+            assertThat(receiver.next()).isEqualTo(marked(late));
+            assertThat(suspension.resume(Verdict.FORWARD)).isFalse();
+            assertThat(node.balanced(6).packetsOut()).isEqualTo(6);
+        }
+    }
+
+    @Test
+    void resumedDatagramCanBeAnsweredDroppedOrConsumed() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(false, LONG)) {
+            byte[] asked = packet(receiver, HELD);
+            sender.send(node.udp(), List.of(asked, packet(receiver, HELD + 1), packet(receiver, HELD + 2)));
+            next().resume(Verdict.REPLY);
+            next().resume(Verdict.DROP);
+            next().resume(Verdict.CONSUME);
+            assertThat(sender.next()).isEqualTo(marked(asked));
+            node.assertDrops(3, Map.of(DropReason.SERVICE, 1L, DropReason.CONSUMED, 1L));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void datagramThatNobodyResumesExpires(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, Duration.ofMillis(20))) {
+            sender.send(node.udp(), packet(receiver, HELD));
+            node.assertDrops(1, Map.of(DropReason.HOLD_EXPIRED, 1L));
+            assertThat(next().resume(Verdict.FORWARD)).isFalse();
+        }
+    }
+
+    @Test
+    void datagramsBeyondTheBoundAreDroppedAsHoldFull() throws Exception {
+        int count = HeldDatagrams.MAX_PACKETS + 3;
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(false, LONG)) {
+            List<byte[]> packets = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                packets.add(packet(receiver, HELD + i));
+                sender.send(node.udp(), packets.get(i));
+                int sent = i + 1;
+                eventually().until(() -> held.size() == sent);
+            }
+            eventually().until(() -> node.environment.traffic().drops().equals(Map.of(DropReason.HOLD_FULL, 3L)));
+            int resumed = 0;
+            for (Suspension suspension : held) {
+                resumed += suspension.resume(Verdict.FORWARD) ? 1 : 0;
+            }
+            assertThat(resumed).isEqualTo(HeldDatagrams.MAX_PACKETS);
+            for (int i = 0; i < HeldDatagrams.MAX_PACKETS; i++) {
+                assertThat(receiver.next()).isEqualTo(marked(packets.get(i)));
+            }
+            node.assertDrops(count, Map.of(DropReason.HOLD_FULL, 3L));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void heldDatagramIsResumedWhileTheNodeStops(boolean perPacket) throws Exception {
+        UdpTestNode node = node(perPacket, LONG);
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
+            byte[] packet = packet(receiver, HELD);
+            sender.send(node.udp(), packet);
+            Suspension suspension = next();
+            Thread stopping = new Thread(() -> {
+                stops.set(true);
+                node.environment.stop(Duration.ofSeconds(40));
+            });
+            stopping.start();
+            eventually().untilTrue(stops);
+            suspension.resume(Verdict.FORWARD);
+            assertThat(receiver.next()).isEqualTo(marked(packet));
+            stopping.join(TimeUnit.SECONDS.toMillis(40));
+            assertThat(stopping.isAlive()).isFalse();
+        } finally {
+            node.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatIsHeldWhenTheTimeOfTheStopIsOverIsDropped(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, LONG)) {
+            sender.send(node.udp(), packet(receiver, HELD));
+            Suspension suspension = next();
+            node.environment.stop(Duration.ofMillis(1));
+            node.assertDrops(1, Map.of(DropReason.SHUTDOWN, 1L));
+            assertThat(suspension.resume(Verdict.FORWARD)).isFalse();
+        }
+    }
+
+    @Test
+    void heldVerdictWithoutHoldIsAFailure() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node =
+                        UdpTestNode.start(TransportKind.NIO).service(NAME, (service, packet) -> Verdict.HELD)) {
+            sender.send(node.udp(), packet(sender, 1));
+            node.assertDrops(1, Map.of(DropReason.SERVICE_FAILURE, 1L));
+        }
+    }
+}

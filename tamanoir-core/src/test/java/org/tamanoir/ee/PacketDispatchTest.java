@@ -1,0 +1,362 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.sched.TurnTesting.config;
+import static org.tamanoir.sched.TurnTesting.named;
+import static org.tamanoir.support.Waiting.eventually;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Dispatch;
+import org.tamanoir.catalog.Placement;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.PerPacket;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.TrafficSnapshot;
+import org.tamanoir.transport.TransportKind;
+
+/** Services whose UDP packets go to whichever worker is free. */
+@ExtendWith(UdpTestNode.NoLeaks.class)
+class PacketDispatchTest {
+    private static final String NAME = "org.example.Service";
+    private static final int WORKERS = 3;
+    /** Packets with such numbers wait until the test lets them go. */
+    private static final int BLOCKS = 1 << 30;
+    /** Packets that {@link #warmUp} sends. */
+    private static final int WARM = 1;
+
+    private final CountDownLatch released = new CountDownLatch(1);
+    private final AtomicInteger blocked = new AtomicInteger();
+    private final List<Integer> processed = new CopyOnWriteArrayList<>();
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+    @AfterEach
+    void release() {
+        released.countDown();
+    }
+
+    /** Does as the test says, on several threads. */
+    @PerPacket
+    private static final class Shared extends UdpTestNode.Scripted {
+        Shared(UdpTestNode.Step step) {
+            super(step);
+        }
+    }
+
+    private static Dispatch dispatch(boolean ordered, int jobs) {
+        return new Dispatch(true, ordered, jobs);
+    }
+
+    private static UdpTestNode node(TransportKind kind, int workers, Dispatch dispatch, UdpTestNode.Step step)
+            throws Exception {
+        return node(kind, workers, dispatch, step, Duration.ofMinutes(2));
+    }
+
+    private static UdpTestNode node(
+            TransportKind kind, int workers, Dispatch dispatch, UdpTestNode.Step step, Duration stuck)
+            throws Exception {
+        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind)).deliver("127.0.0.1/32", Transport.SAME);
+        node.environment.qos(
+                config("pq", workers, Duration.ofMillis(1), named("control", 255, 1), named("rest", 0, 1)));
+        node.environment.stuckAfter(stuck);
+        define(node, dispatch, () -> new Shared(step));
+        node.environment.start();
+        return node;
+    }
+
+    private static void define(
+            UdpTestNode node, Dispatch dispatch, java.util.function.Supplier<UdpTestNode.Scripted> factory) {
+        node.services.add(new ServiceDefinition(
+                NAME,
+                "",
+                factory,
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                new ServiceHealth(),
+                new Placement(),
+                DefinedControl.NONE,
+                dispatch));
+    }
+
+    private Verdict note(UdpTestNode.Scripted service, Packet packet) throws InterruptedException {
+        threads.add(Thread.currentThread());
+        int number = TestSink.number(packet);
+        if (number >= BLOCKS) {
+            blocked.incrementAndGet();
+            released.await();
+        }
+        processed.add(number);
+        return Verdict.FORWARD;
+    }
+
+    private static byte[] packet(UdpFarEnd to, int stream, int number) {
+        return packet(to, stream, number, 0);
+    }
+
+    private static byte[] packet(UdpFarEnd to, int stream, int number, int classOfService) {
+        return UdpTestNode.bytes(UdpTestNode.builder(to.address(), NAME, stream)
+                .classOfService(classOfService, 0)
+                .build(ByteBuffer.allocate(40 + number % 900).putInt(0, number)));
+    }
+
+    private static int number(byte[] bytes) {
+        return TestSink.number(UdpTestNode.parsed(bytes));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void packetsArriveWholeAndInTheOrderOfTheirStreams(TransportKind kind) throws Exception {
+        int streams = 10;
+        int each = 300;
+        try (UdpFarEnd sender = new UdpFarEnd(kind, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind, WORKERS, dispatch(true, 1024), this::note)) {
+            List<byte[]> packets = new ArrayList<>();
+            for (int i = 0; i < each * streams; i++) {
+                packets.add(packet(receiver, i % streams, i));
+            }
+            List<byte[]> received = sender.pump(node.udp(), packets, receiver);
+            int[] last = new int[streams];
+            java.util.Arrays.fill(last, -1);
+            Set<Integer> seen = new java.util.HashSet<>();
+            for (byte[] bytes : received) {
+                int number = number(bytes);
+                assertThat(bytes).isEqualTo(packets.get(number));
+                assertThat(number).as("of stream %s", number % streams).isGreaterThan(last[number % streams]);
+                last[number % streams] = number;
+                assertThat(seen.add(number)).isTrue();
+            }
+            assertThat(node.balanced(packets.size()).packetsOut()).isEqualTo(packets.size());
+            eventually().until(() -> node.environment.instances().size() == WORKERS);
+        }
+    }
+
+    @Test
+    void blockedWorkerStopsNoOtherStream() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(true, 1024))) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            sender.send(node.udp(), packet(receiver, 1, 1)); // Behind it.
+            for (int i = 2; i < 50; i++) {
+                byte[] packet = packet(receiver, i, i);
+                sender.send(node.udp(), packet);
+                assertThat(receiver.next()).isEqualTo(packet);
+            }
+            released.countDown();
+            assertThat(number(receiver.next())).isEqualTo(BLOCKS);
+            assertThat(number(receiver.next())).isEqualTo(1);
+            node.balanced(50 + WARM);
+        }
+    }
+
+    @Test
+    void withoutOrderPacketsOfAStreamOvertakeOneThatIsBlocked() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(false, 1024))) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            sender.send(node.udp(), packet(receiver, 1, 1));
+            assertThat(number(receiver.next())).isEqualTo(1);
+            released.countDown();
+            assertThat(number(receiver.next())).isEqualTo(BLOCKS);
+        }
+    }
+
+    @Test
+    void packetsBeyondTheJobsAreDroppedAsInboxFull() throws Exception {
+        int jobs = Dispatch.MIN_JOBS;
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(true, jobs))) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            for (int i = 1; i <= jobs + 9; i++) {
+                sender.send(node.udp(), packet(receiver, 1, i));
+                int sent = WARM + 1 + i;
+                eventually().until(() -> node.environment.traffic().packetsIn() == sent);
+            }
+            released.countDown();
+            assertThat(number(receiver.next())).isEqualTo(BLOCKS);
+            for (int i = 1; i < jobs; i++) {
+                assertThat(number(receiver.next())).isEqualTo(i);
+            }
+            node.assertDrops(WARM + jobs + 10, Map.of(DropReason.INBOX_FULL, 10L));
+        }
+    }
+
+    @Test
+    void controlGoesBeforeWhatWaits() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(1, dispatch(true, 1024))) {
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            for (int i = 2; i < 20; i++) {
+                sender.send(node.udp(), packet(receiver, i, i));
+            }
+            sender.send(node.udp(), packet(receiver, 20, 20, 255));
+            sender.send(node.udp(), packet(receiver, 21, 21)); // When it is counted, the one before is a job.
+            eventually().until(() -> node.environment.traffic().packetsIn() == 21);
+            released.countDown();
+            node.balanced(21);
+            assertThat(processed.subList(0, 2)).containsExactly(BLOCKS, 20);
+            assertThat(processed.subList(2, 21)).isSorted();
+        }
+    }
+
+    @Test
+    void streamOfAWorkerThatIsGivenUpGoesOn() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node =
+                        node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::spin, Duration.ofSeconds(1))) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            sender.send(node.udp(), packet(receiver, 1, 1));
+            TrafficSnapshot now = node.balanced(WARM + 2); // Nothing is held, though its service still spins.
+            assertThat(now.drops()).isEqualTo(Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.QUARANTINED, 1L));
+        }
+    }
+
+    private Verdict spin(UdpTestNode.Scripted service, Packet packet) {
+        if (TestSink.number(packet) >= BLOCKS) {
+            blocked.incrementAndGet();
+            while (released.getCount() > 0) {
+                Thread.onSpinWait();
+            }
+        }
+        return Verdict.FORWARD;
+    }
+
+    @Test
+    void classThatDoesNotSayItIsRefused() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO))) {
+            define(node, dispatch(true, 1024), () -> new UdpTestNode.Scripted(this::note));
+            node.environment.start();
+            sender.send(node.udp(), packet(sender, 1, 1));
+            node.assertDrops(1, Map.of(DropReason.NO_INSTANCE, 1L));
+            assertThat(processed).isEmpty();
+        }
+    }
+
+    @Test
+    void whatWaitsIsProcessedWhenTheNodeStops() throws Exception {
+        UdpTestNode node = patient(dispatch(true, 1024));
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            for (int i = 1; i < 40; i++) {
+                sender.send(node.udp(), packet(receiver, i % 3, i));
+            }
+            eventually().until(() -> node.environment.traffic().packetsIn() == WARM + 40);
+            Thread stopping = new Thread(node::close);
+            stopping.start();
+            released.countDown();
+            stopping.join(TimeUnit.SECONDS.toMillis(40));
+            assertThat(stopping.isAlive()).isFalse();
+            assertThat(node.environment.traffic().packetsOut()).isEqualTo(WARM + 40);
+        } finally {
+            released.countDown();
+            node.close();
+        }
+    }
+
+    @Test
+    void packetsGoToSeveralThreads() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(true, 1024))) {
+            warmUp(node, sender, receiver);
+            for (int i = 0; i < WORKERS; i++) {
+                sender.send(node.udp(), packet(receiver, i, BLOCKS + i));
+                int at = i + 1;
+                eventually().until(() -> blocked.get() == at);
+            }
+            assertThat(threads).hasSizeGreaterThanOrEqualTo(WORKERS);
+            released.countDown();
+            node.balanced(WARM + WORKERS);
+        }
+    }
+
+    @Test
+    void packetsAreAccountedForWhateverBecomesOfThem() throws Exception {
+        int count = 600;
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::anything)) {
+            for (int i = 0; i < count; i++) {
+                sender.send(node.udp(), packet(receiver, i % 7, i));
+                if (i % 50 == 49) {
+                    int sent = i + 1;
+                    eventually().until(() -> node.environment.traffic().packetsIn() == sent);
+                }
+            }
+            TrafficSnapshot now = node.balanced(count);
+            assertThat(now.packetsMade()).isEqualTo(count / 4);
+            assertThat(now.drops())
+                    .isEqualTo(Map.of(DropReason.SERVICE, (long) count / 4, DropReason.CONSUMED, (long) count / 4));
+            assertThat(now.packetsOut()).isEqualTo(3L * count / 4);
+        }
+    }
+
+    private Verdict anything(UdpTestNode.Scripted service, Packet packet) {
+        switch (TestSink.number(packet) % 4) {
+            case 0:
+                return service.end("every fourth");
+            case 1:
+                return Verdict.CONSUME;
+            case 2:
+                service.send(packet.copy());
+                return Verdict.FORWARD;
+            default:
+                return Verdict.FORWARD;
+        }
+    }
+
+    /** Has all workers there. */
+    private static void warmUp(UdpTestNode node, UdpFarEnd sender, UdpFarEnd receiver) throws Exception {
+        byte[] packet = packet(receiver, 0, 0);
+        sender.send(node.udp(), packet);
+        assertThat(receiver.next()).isEqualTo(packet);
+        eventually().until(() -> node.environment.instances().size() == WORKERS);
+    }
+
+    private UdpTestNode patient(Dispatch dispatch) throws Exception {
+        return patient(WORKERS, dispatch);
+    }
+
+    private UdpTestNode patient(int workers, Dispatch dispatch) throws Exception {
+        return node(TransportKind.NIO, workers, dispatch, this::note);
+    }
+}
