@@ -17,10 +17,9 @@ import picocli.CommandLine.Command;
  * The entry of benchmarks.jar: {@code compare} for real processes, {@code deploy} for deployment, {@code qos} for
  * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
  * {@code fct} for one stream over several nodes, {@code morph} for data morphing, {@code emulate} for arrivals without
- * sockets, {@code reflect} for the reflector, {@code routes},
- * {@code fib} and {@code destinations} for a full routing table, {@code soak} for a long run of mixed
- * traffic that is verified, {@code fuzz} for random inputs with a reference, {@code
- * jmh} for what happens in memory.
+ * sockets, {@code control} for what keeps a node alive, {@code reflect} for the reflector, {@code routes}, {@code fib}
+ * and {@code destinations} for a full routing table, {@code soak} for a long run of mixed traffic that is verified,
+ * {@code fuzz} for random inputs with a reference, {@code jmh} for what happens in memory.
  */
 @Command(
         name = "benchmarks",
@@ -38,6 +37,7 @@ import picocli.CommandLine.Command;
             Reflect.class,
             Routes.class,
             FibFigures.class,
+            ControlFigures.class,
             Destinations.class,
             Soak.class,
             Fuzz.class,

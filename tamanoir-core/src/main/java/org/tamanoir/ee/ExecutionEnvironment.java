@@ -26,6 +26,7 @@ import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadKind;
+import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.QosConfig;
@@ -251,6 +252,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
             throw new IllegalArgumentException("a service stuck after " + timeout + ": must be PT0.1S or more");
         }
         stuckTimeout = timeout;
+    }
+
+    /** Gives threads that start from now on what their ranks have here. Before {@link #qos} and {@link #start}. */
+    public void rank(ThreadRanks ranks) {
+        context.threads().rank(ranks);
+    }
+
+    /** Returns what threads get by their ranks. */
+    public ThreadRanks ranks() {
+        return context.threads().ranks();
     }
 
     /** Makes a thread that is not started, for work beside the streams, which they are to feel as little as can be. */

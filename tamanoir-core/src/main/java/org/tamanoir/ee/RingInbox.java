@@ -9,10 +9,12 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.NoMemoryException;
 
 /**
- * An inbox of one thread: a bounded ring of packets that other threads put in, and those that were held for the service's
- * first instance, which are older than all that stand in the ring behind them.
+ * An inbox of one thread: a bounded ring of packets that other threads put in, a small one of control packets, which go
+ * first, and those that were held for the service's first instance, which are older than all that stand in the rings
+ * behind them.
  *
  * <p>Thread contract: as {@link UdpInbox}.
  */
@@ -20,13 +22,34 @@ final class RingInbox implements UdpInbox {
     private final UdpIntake intake;
     private final Buffer memory;
     private final PacketRing ring;
+    private final Buffer controlMemory;
+    private final ControlRing control;
+    /** The one of the two rings that has the packet that {@link #next} found. */
+    private PacketRing found;
+
+    private Buffer foundMemory;
     private final Queue<UdpIntake.Held> held = new ConcurrentLinkedQueue<>();
     private final Arrival.Sockets sockets = new Arrival.Sockets();
 
-    RingInbox(UdpIntake intake, Buffer memory) {
+    /**
+     * Makes an empty one in memory of the pool.
+     *
+     * @param bytes a power of two from {@link PacketRing#MIN_BYTES} on
+     * @throws NoMemoryException if there is not enough; none is kept then
+     */
+    RingInbox(UdpIntake intake, BufferPool pool, int bytes) {
         this.intake = intake;
-        this.memory = memory;
+        this.memory = pool.take(bytes, bytes);
+        try {
+            this.controlMemory = pool.take(ControlRing.BYTES, ControlRing.BYTES);
+        } catch (NoMemoryException e) {
+            pool.give(memory);
+            throw e;
+        }
         this.ring = new PacketRing(memory);
+        this.control = new ControlRing(controlMemory);
+        this.found = ring;
+        this.foundMemory = memory;
     }
 
     @Override
@@ -36,12 +59,13 @@ final class RingInbox implements UdpInbox {
 
     @Override
     public boolean isPast(long mark) {
-        return ring.isPast(mark);
+        return ring.isPast(mark) && control.ring().isEmpty();
     }
 
     @Override
     public void free(BufferPool pool) {
         pool.give(memory);
+        pool.give(controlMemory);
     }
 
     @Override
@@ -57,7 +81,11 @@ final class RingInbox implements UdpInbox {
 
     @Override
     public @Nullable DropReason offer(Packet packet, Arrival from) {
-        if (ring.offer(packet.buffer(), packet.offset(), packet.length(), from, sockets.portAndSocket(from))) {
+        int portAndSocket = sockets.portAndSocket(from);
+        boolean taken = ControlRing.isControl(packet)
+                ? control.offer(packet, from, portAndSocket)
+                : ring.offer(packet.buffer(), packet.offset(), packet.length(), from, portAndSocket);
+        if (taken) {
             return null;
         }
         return ring.isClosed() ? DropReason.SHUTDOWN : DropReason.INBOX_FULL;
@@ -67,6 +95,7 @@ final class RingInbox implements UdpInbox {
     public void close() {
         synchronized (held) {
             ring.close();
+            control.ring().close();
         }
     }
 
@@ -77,7 +106,7 @@ final class RingInbox implements UdpInbox {
 
     @Override
     public boolean isEmpty() {
-        return held.isEmpty() && ring.isEmpty();
+        return held.isEmpty() && ring.isEmpty() && control.ring().isEmpty();
     }
 
     @Override
@@ -104,30 +133,43 @@ final class RingInbox implements UdpInbox {
     @Override
     public boolean next(Arrival arrival) {
         // In this order: what was held is put in before what stands behind it in the ring.
-        if (ring.isEmpty() || hasHeld() || !ring.next()) {
+        boolean waiting = !ring.isEmpty();
+        boolean urgent = !control.ring().isEmpty();
+        if (!waiting && !urgent || hasHeld()) {
             return false;
         }
-        arrival.set(ring, sockets);
+        if (urgent && control.next(waiting)) {
+            found = control.ring();
+            foundMemory = controlMemory;
+        } else if (ring.next()) {
+            control.other();
+            found = ring;
+            foundMemory = memory;
+        } else {
+            return false;
+        }
+        arrival.set(found, sockets);
         return true;
     }
 
     @Override
     public ByteBuffer bytes() {
-        return memory.nio();
+        return foundMemory.nio();
     }
 
     @Override
     public int offset() {
-        return ring.offset();
+        return found.offset();
     }
 
     @Override
     public int length() {
-        return ring.length();
+        return found.length();
     }
 
     @Override
     public void release() {
         ring.release();
+        control.release();
     }
 }

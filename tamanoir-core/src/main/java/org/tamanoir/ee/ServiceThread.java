@@ -9,12 +9,14 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.catalog.Transit;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.offload.ServiceOffload;
+import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
@@ -145,9 +147,17 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
             return;
         }
         supervision.enter();
+        takeRank();
         Checkpoint.keep(this);
         initialised = guard("init", () -> service.init(definition.config()));
         levels.begin(initialised);
+    }
+
+    /** Foreign code alone gives way, and a virtual thread's carrier is not the service's own. */
+    private void takeRank() {
+        if (service.thread() == service && definition != Transit.DEFINITION) {
+            context.threads().ranks().take(ThreadRank.SERVICE);
+        }
     }
 
     /**

@@ -97,8 +97,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     }
 
     private static UdpInbox inbox(NodeContext context, UdpIntake intake) {
-        int bytes = context.config().inboxBytes();
-        return new RingInbox(intake, context.pool().take(bytes, bytes));
+        return new RingInbox(intake, context.pool(), context.config().inboxBytes());
     }
 
     @Override

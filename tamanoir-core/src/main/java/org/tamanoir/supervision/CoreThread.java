@@ -3,6 +3,7 @@ package org.tamanoir.supervision;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ThreadRank;
 
 /**
  * A thread that the node cannot do without: it runs rounds of bounded time until it is stopped.
@@ -78,6 +79,7 @@ public final class CoreThread {
     }
 
     private void body() {
+        group.ranks().take(ThreadRank.CONTROL);
         while (!stopped) {
             try {
                 if (!goRound()) {

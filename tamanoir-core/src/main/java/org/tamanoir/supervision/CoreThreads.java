@@ -8,6 +8,7 @@ import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ThreadRanks;
 
 /**
  * The {@link CoreThread}s of an environment: what is wrong with them, and who is told when one is lost.
@@ -28,6 +29,7 @@ public final class CoreThreads {
     private final long patienceNs;
     private final long roundLimitNs;
     private volatile BiConsumer<String, Throwable> onLoss = (name, cause) -> {};
+    private volatile ThreadRanks ranks = ThreadRanks.NONE;
     private long lastLineNs;
     private long unsaid;
 
@@ -44,6 +46,15 @@ public final class CoreThreads {
 
     public Platform platform() {
         return platform;
+    }
+
+    /** Has threads that start from now on take their ranks here. */
+    public void rank(ThreadRanks ranks) {
+        this.ranks = ranks;
+    }
+
+    public ThreadRanks ranks() {
+        return ranks;
     }
 
     /** Returns for how many ns rounds may fail before their thread is given up. */

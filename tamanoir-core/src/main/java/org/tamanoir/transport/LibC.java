@@ -105,5 +105,10 @@ final class LibC {
 
     static native int setpriority(int which, int who, int nice);
 
+    /** Both take a variable number of arguments, which on these machines lie where those of other functions do. */
+    static native long syscall(long number, long first, long second, long third, long fourth);
+
+    static native int prctl(int option, long second, long third, long fourth, long fifth);
+
     static native String strerror(int errno);
 }

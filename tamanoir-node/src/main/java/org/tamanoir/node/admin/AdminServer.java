@@ -1,5 +1,6 @@
 package org.tamanoir.node.admin;
 
+import com.google.common.base.Throwables;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
@@ -11,6 +12,8 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Predicate;
@@ -23,6 +26,8 @@ import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.QosTable;
+import org.tamanoir.platform.ThreadRank;
+import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.repository.HttpListener;
 
 /**
@@ -76,8 +81,9 @@ public final class AdminServer implements AutoCloseable {
             ElementViews.add(figures, element.get());
         });
         load = new LoadView(manager.environment());
-        api = new Api(gate);
-        livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>());
+        Supplier<ThreadRanks> ranks = () -> manager.environment().ranks();
+        api = new Api(gate, ranks);
+        livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>(), ranks);
     }
 
     /**
@@ -109,7 +115,27 @@ public final class AdminServer implements AutoCloseable {
                     "admin API on {} without TLS: whoever is on the way can read the token; use admin.tls, or loopback",
                     Endpoint.toString(settings.address()));
         }
-        listener = HttpListener.start("admin API", settings.address(), settings.tls(), isDirector, this::router);
+        listener = listen();
+    }
+
+    /** Listens by a thread whose rank those of the listener inherit: Vert.x starts them as it needs them. */
+    private HttpListener listen() throws IOException {
+        FutureTask<HttpListener> listening = new FutureTask<>(() -> {
+            manager.environment().ranks().take(ThreadRank.SERVER);
+            return HttpListener.start("admin API", settings.address(), settings.tls(), isDirector, this::router);
+        });
+        new Thread(listening, "admin-start").start();
+        try {
+            return listening.get();
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            Throwables.throwIfInstanceOf(cause, IOException.class);
+            Throwables.throwIfUnchecked(cause);
+            throw new IOException("admin API: " + cause, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("admin API: interrupted at its start", e);
+        }
     }
 
     /** Where it listens, with the real port; before the start as configured. */

@@ -21,6 +21,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.tamanoir.platform.ThreadRank;
+import org.tamanoir.platform.ThreadRanks;
 
 /**
  * How requests come to what answers them, and what they may not exceed; the same for every server here.
@@ -46,17 +49,27 @@ final class Api implements AutoCloseable {
     private final List<String> operations = new ArrayList<>();
 
     Api(AdminGate gate) {
+        this(gate, () -> ThreadRanks.NONE);
+    }
+
+    /** Makes one whose threads take their ranks here, as they start. */
+    Api(AdminGate gate, Supplier<ThreadRanks> ranks) {
         this.gate = gate;
-        changers = threads("admin-change-", MAX_CHANGES, new ArrayBlockingQueue<>(MAX_WAITING_CHANGES));
+        changers = threads("admin-change-", MAX_CHANGES, new ArrayBlockingQueue<>(MAX_WAITING_CHANGES), ranks);
         changers.setCorePoolSize(MAX_CHANGES);
         changers.allowCoreThreadTimeOut(true);
     }
 
     /** Threads that end when they have nothing to do; daemons. */
-    static ThreadPoolExecutor threads(String name, int max, BlockingQueue<Runnable> waiting) {
+    static ThreadPoolExecutor threads(
+            String name, int max, BlockingQueue<Runnable> waiting, Supplier<ThreadRanks> ranks) {
         AtomicInteger number = new AtomicInteger();
         return new ThreadPoolExecutor(0, max, KEEP_THREAD_SECONDS, TimeUnit.SECONDS, waiting, task -> {
-            Thread thread = new Thread(task, name + number.incrementAndGet());
+            Runnable ranked = () -> {
+                ranks.get().take(ThreadRank.CHANGE);
+                task.run();
+            };
+            Thread thread = new Thread(ranked, name + number.incrementAndGet());
             thread.setDaemon(true);
             return thread;
         });

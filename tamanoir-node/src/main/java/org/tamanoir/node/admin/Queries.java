@@ -60,6 +60,7 @@ final class Queries {
                 environment.tcpAddresses().stream().map(Endpoint::toString).toList(),
                 environment.udpAddresses().stream().map(Endpoint::toString).toList(),
                 environment.transport(),
+                environment.ranks().text(),
                 Endpoint.toString(admin),
                 settings.token() != null && !settings.readOnly(),
                 notReady == null,

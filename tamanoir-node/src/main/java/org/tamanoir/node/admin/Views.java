@@ -31,6 +31,7 @@ final class Views {
             List<String> tcp,
             List<String> udp,
             String transport,
+            String priorities,
             String admin,
             boolean changes,
             boolean ready,

@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.tamanoir.node.cli.Suggestion;
 import org.tamanoir.platform.ThreadKind;
+import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.service.FailurePolicy;
@@ -24,6 +25,15 @@ public final class Choice {
             Map.of("auto", TransportKind.AUTO, "native", TransportKind.NATIVE, "nio", TransportKind.NIO);
     static final Map<String, ThreadKind> THREADS =
             Map.of("platform", ThreadKind.PLATFORM, "virtual", ThreadKind.VIRTUAL);
+    static final Map<String, ThreadPriorities> PRIORITIES = Map.of(
+            "off",
+            ThreadPriorities.OFF,
+            "auto",
+            ThreadPriorities.AUTO,
+            "lower",
+            ThreadPriorities.LOWER,
+            "realtime",
+            ThreadPriorities.REALTIME);
     public static final Map<String, NextHop.Transport> TRANSPORTS = Map.of(
             "same",
             NextHop.Transport.SAME,

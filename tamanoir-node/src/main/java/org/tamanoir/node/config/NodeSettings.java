@@ -18,6 +18,7 @@ import org.tamanoir.ee.EeConfig;
 import org.tamanoir.format.FormatLimits;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.platform.ThreadKind;
+import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.QuicPort;
@@ -286,6 +287,8 @@ public final class NodeSettings {
     public static final Setting<ThreadKind> THREADS = TABLE.add(
                     "threads", Kind.choice(Choice.THREADS), DEFAULTS.threads())
             .option("--threads", "KIND");
+    public static final Setting<ThreadPriorities> PRIORITIES =
+            TABLE.add("priorities", Kind.choice(Choice.PRIORITIES), ThreadPriorities.AUTO);
     public static final Setting<TransportKind> TRANSPORT = TABLE.add(
                     "transport", Kind.choice(Choice.SOCKETS), DEFAULTS.transport())
             .option("--transport", "KIND");

@@ -69,6 +69,7 @@ public final class CtlCommand implements Runnable {
             line("tcp", CtlTables.join(node.get("tcp")));
             line("udp", CtlTables.join(node.get("udp")));
             line("sockets", text(node, "transport"));
+            line("priorities", text(node, "priorities"));
             line("admin", text(node, "admin") + (node.get("changes").asBoolean() ? "" : ", no changes"));
             line("streams", text(streams, "open") + " open, " + text(streams, "accepted") + " accepted");
             line(

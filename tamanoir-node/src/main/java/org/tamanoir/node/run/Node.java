@@ -43,6 +43,7 @@ import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.qdisc.Disciplines;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.repository.Token;
@@ -50,6 +51,7 @@ import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.LinuxThreadRanks;
 
 /**
  * A whole node: the execution environment, its manager, and the servers by which other nodes get its code and people
@@ -133,6 +135,9 @@ public final class Node {
      */
     public void start() throws IOException {
         try {
+            ThreadRanks ranks = LinuxThreadRanks.of(config.get(NodeSettings.PRIORITIES));
+            LOG.info("priorities: {}", ranks.text());
+            environment.rank(ranks);
             joinCluster();
             DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;
             FormatStore formats = formats(deployment);

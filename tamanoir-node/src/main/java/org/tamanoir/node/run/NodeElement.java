@@ -55,7 +55,7 @@ final class NodeElement implements AutoCloseable {
 
     /** Looks for the other units. */
     void start() {
-        ring.start(unit);
+        ring.start(unit, manager.environment().ranks());
     }
 
     private void viewed() {

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.element.Token;
+import org.tamanoir.platform.ThreadRank;
+import org.tamanoir.platform.ThreadRanks;
 
 /**
  * A party's control socket and its one thread, which hears messages and keeps the time. Sending: any thread, never
@@ -43,6 +45,7 @@ final class ControlSocket implements Wire, AutoCloseable {
     private final AtomicLongArray refused = new AtomicLongArray(Refusal.values().length);
     private volatile boolean open = true;
     private @Nullable Party party;
+    private ThreadRanks ranks = ThreadRanks.NONE;
 
     ControlSocket(RingSettings settings, int me) throws IOException {
         this.settings = settings;
@@ -68,8 +71,9 @@ final class ControlSocket implements Wire, AutoCloseable {
         return System.nanoTime() - startNs;
     }
 
-    void start(Party party) {
+    void start(Party party, ThreadRanks ranks) {
         this.party = party;
+        this.ranks = ranks;
         thread.start();
     }
 
@@ -105,6 +109,7 @@ final class ControlSocket implements Wire, AutoCloseable {
 
     private void run() {
         Party hearer = Objects.requireNonNull(party);
+        ranks.take(ThreadRank.CONTROL);
         ByteBuffer in = ByteBuffer.allocate(RingCodec.MAX_BYTES + 1);
         while (open) {
             try {

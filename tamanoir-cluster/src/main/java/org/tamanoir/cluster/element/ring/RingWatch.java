@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.element.Token;
+import org.tamanoir.platform.ThreadRanks;
 
 /**
  * What the distributor knows of the ring, and its vote: which units are in, and how they are.
@@ -54,7 +55,7 @@ public final class RingWatch implements AutoCloseable {
     public static RingWatch open(RingSettings settings, LongSupplier round) throws IOException {
         ControlSocket socket = new ControlSocket(settings, RingPlan.DISTRIBUTOR);
         RingWatch watch = new RingWatch(settings.plan(), RunStart.now(), round, socket::nowNs, socket, socket::close);
-        socket.start(watch.party());
+        socket.start(watch.party(), ThreadRanks.NONE);
         return watch;
     }
 

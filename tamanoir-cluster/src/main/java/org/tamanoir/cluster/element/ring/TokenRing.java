@@ -5,6 +5,7 @@ import java.util.Map;
 import org.tamanoir.cluster.element.RingMember;
 import org.tamanoir.cluster.element.RingPort;
 import org.tamanoir.cluster.element.Token;
+import org.tamanoir.platform.ThreadRanks;
 
 /**
  * A unit's place in a ring over UDP on the control network. Datagrams are authenticated, not encrypted; they carry
@@ -45,8 +46,13 @@ public final class TokenRing implements RingPort, AutoCloseable {
 
     /** Begins to look for the ring; the sender gets its first view when it is found. Once. */
     public void start(RingMember sender) {
+        start(sender, ThreadRanks.NONE);
+    }
+
+    /** Does the same, on a thread that takes its rank here. */
+    public void start(RingMember sender, ThreadRanks ranks) {
         seat.start(sender);
-        socket.start(seat);
+        socket.start(seat, ranks);
     }
 
     @Override
