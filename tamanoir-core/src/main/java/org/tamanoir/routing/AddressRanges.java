@@ -75,20 +75,6 @@ final class AddressRanges extends HopSearch {
     }
 
     @Override
-    void hops(int[] addresses, char[] into, int count) {
-        for (int i = 0; i < count; i++) {
-            into[i] = (char) hop((long) addresses[i] << 32, 0);
-        }
-    }
-
-    @Override
-    void hops(long[] highKeys, long[] lowKeys, char[] into, int count) {
-        for (int i = 0; i < count; i++) {
-            into[i] = (char) hop(highKeys[i], lowKeys[i]);
-        }
-    }
-
-    @Override
     boolean update(Rib rib, long high, long low, int length) {
         return false;
     }

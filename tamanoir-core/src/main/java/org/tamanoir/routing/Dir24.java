@@ -48,9 +48,7 @@ final class Dir24 extends HopSearch {
     /** Returns look-ups of prefixes that fit. */
     static Dir24 of(Rib rib) {
         Dir24 made = new Dir24();
-        for (long first = 0; first < 256; first++) {
-            made.update(rib, first << 56, 0, 8);
-        }
+        made.updateSlices(rib, 0, 0);
         made.followDefault(rib);
         return made;
     }
@@ -105,11 +103,6 @@ final class Dir24 extends HopSearch {
                 }
             } while (fallback != fallback());
         }
-    }
-
-    @Override
-    void hops(long[] highs, long[] lows, char[] into, int count) {
-        throw new UnsupportedOperationException("a table of IPv4");
     }
 
     @Override
@@ -181,6 +174,6 @@ final class Dir24 extends HopSearch {
 
     @Override
     long bytes() {
-        return 2L * cells.length + 4L * groups.length + 528L * groupCount;
+        return 2L * cells.length + 4L * groups.length + 528L * groupCount + ranges.bytes();
     }
 }

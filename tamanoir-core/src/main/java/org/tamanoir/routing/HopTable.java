@@ -38,8 +38,9 @@ final class HopTable {
         }
         hops[count] = hop;
         fed.set(count, isFed);
-        indexes.put(hop, count);
-        return count++;
+        int index = count++; // before a map that may have the entry though it had no memory to grow
+        indexes.put(hop, index);
+        return index;
     }
 
     NextHop get(int index) {

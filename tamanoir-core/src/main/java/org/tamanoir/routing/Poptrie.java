@@ -37,6 +37,10 @@ final class Poptrie extends HopSearch {
             int at = Arrays.binarySearch(lows, low ^ Long.MIN_VALUE);
             return hops[at >= 0 ? at : -at - 2];
         }
+
+        long bytes() {
+            return 64 + 10L * lows.length;
+        }
     }
 
     /** The contents of 64 slots: a leaf each, or a node as it will stand in the arrays. */
@@ -71,6 +75,7 @@ final class Poptrie extends HopSearch {
         int nodeCount;
         int leafCount;
         int tailCount;
+        long tailBytes;
         /** Whether others read: arrays are not replaced any more. */
         boolean isPublished;
         /** The cell, and up to eight nodes deep. */
@@ -106,9 +111,7 @@ final class Poptrie extends HopSearch {
     /** Returns look-ups of these prefixes; 18 bits direct suit IPv4 (1 MiB), 20 IPv6 (4 MiB). */
     static Poptrie of(Rib rib, int directBits) {
         Poptrie made = new Poptrie(directBits);
-        for (long first = 0; first < 256; first++) {
-            made.update(rib, first << 56, 0, 8);
-        }
+        made.updateSlices(rib, 0, 0);
         made.vectors = Arrays.copyOf(made.vectors, 2 * (3 * made.writer.nodeCount + SPARE));
         made.bases = Arrays.copyOf(made.bases, 2 * (3 * made.writer.nodeCount + SPARE));
         made.leaves = Arrays.copyOf(made.leaves, 3 * made.writer.leafCount + SPARE);
@@ -255,7 +258,9 @@ final class Poptrie extends HopSearch {
             entry = writer.nodeCount++;
             write(entry, writer.levels[0], 0);
         }
-        CELL.setRelease(cells, cell, entry);
+        if (cells[cell] != entry) {
+            CELL.setRelease(cells, cell, entry);
+        }
         return true;
     }
 
@@ -305,7 +310,8 @@ final class Poptrie extends HopSearch {
 
     private boolean put(Tail tail) {
         int at = place(tail.high);
-        if (tails[at] == null) {
+        Tail before = tails[at];
+        if (before == null) {
             if (2 * (writer.tailCount + 1) > tails.length) {
                 if (writer.isPublished) {
                     return false;
@@ -315,6 +321,7 @@ final class Poptrie extends HopSearch {
             }
             writer.tailCount++;
         }
+        writer.tailBytes += tail.bytes() - (before == null ? 0 : before.bytes());
         TAIL.setRelease(tails, at, tail);
         return true;
     }
@@ -460,6 +467,13 @@ final class Poptrie extends HopSearch {
 
     @Override
     long bytes() {
-        return 4L * cells.length + 8L * vectors.length + 4L * bases.length + 2L * leaves.length + 4L * tails.length;
+        return 4L * cells.length
+                + 8L * vectors.length
+                + 4L * bases.length
+                + 2L * leaves.length
+                + 4L * tails.length
+                + writer.tailBytes
+                + writer.ranges.bytes()
+                + 10L * writer.starts.length;
     }
 }

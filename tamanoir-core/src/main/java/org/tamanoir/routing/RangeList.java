@@ -14,6 +14,10 @@ final class RangeList {
     char[] hops = new char[64];
     int count;
 
+    long bytes() {
+        return 18L * hops.length;
+    }
+
     void clear() {
         count = 0;
     }

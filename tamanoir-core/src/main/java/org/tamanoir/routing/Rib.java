@@ -235,10 +235,10 @@ final class Rib {
         if (node != 0) {
             free = nodes[child(node, 0)];
         } else {
-            node = end++;
-            if (end * stride > nodes.length) {
+            if ((end + 1) * stride > nodes.length) {
                 nodes = Arrays.copyOf(nodes, nodes.length + (nodes.length >> 1) / stride * stride);
             }
+            node = end++;
         }
         int at = node * stride;
         nodes[at] = (int) (high >>> 32);

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,8 @@ public final class RoutingTable {
     private RouteSet set = new RouteSet();
     private @Nullable RouteFeed feed;
     private volatile Fib fib;
+    /** Whether the set has changes that the look-ups may lack, as where one of them ended for lack of memory. */
+    private boolean isBehind;
 
     /** Makes an empty table: nothing leaves. */
     public RoutingTable() {
@@ -127,6 +130,7 @@ public final class RoutingTable {
         Fib made = made(routes, fib.generation + 1);
         set = routes;
         fib = made;
+        isBehind = false;
     }
 
     /**
@@ -141,15 +145,16 @@ public final class RoutingTable {
     /** Removes the route with exactly this prefix; false when there is none, or it is the feed's. */
     public synchronized boolean remove(Prefix prefix) {
         Route route = set.get(prefix);
-        if (route == null || route.isFed()) {
-            return false;
+        boolean isThere = route != null && !route.isFed();
+        if (isThere || isBehind) {
+            change(List.of(), List.of(prefix));
         }
-        change(List.of(), List.of(prefix));
-        return true;
+        return isThere;
     }
 
     /**
-     * Removes routes and then puts others, each in place of one with the same prefix, as one change of the look-ups.
+     * Removes routes and then puts others, each in place of one with the same prefix, as one change of the look-ups. If
+     * it ends for lack of memory some of it may count already; the next change, whatever it is, has all of that count.
      *
      * @param removed prefixes; those that have no route, or one of the feed, are passed over
      * @throws IllegalArgumentException in one line, if there are too many next hops; nothing is changed then
@@ -166,20 +171,34 @@ public final class RoutingTable {
                 return;
             }
         }
+        change(changed -> {
+            for (Prefix prefix : removed) {
+                Route route = set.get(prefix);
+                if (route != null && !route.isFed()) {
+                    followFeed(prefix);
+                    changed.add(prefix);
+                }
+            }
+            for (Route route : put) {
+                if (set.put(route.prefix(), route.nextHop())) {
+                    changed.add(route.prefix());
+                }
+            }
+        });
+    }
+
+    /** @param changeSet changes the set and adds the prefixes that it has changed */
+    private void change(Consumer<List<Prefix>> changeSet) {
+        boolean wasBehind = isBehind;
+        isBehind = true;
         List<Prefix> changed = new ArrayList<>();
-        for (Prefix prefix : removed) {
-            Route route = set.get(prefix);
-            if (route != null && !route.isFed()) {
-                followFeed(prefix);
-                changed.add(prefix);
-            }
+        changeSet.accept(changed);
+        if (wasBehind) {
+            fib = made(set, fib.generation + 1);
+        } else if (!changed.isEmpty()) {
+            changed(changed);
         }
-        for (Route route : put) {
-            if (set.put(route.prefix(), route.nextHop())) {
-                changed.add(route.prefix());
-            }
-        }
-        changed(changed);
+        isBehind = false;
     }
 
     /**
@@ -196,7 +215,7 @@ public final class RoutingTable {
         feed = made;
         try {
             replace(ownBut(Set.of()));
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | OutOfMemoryError e) {
             feed = null;
             throw e;
         }
@@ -213,14 +232,14 @@ public final class RoutingTable {
             replace(ownBut(Set.of()));
             return;
         }
-        List<Prefix> changed = new ArrayList<>();
-        for (Prefix prefix : prefixes) {
-            Route route = set.get(prefix);
-            if ((route == null || route.isFed()) && followFeed(prefix)) {
-                changed.add(prefix);
+        change(changed -> {
+            for (Prefix prefix : prefixes) {
+                Route route = set.get(prefix);
+                if ((route == null || route.isFed()) && followFeed(prefix)) {
+                    changed.add(prefix);
+                }
             }
-        }
-        changed(changed);
+        });
     }
 
     private boolean followFeed(Prefix prefix) {
@@ -272,9 +291,6 @@ public final class RoutingTable {
     }
 
     private void changed(List<Prefix> prefixes) {
-        if (prefixes.isEmpty()) {
-            return;
-        }
         List<Prefix> ordered = prefixes.stream().anyMatch(RoutingTable::isDefault) ? ordered(prefixes) : prefixes;
         Fib before = fib;
         HopSearch ipv4 = changed(before.ipv4, set.ipv4, true, ordered);
@@ -304,7 +320,7 @@ public final class RoutingTable {
         for (Prefix prefix : prefixes) {
             if (prefix.isIpv4() == isIpv4
                     && (rib.size() <= SMALL / 2
-                            || !search.update(
+                            || !search.follow(
                                     rib,
                                     RouteSet.left(prefix),
                                     RouteSet.leftLow(prefix),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -138,6 +139,71 @@ class RoutingTableTest {
         table.change(tooMany.subList(1, tooMany.size()), List.of(Prefix.parse("10.0.0.0/8")));
         assertThat(table.size()).isEqualTo(HopTable.MAX);
         assertThat(portFor(table, "10.0.0.1")).isEqualTo(-1);
+    }
+
+    /** Returns these two; the second cannot be had for lack of memory when it was asked for so often. */
+    private static <T> List<T> failing(int times, T first, T second) {
+        return new AbstractList<>() {
+            private int asked;
+
+            @Override
+            public T get(int i) {
+                if (i == 1 && asked++ >= times) {
+                    throw new OutOfMemoryError("on purpose");
+                }
+                return i == 0 ? first : second;
+            }
+
+            @Override
+            public int size() {
+                return 2;
+            }
+        };
+    }
+
+    @Test
+    void aChangeThatEndedForLackOfMemoryCountsWithTheNext() {
+        List<Route> many = new ArrayList<>(); // as many as are changed in place
+        for (int i = 0; i < 3000; i++) {
+            many.add(new Route(new Prefix(0, 0xFFFF_0B00_0000L + i, 128), hop(1)));
+        }
+        RoutingTable table = new RoutingTable(many);
+        List<Route> failing = failing(1, route("10.1.0.0/16", 2), route("10.2.0.0/16", 3));
+        assertThatThrownBy(() -> table.change(failing, List.of())).isInstanceOf(OutOfMemoryError.class);
+
+        table.add(route("192.0.2.0/24", 4));
+
+        assertThat(table.get(Prefix.parse("10.1.0.0/16"))).isEqualTo(route("10.1.0.0/16", 2));
+        assertThat(portFor(table, "10.1.0.1")).isEqualTo(2);
+        assertThat(portFor(table, "192.0.2.1")).isEqualTo(4);
+    }
+
+    @Test
+    void aRemovalThatEndedForLackOfMemoryCountsWhenItIsRepeated() {
+        RoutingTable table = new RoutingTable(List.of(route("10.1.0.0/16", 1), route("10.2.0.0/16", 2)));
+        List<Prefix> failing = failing(0, Prefix.parse("10.1.0.0/16"), Prefix.parse("10.2.0.0/16"));
+        assertThatThrownBy(() -> table.change(List.of(), failing)).isInstanceOf(OutOfMemoryError.class);
+
+        table.remove(Prefix.parse("10.1.0.0/16"));
+
+        assertThat(portFor(table, "10.1.0.1")).isEqualTo(-1);
+        assertThat(portFor(table, "10.2.0.1")).isEqualTo(2);
+    }
+
+    @Test
+    void aShortPrefixTakesNoMemoryForTheRangesInsideIt() {
+        List<Route> routes = new ArrayList<>();
+        for (int i = 0; i < 1 << 14; i++) {
+            routes.add(new Route(new Prefix(0, 0xFFFF_0000_0000L | (long) i << 17, 120), hop(1 + i % 2)));
+            routes.add(new Route(new Prefix((long) i << 49, 0, 48), hop(1 + i % 2)));
+        }
+        RoutingTable table = new RoutingTable(routes);
+        long before = table.fib().bytes();
+
+        table.add(route("0.0.0.0/1", 3));
+        table.add(route("::/1", 3));
+
+        assertThat(table.fib().bytes() - before).isLessThan(100_000);
     }
 
     @Test
