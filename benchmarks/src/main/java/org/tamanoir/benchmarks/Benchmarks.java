@@ -1,5 +1,6 @@
 package org.tamanoir.benchmarks;
 
+import java.nio.file.FileSystemException;
 import java.util.Arrays;
 import org.tamanoir.benchmarks.cluster.ClusterExperiments;
 import org.tamanoir.benchmarks.cluster.ClusterInGuest;
@@ -52,11 +53,23 @@ public final class Benchmarks {
             org.openjdk.jmh.Main.main(Arrays.copyOfRange(args, 1, args.length));
             return;
         }
-        CommandLine commands = new CommandLine(new Benchmarks()).setCaseInsensitiveEnumValuesAllowed(true);
+        CommandLine commands = new CommandLine(new Benchmarks())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler(Benchmarks::ended);
         if (args.length == 0) {
             commands.usage(System.err);
             System.exit(CommandLine.ExitCode.USAGE);
         }
         System.exit(commands.execute(args));
+    }
+
+    /** Says in one line which file there is not; anything else is a fault of this program, with its trace. */
+    private static int ended(Exception failure, CommandLine command, CommandLine.ParseResult parsed) throws Exception {
+        if (failure instanceof FileSystemException file) {
+            String reason = file.getReason() == null ? "no such file or folder, or no permission" : file.getReason();
+            System.err.println(file.getFile() + ": " + reason + "; correct the path");
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        throw failure;
     }
 }

@@ -101,7 +101,7 @@ final class FibChanges {
                         .toList());
     }
 
-    private static double at(double[] sorted, double percent) {
+    static double at(double[] sorted, double percent) {
         return sorted[Math.min(sorted.length - 1, (int) (sorted.length * percent / 100))];
     }
 

@@ -3,6 +3,7 @@ package org.tamanoir.benchmarks;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.benchmarks.report.Experiment;
 import org.tamanoir.benchmarks.report.Experiments;
 import org.tamanoir.benchmarks.report.Plot;
@@ -33,6 +34,7 @@ final class FibFigures extends CheckedCommand {
                     new Experiment<>("memory", "Memory", FibFigures::memory),
                     new Experiment<>("changes", "Changes one by one", FibChanges::single),
                     new Experiment<>("batch", "Changes in a batch", FibChanges::batch),
+                    new Experiment<>("updates", "Changes as BGP tells them", FibUpdates::run),
                     new Experiment<>("load", "Loading a dump", FibLoad::run),
                     new Experiment<>("meanwhile", "Look-ups during changes", FibMeanwhile::run)));
 
@@ -52,9 +54,14 @@ final class FibFigures extends CheckedCommand {
     private int changes = 100_000;
 
     @Option(
+            names = "--updates",
+            description = "BGP updates to replay (MRT). Default: --changes ones, made as by 'routes --updates'.")
+    private @Nullable Path updates;
+
+    @Option(
             names = "--only",
             split = ",",
-            description = "Some experiments: ipv4, ipv6, memory, changes, batch, load, meanwhile.")
+            description = "Some experiments: ipv4, ipv6, memory, changes, batch, updates, load, meanwhile.")
     private List<String> only = List.of();
 
     @Option(
@@ -74,6 +81,7 @@ final class FibFigures extends CheckedCommand {
                 "--rounds must be at least 1, --changes 100 to --ipv4");
         FibTable table =
                 new FibTable(RouteGenerator.ipv4(ipv4, seed), RouteGenerator.ipv6(ipv6, seed), rounds, changes, seed);
+        table.updates = updates;
         String note = "%,d IPv4 and %,d IPv6 prefixes, seed %d".formatted(table.ipv4.count, table.ipv6.count, seed);
         System.out.println(note);
         return ALL.run(only, table, note, output) ? 0 : 1;

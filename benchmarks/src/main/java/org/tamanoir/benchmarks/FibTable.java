@@ -2,8 +2,10 @@ package org.tamanoir.benchmarks;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Fib;
 import org.tamanoir.routing.NextHop;
@@ -32,6 +34,9 @@ final class FibTable {
     final NextHop[] hops = new NextHop[RouteGenerator.HOPS + 1];
     final RoutingTable table = new RoutingTable();
     final Random random;
+    /** A file of BGP updates; null = one is made. */
+    @Nullable
+    Path updates;
 
     /**
      * Makes a table.

@@ -57,7 +57,7 @@ final class RouteGenerator {
         return made;
     }
 
-    /** Makes about this many prefixes of IPv6; 0.05 % are longer than 64 bits, which {@link #lengths} has as 64. */
+    /** Makes about this many prefixes of IPv6; those longer than /48, 0.21 %, are /64. */
     static RouteGenerator ipv6(int routes, long seed) {
         RouteGenerator made = new RouteGenerator(false, seed);
         made.fill(IPV6, 28, routes);

@@ -9,7 +9,6 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.Callable;
 import java.util.zip.GZIPOutputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -20,7 +19,7 @@ import picocli.CommandLine.Parameters;
         name = "routes",
         mixinStandardHelpOptions = true,
         description = "Writes a routing table like an Internet router's, as 'node --routes' reads it.")
-final class Routes implements Callable<Integer> {
+final class Routes extends CheckedCommand {
     @Option(names = "--ipv4", description = "Prefixes of IPv4, about. Default: 1000000.")
     private int ipv4 = 1_000_000;
 
@@ -53,6 +52,7 @@ final class Routes implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        require(ipv4 >= 0 && ipv6 >= 0 && updates >= 0, "--ipv4, --ipv6 and --updates must not be below 0");
         RouteGenerator four = RouteGenerator.ipv4(ipv4, seed);
         RouteGenerator six = RouteGenerator.ipv6(ipv6, seed);
         try (OutputStream out = out(file)) {
