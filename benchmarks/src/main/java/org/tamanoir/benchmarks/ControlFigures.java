@@ -233,7 +233,7 @@ final class ControlFigures extends CheckedCommand {
                 ByteBuffer payload = packet.payload();
                 long sentNs = payload.getLong(payload.position());
                 if (packet.streamId() >= ROUTE_STREAM) {
-                    routeArrivals.compareAndSet((int) packet.streamId() - ROUTE_STREAM, 0, nowNs);
+                    routeArrivals.compareAndSet(packet.streamId() - ROUTE_STREAM, 0, nowNs);
                 } else if (sentNs != 0) {
                     (packet.streamId() == CONTROL_STREAM ? control : others).add(nowNs - sentNs);
                 }
