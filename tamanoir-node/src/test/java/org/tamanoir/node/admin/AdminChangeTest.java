@@ -28,6 +28,7 @@ import org.tamanoir.routing.FeedPath;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.RouteFeed;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 
 @Timeout(60)
@@ -184,6 +185,12 @@ class AdminChangeTest {
                         + "permission; correct the path");
     }
 
+    private JsonNode stream() throws Exception {
+        JsonNode streams = node.get("/v1/streams").json();
+        assertThat(streams.get("open").asInt()).isOne();
+        return streams.get("streams").get(0);
+    }
+
     /** One TCP stream, whose route changes between two packets; the old far end gets the first, the new one the second. */
     @Test
     void aStreamThatIsUnderWayFollowsAChangedRouteWithoutLoss() throws Exception {
@@ -204,11 +211,13 @@ class AdminChangeTest {
                     second.setSoTimeout(PATIENCE_MS);
                     assertThat(second.getInputStream().readNBytes(PACKET.length))
                             .endsWith(PAYLOAD);
-                    JsonNode streams = node.get("/v1/streams").json();
-                    assertThat(streams.get("open").asInt()).isOne();
-                    JsonNode shown = streams.get("streams").get(0);
+                    // A packet counts as out when its write has returned, which the far end does not wait for.
+                    Waiting.eventually()
+                            .untilAsserted(
+                                    () -> assertThat(stream().get("packetsOut").asInt())
+                                            .isEqualTo(2));
+                    JsonNode shown = stream();
                     assertThat(shown.get("packetsIn").asInt()).isEqualTo(2);
-                    assertThat(shown.get("packetsOut").asInt()).isEqualTo(2);
                     assertThat(shown.get("services").get(0).asString()).isEqualTo(TestAdmin.MONITOR);
                     JsonNode instance =
                             node.get("/v1/instances").json().get("instances").get(0);

@@ -52,11 +52,15 @@ class DeployedHostileTest {
     }
 
     private LiveNode node(String process, String members, String more) throws Exception {
+        return node(process, members, more, "");
+    }
+
+    private LiveNode node(String process, String members, String more, String deploy) throws Exception {
         repository.publish(ID, LiveRepository.service(ID, process, members), LiveRepository.KEY);
         Path own = folder.resolve("node");
         return LiveNode.start(
                 own,
-                route(sink.address(), true) + deploy(own, repository, List.of(repository.url()), "") + more,
+                route(sink.address(), true) + deploy(own, repository, List.of(repository.url()), deploy) + more,
                 node -> node.environment().stuckAfter(Duration.ofMillis(500)));
     }
 
@@ -119,8 +123,21 @@ class DeployedHostileTest {
     }
 
     @Test
-    void aServiceThatNeverReturnsIsReportedAndItsStreamClosed() throws Exception {
-        try (LiveNode node = node("untilOver(); return Verdict.FORWARD;", UNTIL_OVER, "");
+    void aServiceThatNeverReturnsIsStoppedAndServesOn() throws Exception {
+        String once = UNTIL_OVER + "boolean isLater;";
+        try (LiveNode node = node("if (!isLater) { isLater = true; untilOver(); } return Verdict.FORWARD;", once, "");
+                AnepSender sender = AnepSender.tcp(node.tcp())) {
+            send(sender, packets(NAME), 0, 10);
+            sink.await(9);
+            assertThat(node.get("/v1/streams").get("open").asInt()).isEqualTo(1);
+            node.assertConserved(10, Map.of(DropReason.SERVICE_FAILURE, 1L));
+            assertServesOn(node);
+        }
+    }
+
+    @Test
+    void aServiceThatNeverReturnsAndHasNoCheckpointIsReportedAndItsStreamClosed() throws Exception {
+        try (LiveNode node = node("untilOver(); return Verdict.FORWARD;", UNTIL_OVER, "", "checkpoints: off");
                 AnepSender sender = AnepSender.tcp(node.tcp())) {
             send(sender, packets(NAME), 0, 10);
             eventually().untilAsserted(() -> assertThat(node.events("stuck")).hasSize(1));
