@@ -284,7 +284,7 @@ public final class Checkpoints {
 
     /** Returns whether a round takes no longer than some nanoseconds: few instructions, none that could take long. */
     private boolean isShort(JumpInsnNode jump) {
-        if (place(jump) - place(jump.label) > SHORT) {
+        if (place(jump) - place(jump.label) > SHORT || catches(jump)) {
             return false;
         }
         for (AbstractInsnNode each = jump.label; each != jump; each = each.getNext()) {
@@ -307,6 +307,13 @@ public final class Checkpoints {
         return true;
     }
 
+    /** Returns whether a round may throw and catch, which walks the thread's stack: microseconds where that is deep. */
+    private boolean catches(JumpInsnNode jump) {
+        return method.tryCatchBlocks.stream()
+                .mapToInt(block -> place(block.handler))
+                .anyMatch(handler -> place(jump.label) <= handler && handler < place(jump));
+    }
+
     private static boolean isShort(MethodInsnNode call) {
         if (call.owner.equals("java/lang/String")) {
             return SHORT_OF_STRING.contains(call.name);
@@ -314,6 +321,7 @@ public final class Checkpoints {
         return isPoll(call)
                 || SHORT_OWNERS.contains(call.owner)
                         && !LONG_NAMES.contains(call.name)
+                        && !call.desc.endsWith(")Ljava/lang/String;")
                         && Arrays.stream(Type.getArgumentTypes(call.desc))
                                 .allMatch(each -> each.getSort() < Type.ARRAY);
     }

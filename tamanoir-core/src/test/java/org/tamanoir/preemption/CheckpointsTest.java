@@ -187,6 +187,26 @@ class CheckpointsTest {
         eventually().until(() -> Integer.valueOf(1).equals(entered.get()));
     }
 
+    /** A round that throws walks the stack, so 4,096 of them may take long. */
+    @Test
+    void eachRoundThatCatchesHasACheckpoint() throws Exception {
+        Class<?> type = compiled("static Object run() { int caught = 0; for (int i = 0; i < 100; i++) {"
+                + " try { sink = 1 / sink; } catch (ArithmeticException e) { caught++; } } return caught; }");
+        AtomicInteger passed = new AtomicInteger();
+        Checkpoint.keep(() -> {
+            passed.incrementAndGet();
+            return null;
+        });
+        Checkpoint.want(this, true);
+        try {
+            assertThat(call(type, "run")).isEqualTo(100);
+        } finally {
+            Checkpoint.want(this, false);
+            Checkpoint.keep(null);
+        }
+        assertThat(passed).hasValueGreaterThanOrEqualTo(100);
+    }
+
     @Test
     void resultsStayTheSame() throws Exception {
         String members = "static Object run() { long h = 7; double d = 1; int[] a = new int[9000];"
