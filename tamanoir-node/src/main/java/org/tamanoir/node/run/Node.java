@@ -136,7 +136,9 @@ public final class Node {
     public void start() throws IOException {
         try {
             ThreadRanks ranks = LinuxThreadRanks.of(config.get(NodeSettings.PRIORITIES));
-            LOG.info("priorities: {}", ranks.text());
+            if (ranks != ThreadRanks.NONE) {
+                LOG.info("priorities: {}", ranks.text());
+            }
             environment.rank(ranks);
             joinCluster();
             DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;

@@ -39,7 +39,10 @@ import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Overrides;
 import org.tamanoir.node.config.Problems;
+import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.routing.RouteSet;
+import org.tamanoir.support.Tiers;
+import org.tamanoir.transport.LinuxThreadRanks;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -188,7 +191,7 @@ class NodeProcessTest {
     @Test
     @EnabledOnOs(OS.LINUX)
     void aNodesCompilersGiveWayToItsStreams(@TempDir Path folder) throws Exception {
-        Path config = Files.writeString(folder.resolve("node.yaml"), "jvm-nice: 10\n");
+        Path config = Files.writeString(folder.resolve("node.yaml"), "jvm-nice: 10\npriorities: off\n");
         Process node = Program.start("node", "--listen", "0", "--json", "-c", config.toString());
         try (BufferedReader out = node.inputReader()) {
             event(out, "started");
@@ -196,6 +199,22 @@ class NodeProcessTest {
             int others = niceness(tasks, "VM Thread").get(0); // That of this process.
             eventually().until(() -> niceness(tasks, "C1 CompilerThre").equals(List.of(Math.max(10, others))));
             assertThat(niceness(tasks, "reception")).containsExactly(others);
+        } finally {
+            node.destroyForcibly();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aNodesReceptionAndAdminApiGoBeforeServicesWhereThatIsPermitted() throws Exception {
+        String permitted = LinuxThreadRanks.of(ThreadPriorities.AUTO).text();
+        Tiers.require("priorities", permitted.contains("nice -10"), permitted);
+        Process node = Program.start("node", "--listen", "0", "--admin", "127.0.0.1:0", "--json");
+        try (BufferedReader out = node.inputReader()) {
+            event(out, "started");
+            Path tasks = Path.of("/proc", String.valueOf(node.pid()), "task");
+            assertThat(niceness(tasks, "reception")).containsExactly(-10);
+            assertThat(niceness(tasks, "vert.x-acceptor")).contains(-10);
         } finally {
             node.destroyForcibly();
         }
@@ -217,7 +236,8 @@ class NodeProcessTest {
     @Test
     void aRehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
         Path log = folder.resolve("log");
-        Process node = Program.builder("node", "--listen", "0", "--json", "--rehearse", "1s")
+        Path config = Files.writeString(folder.resolve("node.yaml"), "priorities: off\n");
+        Process node = Program.builder("node", "--listen", "0", "--json", "-c", config.toString(), "--rehearse", "1s")
                 .redirectError(log.toFile())
                 .start();
         try (BufferedReader out = node.inputReader()) {
@@ -256,7 +276,8 @@ class NodeProcessTest {
     @EnabledOnOs(OS.LINUX)
     void whatAStrangerSendsToARehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
         Path log = folder.resolve("log");
-        Process node = Program.builder("node", "--listen", "0", "--json", "--rehearse", "10s")
+        Path config = Files.writeString(folder.resolve("node.yaml"), "priorities: off\n");
+        Process node = Program.builder("node", "--listen", "0", "--json", "-c", config.toString(), "--rehearse", "10s")
                 .redirectError(log.toFile())
                 .start();
         try (BufferedReader out = node.inputReader()) {
