@@ -34,7 +34,7 @@ final class HeldDatagrams {
     /** Whose packets these are. */
     interface Owner {
         /** Goes on with a packet that is held no more; without a verdict its time is up. */
-        void resumed(ClassQueues.Waiting packet, @Nullable Verdict verdict);
+        void resumed(ClassQueues.Waiting packet, Suspended held, @Nullable Verdict verdict);
 
         /** Drops a packet that is held no more. */
         void drop(ClassQueues.Waiting packet, DropReason reason);
@@ -99,7 +99,7 @@ final class HeldDatagrams {
             Held each = held.get(i);
             if (each.suspended.verdict() != null || nowNs - each.untilNs >= 0) {
                 held.remove(i--);
-                owner.resumed(each.packet, end(each));
+                owner.resumed(each.packet, each.suspended, end(each));
             }
         }
         return !leaving.isEmpty();

@@ -429,20 +429,22 @@ final class PacketPath implements ServiceThread.Body {
             policies.handleFailed(null);
         } else {
             asked = null;
+            if (reaction != null) {
+                reaction.hold(suspended);
+            }
             owner.suspend(packet, suspended);
         }
     }
 
     /** Goes on with a packet that its service has held, and that lies here now. */
-    void handleResumed(ByteBuffer memory, int offset, int length, Verdict verdict) {
+    void handleResumed(ByteBuffer memory, int offset, int length, Suspended held, Verdict verdict) {
         ParseFault fault = packet.parse(memory, offset, length);
         if (fault != null) {
             dropMalformed(fault);
             return;
         }
         if (reaction != null) {
-            reaction.begin(packet.length());
-            reaction.end(verdict == Verdict.CONSUME);
+            reaction.resume(held, verdict == Verdict.CONSUME);
         }
         goOn(verdict);
     }

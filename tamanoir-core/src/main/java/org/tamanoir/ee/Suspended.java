@@ -18,6 +18,11 @@ final class Suspended implements Suspension {
     /** The service had returned so many packets before this one. */
     final long calls;
 
+    /** What may still leave in reaction to a datagram that is held ({@link UdpReaction#hold}). The service's thread. */
+    long onwardLeft;
+
+    long answersLeft;
+
     private final Runnable wake;
     /** {@link Verdict#HELD} = nothing can be said any more; null = nothing has been. */
     private final AtomicReference<@Nullable Verdict> said = new AtomicReference<>();

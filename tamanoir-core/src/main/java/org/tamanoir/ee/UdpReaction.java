@@ -45,10 +45,14 @@ final class UdpReaction {
     /** Begins with a datagram of this length, which the service gets next. */
     void begin(int length) {
         long had = length + HEADER_BYTES;
+        begin(had * growth, Math.min(UdpBounds.ANSWER_BYTES + HEADER_BYTES, had * answerGrowth));
+    }
+
+    private void begin(long onward, long answers) {
         long left = Math.max(0, onwardLeft);
         kept = wasConsumed ? left : Math.min(kept, left);
-        onwardLeft = Math.min(bytes, kept + had * growth);
-        answersLeft = Math.min(UdpBounds.ANSWER_BYTES + HEADER_BYTES, had * answerGrowth);
+        onwardLeft = onward < 0 ? onward : Math.min(bytes, kept + onward);
+        answersLeft = answers;
         isOpen = true;
     }
 
@@ -61,6 +65,18 @@ final class UdpReaction {
     void end(boolean consumed) {
         isOpen = false;
         wasConsumed = consumed;
+    }
+
+    /** Remembers what may still leave in reaction to the datagram, which is held; what consumed ones left stays here. */
+    void hold(Suspended held) {
+        held.onwardLeft = onwardLeft < 0 ? onwardLeft : Math.max(0, onwardLeft - kept);
+        held.answersLeft = answersLeft;
+    }
+
+    /** Goes on with a datagram that was held, with what was left to it, and no more. */
+    void resume(Suspended held, boolean consumed) {
+        begin(held.onwardLeft, held.answersLeft);
+        end(consumed);
     }
 
     /** Returns whether a packet of this length may go onward, and counts it. */

@@ -347,14 +347,14 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     }
 
     @Override
-    public void resumed(ClassQueues.Waiting packet, @Nullable Verdict verdict) {
+    public void resumed(ClassQueues.Waiting packet, Suspended held, @Nullable Verdict verdict) {
         if (verdict == null) {
             drop(packet, DropReason.HOLD_EXPIRED);
             return;
         }
         takeIntoHand(packet);
         try {
-            path.handleResumed(packet.memory(), packet.offset, packet.length, verdict);
+            path.handleResumed(packet.memory(), packet.offset, packet.length, held, verdict);
         } catch (RuntimeException | VirtualMachineError e) {
             unfit(e);
         }

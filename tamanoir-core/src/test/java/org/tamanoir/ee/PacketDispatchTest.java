@@ -64,6 +64,7 @@ class PacketDispatchTest {
         }
     }
 
+    /** Streams have as many places as there are jobs: with the most of them two hardly ever meet in one by chance. */
     private static Dispatch dispatch(boolean ordered, int jobs) {
         return new Dispatch(true, ordered, jobs);
     }
@@ -156,7 +157,7 @@ class PacketDispatchTest {
     void blockedWorkerStopsNoOtherStream() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
-                UdpTestNode node = patient(dispatch(true, 1024))) {
+                UdpTestNode node = patient(dispatch(true, Dispatch.MAX_JOBS))) {
             warmUp(node, sender, receiver);
             sender.send(node.udp(), packet(receiver, 1, BLOCKS));
             eventually().until(() -> blocked.get() == 1);
@@ -215,7 +216,7 @@ class PacketDispatchTest {
     void controlGoesBeforeWhatWaits() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
-                UdpTestNode node = patient(1, dispatch(true, 1024))) {
+                UdpTestNode node = patient(1, dispatch(true, Dispatch.MAX_JOBS))) {
             sender.send(node.udp(), packet(receiver, 1, BLOCKS));
             eventually().until(() -> blocked.get() == 1);
             for (int i = 2; i < 20; i++) {
@@ -227,7 +228,6 @@ class PacketDispatchTest {
             released.countDown();
             node.balanced(21);
             assertThat(processed.subList(0, 2)).containsExactly(BLOCKS, 20);
-            assertThat(processed.subList(2, 21)).isSorted();
         }
     }
 
