@@ -175,6 +175,28 @@ class PacketDispatchTest {
     }
 
     @Test
+    void smallPacketsThatWaitLeaveTheInboxToOtherStreams() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(true, Dispatch.MAX_JOBS))) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            int rounds = 24; // Of 60,000 bytes; the inbox has a MiB.
+            for (int i = 1; i <= rounds; i++) {
+                sender.send(node.udp(), packet(receiver, 1, i));
+                for (int j = 0; j < 6; j++) {
+                    byte[] other = UdpTestNode.packet(UdpTestNode.builder(receiver.address(), NAME, 2), 10_000);
+                    sender.send(node.udp(), other);
+                    assertThat(receiver.next()).isEqualTo(other);
+                }
+            }
+            released.countDown();
+            assertThat(node.balanced(WARM + 1 + 7 * rounds).drops()).isEmpty();
+        }
+    }
+
+    @Test
     void withoutOrderPacketsOfAStreamOvertakeOneThatIsBlocked() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
