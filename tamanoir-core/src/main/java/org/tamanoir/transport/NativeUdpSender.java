@@ -3,6 +3,7 @@ package org.tamanoir.transport;
 import com.sun.jna.Native;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +58,8 @@ final class NativeUdpSender implements UdpSender {
     private int count;
     /** The message of the datagram before. */
     private int last;
-    /** The last message to an address, by the address's hash, unless another one's has taken the place. */
-    private final int[] latest = new int[MESSAGES];
+    /** One more than the last message to each address, from the place that the address's hash chooses on; 0 = none. */
+    private final byte[] latest = new byte[2 * MESSAGES];
 
     // The memory of messages, in pieces that become iovecs: those of a message are chained, the last ends with itself.
     private final long[] pieceStarts = new long[IOVECS];
@@ -110,8 +111,8 @@ final class NativeUdpSender implements UdpSender {
             base = addresses.remember(buffer);
         }
         long start = base + offset;
-        int m = isTo(last, addressHigh, addressLow, port) ? last : latest[slot(addressHigh, addressLow, port)];
-        if (isTo(m, addressHigh, addressLow, port) && open[m] && join(m, start, length)) {
+        int m = isTo(last, addressHigh, addressLow, port) ? last : latest[place(addressHigh, addressLow, port)] - 1;
+        if (m >= 0 && open[m] && join(m, start, length)) {
             last = m;
         } else {
             begin(start, length, addressHigh, addressLow, port);
@@ -122,8 +123,13 @@ final class NativeUdpSender implements UdpSender {
         return m < count && lows[m] == low && highs[m] == high && ports[m] == port;
     }
 
-    private static int slot(long high, long low, int port) {
-        return (int) ((high ^ low ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 58);
+    /** Returns where the last message to this address is or would be; at most half of the places are taken. */
+    private int place(long high, long low, int port) {
+        int at = (int) ((high ^ low ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 57);
+        while (latest[at] != 0 && !isTo(latest[at] - 1, high, low, port)) {
+            at = at + 1 & 2 * MESSAGES - 1;
+        }
+        return at;
     }
 
     @Override
@@ -201,7 +207,7 @@ final class NativeUdpSender implements UdpSender {
         highs[m] = addressHigh;
         lows[m] = addressLow;
         ports[m] = port;
-        latest[slot(addressHigh, addressLow, port)] = m;
+        latest[place(addressHigh, addressLow, port)] = (byte) (m + 1);
         last = m;
     }
 
@@ -239,6 +245,7 @@ final class NativeUdpSender implements UdpSender {
         }
         count = 0;
         pieces = 0;
+        Arrays.fill(latest, (byte) 0);
     }
 
     private void send() {

@@ -59,23 +59,23 @@ class UdpNativeTest {
         ByteBuffer data = UdpTesting.pattern(400_000);
         List<UdpSocket> receivers = new ArrayList<>();
         try (UdpSocket sending = open("127.0.0.1")) {
-            for (int r = 0; r < 7; r++) {
+            for (int r = 0; r < 32; r++) {
                 receivers.add(open("127.0.0.1"));
             }
             UdpSender sender = sending.newSender();
             for (int flush = 0; flush < 2; flush++) {
-                for (int i = 0; i < 210; i++) {
-                    UdpTesting.add(sender, data, i * 1000, i % 70 == 69 ? 300 : 1000, receivers.get(i % 7));
+                for (int i = 0; i < 960; i++) {
+                    UdpTesting.add(sender, data, i * 400, i % 320 == 319 ? 300 : 400, receivers.get(i % 32));
                 }
                 sender.flush();
                 assertThat(sender.lastError()).isEmpty();
-                for (int r = 0; r < 7; r++) {
+                for (int r = 0; r < 32; r++) {
                     List<Datagram> got = UdpTesting.receive(receivers.get(r), 30);
                     assertThat(got).hasSize(30).filteredOn(Datagram::joined).hasSizeGreaterThan(25);
                     for (int n = 0; n < 30; n++) {
-                        int i = 7 * n + r;
+                        int i = 32 * n + r;
                         assertThat(got.get(n).bytes())
-                                .isEqualTo(UdpTesting.copy(data, i * 1000, i % 70 == 69 ? 300 : 1000));
+                                .isEqualTo(UdpTesting.copy(data, i * 400, i % 320 == 319 ? 300 : 400));
                     }
                 }
             }
