@@ -78,6 +78,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
         /** Returns how many packets its service has returned, well or not: the same while it is in one. A guess. */
         long call();
 
+        /** Returns whether its thread is in the service's code. A guess. */
+        boolean isInService();
+
         /** Has it look whether it may go on. */
         void wake();
     }
