@@ -51,6 +51,7 @@ final class Budgets {
             watch.call = call;
             watch.usedNs = usedNs;
         } else if (usedNs - watch.usedNs > budgetNs) {
+            supervision.suspect();
             supervision.stop(
                     DropReason.BUDGET,
                     call,
