@@ -81,6 +81,23 @@ public final class Framing {
         return tlv == NOT_THERE ? null : PreviousNode.read(buffer, tlv);
     }
 
+    /**
+     * Where the identifier of an IPv4 or IPv6 destination starts, with its scheme, of the packet at {@code offset}, which
+     * is there whole; -1 when it has none or is not Tamanoir's. Looks at no other rule.
+     */
+    public static int destination(ByteBuffer buffer, int offset, int tamanoirTypeId) {
+        int tlv = find(Option.DESTINATION, buffer, offset, tamanoirTypeId);
+        if (tlv == NOT_THERE) {
+            return NOT_THERE;
+        }
+        boolean fits = switch (buffer.getShort(tlv + 2)) {
+            case 3 -> buffer.getInt(tlv + 4) == Anep.SCHEME_IPV4;
+            case 6 -> buffer.getInt(tlv + 4) == Anep.SCHEME_IPV6;
+            default -> false;
+        };
+        return fits ? tlv + 4 : NOT_THERE;
+    }
+
     private static int find(Option option, ByteBuffer buffer, int offset, int tamanoirTypeId) {
         if ((buffer.getShort(offset + 2) & 0xFFFF) != tamanoirTypeId) {
             return NOT_THERE;

@@ -12,7 +12,7 @@ import org.tamanoir.transport.TcpConnection;
  *
  * <p>Thread contract: the stream's thread.
  */
-final class BatchWalk {
+final class BatchWalk implements LookAhead.Walk {
     private final StreamInstance instance;
     private final TcpConnection inbound;
     private final TcpWayBack back;
@@ -25,6 +25,7 @@ final class BatchWalk {
         this.inbound = inbound;
         this.back = back;
         this.consumed = inbound::consumed;
+        instance.nextHops.ahead.along(this);
     }
 
     /** Returns whether a packet interrupted the walk. */
@@ -87,6 +88,18 @@ final class BatchWalk {
             at = next;
         }
         return length;
+    }
+
+    @Override
+    public void show(LookAhead ahead) {
+        if (walked != null && inbound.input() == walked) {
+            ByteBuffer bytes = walked.nio();
+            int end = inbound.end();
+            int length = 1;
+            for (int at = inbound.start(); length > 0; at += length) {
+                length = ahead.see(bytes, at, end);
+            }
+        }
     }
 
     /** Ends the walk; the memory may be others' from now on. */

@@ -12,7 +12,7 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: the service's thread.
  */
-final class DatagramWalk implements DatagramRuns.Walk {
+final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
     private final DatagramInHand inHand;
     private final UdpSocket socket;
     private final UdpBatch batch;
@@ -64,6 +64,26 @@ final class DatagramWalk implements DatagramRuns.Walk {
         length = Math.min(segment, end - at);
         datagrams++;
         return true;
+    }
+
+    @Override
+    public void show(LookAhead ahead) {
+        int from = at + length;
+        int behind = end;
+        int bytes = segment;
+        for (int i = message; i < messages; ) {
+            for (; from < behind; from += bytes) {
+                if (ahead.isFull()) {
+                    return;
+                }
+                ahead.see(memory, from, Math.min(from + bytes, behind));
+            }
+            if (++i < messages) {
+                from = batch.start(i);
+                behind = batch.end(i);
+                bytes = Math.max(1, batch.segmentBytes(i));
+            }
+        }
     }
 
     /** Counts the datagrams behind the one in hand as come and dropped. Another thread, when this one does not return. */

@@ -59,6 +59,7 @@ final class NextHops {
     private final List<UdpEgress> datagrams = new ArrayList<>();
     private final List<UdpSocket> datagramSockets = new ArrayList<>();
     private final ThreadLinks links;
+    final LookAhead ahead;
     /** Null while nothing in transit has gone on. */
     private @Nullable TransitEgress transit;
 
@@ -122,6 +123,7 @@ final class NextHops {
         this.forwarder = context.forwarder();
         this.initialHopBudget = context.config().hopBudget();
         this.traffic = thread.traffic;
+        this.ahead = new LookAhead(context.config().typeId());
         this.quality = context.qualityOfService().now();
         this.links = new ThreadLinks(thread.loop, context, traffic);
     }
@@ -336,7 +338,7 @@ final class NextHops {
     /** Asks the routes; makes nothing for a destination whose next hop, with an address, has been asked for before. */
     private RouteCacheEntry lookUp(long high, long low, int port) {
         Fib fib = forwarder.fib();
-        int index = fib.lookup(high, low);
+        int index = ahead.lookup(fib, high, low);
         NextHop next = fib.hop(index);
         if (next == null) {
             return NOWHERE;

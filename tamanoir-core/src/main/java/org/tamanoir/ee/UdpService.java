@@ -183,6 +183,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         path.refresh();
         inHand.expect(batch, messages);
         walk.begin(messages);
+        nextHops.ahead.along(walk);
         while (walk.next()) {
             try {
                 path.handle(walk);
