@@ -232,15 +232,17 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     /** Takes note of what {@link #process} has thrown, and not of the node's own. */
     final void failedProcess(Throwable failure) {
         leaveProcess();
-        calls++;
-        callsToldOf++;
         failed("process", failure);
         comeBack();
     }
 
-    /** The thread is not in the service's code, whatever was thrown. */
+    /** The thread is not in the service's code, whatever was thrown; what is charged to that call ends with it. */
     final void leaveProcess() {
-        inService = false;
+        if (inService) {
+            inService = false;
+            calls++;
+            callsToldOf++;
+        }
     }
 
     final void endOfStream() {
@@ -262,7 +264,10 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         }
     }
 
-    /** Returns whether the thread is in the service's code: then alone it may wait in place, with a packet in hand. */
+    /**
+     * Returns whether the thread is in the service's code: then alone it may wait in place, with a packet in hand. Any
+     * thread, as a guess.
+     */
     final boolean isInService() {
         return inService;
     }

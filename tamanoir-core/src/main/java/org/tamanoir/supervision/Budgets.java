@@ -42,8 +42,8 @@ final class Budgets {
             return false;
         }
         Supervision.Watch watch = supervision.watch;
-        if (supervision.isBeside()) {
-            watch.call = -1;
+        if (supervision.isBeside() || !instance.isInService()) {
+            watch.call = -1; // The time is the node's own, or no packet's: the next look begins anew.
             return true;
         }
         long usedNs = supervision.meter().usedNs();
@@ -55,6 +55,7 @@ final class Budgets {
         }
         watch.leftNs = Math.max(0, budgetNs - (usedNs - watch.usedNs));
         if (usedNs - watch.usedNs > budgetNs) {
+            supervision.suspect();
             supervision.stop(
                     DropReason.BUDGET,
                     call,

@@ -228,10 +228,14 @@ public final class Supervision {
         }
     }
 
-    /** Has the service stopped at its next checkpoint, if that comes in this call. @param why for the log */
+    /**
+     * Has the service stopped at its next checkpoint, if that comes in this call and the thread, which was suspected, has
+     * not come back since.
+     *
+     * @param why for the log
+     */
     synchronized void stop(DropReason reason, long call, String why) {
-        if (!givenUp && stop == null) {
-            suspect();
+        if (suspected && !givenUp && stop == null) {
             stop = new Stop(reason, call, new ServiceStopped(why));
             Checkpoint.want(this, true);
         }
