@@ -87,6 +87,11 @@ final class Instance implements Watchdog.Watched {
     }
 
     @Override
+    public boolean isInService() {
+        return thread.isInService();
+    }
+
+    @Override
     public Supervision supervision() {
         return thread.supervision();
     }

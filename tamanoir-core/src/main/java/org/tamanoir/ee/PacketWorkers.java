@@ -9,11 +9,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.NoMemoryException;
 import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
 
@@ -78,9 +81,19 @@ final class PacketWorkers implements UdpTaker {
         this.first = first;
         this.drained = drained;
         this.atEnd = atEnd;
+        this.jobs = jobs(context, definition.dispatch());
+    }
+
+    private static PacketJobs jobs(NodeContext context, Dispatch dispatch) {
         int bytes = context.config().inboxBytes();
-        this.jobs =
-                new PacketJobs(context.qualityOfService(), context.pool().take(bytes, bytes), definition.dispatch());
+        Buffer memory = context.pool().take(bytes, bytes);
+        try {
+            Buffer control = context.pool().take(ControlRing.BYTES, ControlRing.BYTES);
+            return new PacketJobs(context.qualityOfService(), memory, control, dispatch);
+        } catch (NoMemoryException e) {
+            context.pool().give(memory);
+            throw e;
+        }
     }
 
     /** Returns how many workers there should be: one for each processor that services may use. */
@@ -151,6 +164,7 @@ final class PacketWorkers implements UdpTaker {
     synchronized void freed(BufferPool pool) {
         if (--users == 0) {
             pool.give(jobs.memory());
+            pool.give(jobs.controlMemory());
         }
     }
 

@@ -17,6 +17,9 @@ import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.offload.ServiceOffload;
 import org.tamanoir.platform.ThreadRank;
+import org.tamanoir.sched.AllotmentView;
+import org.tamanoir.sched.CpuGrant;
+import org.tamanoir.service.Allotment;
 import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
@@ -67,6 +70,10 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         /** Ends the stream, where there is one, because it cannot go on whole. */
         void abort(DropReason reason, String why);
 
+        /** Returns the turn on a processor that the thread has; null when it has none or needs none. */
+        @Nullable
+        CpuGrant turn();
+
         /** Returns whether the thread may wait, before it does; else it has to look for packets first. */
         boolean mayRest();
     }
@@ -86,6 +93,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     private final DueTasks dueTasks;
     private final ServiceOffload levels;
     private final Runnable wait;
+    private @Nullable AllotmentView allotment;
     private @Nullable Body body;
     private Runnable atEnd = () -> {};
     private volatile boolean cut;
@@ -224,15 +232,17 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     /** Takes note of what {@link #process} has thrown, and not of the node's own. */
     final void failedProcess(Throwable failure) {
         leaveProcess();
-        calls++;
-        callsToldOf++;
         failed("process", failure);
         comeBack();
     }
 
-    /** The thread is not in the service's code, whatever was thrown. */
+    /** The thread is not in the service's code, whatever was thrown; what is charged to that call ends with it. */
     final void leaveProcess() {
-        inService = false;
+        if (inService) {
+            inService = false;
+            calls++;
+            callsToldOf++;
+        }
     }
 
     final void endOfStream() {
@@ -254,7 +264,10 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         }
     }
 
-    /** Returns whether the thread is in the service's code: then alone it may wait in place, with a packet in hand. */
+    /**
+     * Returns whether the thread is in the service's code: then alone it may wait in place, with a packet in hand. Any
+     * thread, as a guess.
+     */
     final boolean isInService() {
         return inService;
     }
@@ -494,6 +507,17 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     @Override
     public final Suspension hold(Packet packet, Duration atMost) {
         return body().hold(packet, atMost);
+    }
+
+    @Override
+    public final Allotment allotment() {
+        AllotmentView view = allotment;
+        if (view == null) {
+            view = new AllotmentView();
+            allotment = view;
+        }
+        view.look(body().turn(), context.qualityOfService().now(), supervision.budgetRestNs(calls));
+        return view;
     }
 
     @Override

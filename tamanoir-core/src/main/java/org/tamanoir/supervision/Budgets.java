@@ -42,15 +42,20 @@ final class Budgets {
             return false;
         }
         Supervision.Watch watch = supervision.watch;
-        if (supervision.isBeside()) {
-            watch.call = -1;
+        if (supervision.isBeside() || !instance.isInService()) {
+            watch.call = -1; // The time is the node's own, or no packet's: the next look begins anew.
             return true;
         }
         long usedNs = supervision.meter().usedNs();
         if (call != watch.call) {
-            watch.call = call;
             watch.usedNs = usedNs;
-        } else if (usedNs - watch.usedNs > budgetNs) {
+            watch.leftNs = budgetNs;
+            watch.call = call;
+            return true;
+        }
+        watch.leftNs = Math.max(0, budgetNs - (usedNs - watch.usedNs));
+        if (usedNs - watch.usedNs > budgetNs) {
+            supervision.suspect();
             supervision.stop(
                     DropReason.BUDGET,
                     call,

@@ -78,6 +78,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
         /** Returns how many packets its service has returned, well or not: the same while it is in one. A guess. */
         long call();
 
+        /** Returns whether its thread is in the service's code. A guess. */
+        boolean isInService();
+
         /** Has it look whether it may go on. */
         void wake();
     }
@@ -308,9 +311,10 @@ public final class Watchdog<I extends Watchdog.Watched> {
     }
 
     private void suspect(I instance, Supervision.Watch watch, long nowNs) {
+        long call = instance.call(); // First: a later one has not lasted.
         instance.supervision().suspect();
         StackTraceElement frame = frameOfService(instance);
-        if (frame == null) {
+        if (frame == null || instance.call() != call) {
             instance.supervision().clear();
             watch.sinceNs = nowNs;
             return;
@@ -325,7 +329,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
                         + Duration.ofNanos(nowNs - watch.sinceNs).toMillis() + " ms, at " + frame
                         + "; interrupted");
         instance.supervision()
-                .stop(DropReason.SERVICE_FAILURE, instance.call(), "it has not returned in time; see the log above");
+                .stop(DropReason.SERVICE_FAILURE, call, "it has not returned in time; see the log above");
         instance.supervision().interrupt();
     }
 

@@ -84,6 +84,11 @@ class WatchdogTest {
         }
 
         @Override
+        public boolean isInService() {
+            return false;
+        }
+
+        @Override
         public long progress() {
             return 0;
         }
