@@ -143,7 +143,9 @@ public final class LinuxThreadRanks implements ThreadRanks {
                         + noRealtime();
             case NONE ->
                 (isLowering() ? "services' threads have nice " + SERVICE_NICE : "all threads alike")
-                        + "; with CAP_SYS_NICE or RLIMIT_NICE 30 the node's own would go before services'";
+                        + "; with CAP_SYS_NICE or "
+                        + (wanted == ThreadPriorities.REALTIME ? "RLIMIT_RTPRIO 1" : "RLIMIT_NICE 30")
+                        + " the node's own would go before services'";
         };
     }
 

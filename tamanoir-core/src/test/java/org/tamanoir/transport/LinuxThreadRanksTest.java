@@ -134,6 +134,11 @@ class LinuxThreadRanksTest {
     }
 
     @Test
+    void withoutThePrivilegeTheLimitOfTheClassThatIsAskedForIsNamed() throws Exception {
+        assertThat(unprivileged(ThreadPriorities.REALTIME).text()).contains("RLIMIT_RTPRIO 1");
+    }
+
+    @Test
     void offChangesNothing() throws Exception {
         ThreadRanks ranks = LinuxThreadRanks.of(ThreadPriorities.OFF);
 
