@@ -77,6 +77,7 @@ public final class NodeConfigBuilder {
         String className = added.find(ServiceTable.CLASS);
         String wanted = className == null ? withoutVersion(name) : className;
         Values merged = ServiceTable.merged(given.get(name), added);
+        ServiceTable.withoutWorkers(merged).ifPresent(line -> problems.add(where, line));
         if (known == null && className == null && !ServiceClasses.exists(wanted)) {
             given.put(name, merged);
             deployedWhere.put(name, where);

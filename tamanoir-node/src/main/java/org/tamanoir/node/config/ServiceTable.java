@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
@@ -82,6 +84,18 @@ final class ServiceTable {
         merged.putAll(given);
         merged.put(CONFIG, config, given.where(CONFIG));
         return merged;
+    }
+
+    /** Returns in one line what is said of workers that there are none of; empty when nothing is. */
+    static Optional<String> withoutWorkers(Values service) {
+        return service.get(DISPATCH)
+                ? Optional.empty()
+                : Stream.of(ORDER, JOBS)
+                        .filter(service::isGiven)
+                        .map(
+                                setting -> setting.path()
+                                        + " without dispatch packet: it counts for workers alone; add dispatch: packet, or remove it")
+                        .findFirst();
     }
 
     static ServiceSettings settings(Values service) {

@@ -139,6 +139,22 @@ class ConfigFileTest {
     }
 
     @Test
+    void orderAndJobsWithoutDispatchByPacketAreProblems() {
+        Problems problems = new Problems();
+        ConfigFile.parse("f", """
+                services:
+                  - {name: org.tamanoir.node.Announced, order: none}
+                  - {name: org.example.Deployed, dispatch: stream, jobs: 100}
+                """, new NodeConfigBuilder(problems));
+        assertThat(problems.lines())
+                .containsExactly(
+                        "f:2: services[0].name: order without dispatch packet: it counts for workers alone; add dispatch: packet, "
+                                + "or remove it",
+                        "f:3: services[1].name: jobs without dispatch packet: it counts for workers alone; add dispatch: packet, "
+                                + "or remove it");
+    }
+
+    @Test
     void everyKeyIsMapped() throws IOException {
         NodeConfig config = config("""
                 listen:
