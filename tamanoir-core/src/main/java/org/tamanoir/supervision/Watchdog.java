@@ -328,8 +328,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
                         + instance.supervision().definition().label() + " has not returned for "
                         + Duration.ofNanos(nowNs - watch.sinceNs).toMillis() + " ms, at " + frame
                         + "; interrupted");
-        instance.supervision()
-                .stop(DropReason.SERVICE_FAILURE, call, "it has not returned in time; see the log above");
+        instance.supervision().stop(DropReason.SERVICE_FAILURE, call, "it has not returned in time; see the log above");
         instance.supervision().interrupt();
     }
 
