@@ -13,6 +13,7 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
@@ -73,8 +74,13 @@ final class PacketWorkers implements UdpTaker {
         this.first = first;
         this.atEnd = atEnd;
         int bytes = context.config().inboxBytes();
-        this.jobs =
-                new PacketJobs(context.qualityOfService(), context.pool().take(bytes, bytes), definition.dispatch());
+        Buffer memory = context.pool().take(bytes, bytes);
+        try {
+            this.jobs = new PacketJobs(context.qualityOfService(), memory, definition.dispatch());
+        } catch (Throwable e) {
+            context.pool().give(memory);
+            throw e;
+        }
     }
 
     /** Returns how many workers there should be: one for each processor that services may use. */
@@ -94,7 +100,15 @@ final class PacketWorkers implements UdpTaker {
             int index = added;
             WorkerInbox inbox = new WorkerInbox(this, jobs, index);
             String name = "udp " + definition.name() + " " + (index + 1);
-            worker = new UdpService(context, intake, definition, service, stream, first, inbox, name);
+            try {
+                worker = new UdpService(context, intake, definition, service, stream, first, inbox, name);
+            } catch (Throwable e) {
+                if (added == 0) { // There is no thread that would give the memory back.
+                    jobs.close();
+                    context.pool().give(jobs.memory());
+                }
+                throw e;
+            }
             workers.set(index, worker);
             added++;
             present++;
