@@ -105,6 +105,14 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.ready..", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule theArenaNeedsTheJdkAlone = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.arena..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.arena..", JDK, ANNOTATIONS);
+
+    @ArchTest
     static final ArchRule theMachineNeedsTheJdkAlone = classes()
             .that()
             .resideInAPackage("org.tamanoir.platform..")
@@ -152,6 +160,8 @@ class ArchitectureTest {
             .resideInAnyPackage(
                     "org.tamanoir.sched..",
                     "org.tamanoir.qdisc..",
+                    "org.tamanoir.arena..",
+                    "org.tamanoir.service..",
                     "org.tamanoir.accounting..",
                     "org.tamanoir.anep..",
                     "org.tamanoir.routing..",

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.QuicAddress;
 
 /**
@@ -60,12 +61,16 @@ final class Connections<E extends Connections.Way> {
 
     private boolean mayCome;
 
-    /** One end of a connection; with TLS and QUIC the name that its certificate was checked against is part of it. */
+    /**
+     * One end of a connection; of a link-local address its interface is part of it, with TLS and QUIC the name that its
+     * certificate was checked against.
+     */
     private record Target(
-            InetSocketAddress address, @Nullable String tlsName, boolean isQuic) {
+            InetSocketAddress address, int scope, @Nullable String tlsName, boolean isQuic) {
         static Target of(InetSocketAddress address, boolean isTls) {
             boolean isQuic = address instanceof QuicAddress;
-            return new Target(address, isTls || isQuic ? address.getHostString() : null, isQuic);
+            int scope = Addresses.scope(address.getAddress());
+            return new Target(address, scope, isTls || isQuic ? address.getHostString() : null, isQuic);
         }
     }
 

@@ -5,8 +5,7 @@ import org.tamanoir.transport.Buffer;
 
 /**
  * Control packets that wait for a UDP service beside its inbox, which may be full of others: those of class of service
- * {@value #CLASS_OF_SERVICE}, {@value #PACKETS} at most. They go first, but while others wait they are a tenth of all:
- * any sender can give its packets this class. A pause allows {@value #BURST} in a row.
+ * {@value #CLASS_OF_SERVICE}, {@value #PACKETS} at most. They go first; while others wait, no more than their {@link ControlShare}.
  *
  * <p>Thread contract: {@link #offer} any thread, which a lock orders; all else the inbox's consumer.
  */
@@ -15,17 +14,12 @@ final class ControlRing {
     static final int PACKETS = 256;
     static final int BYTES = PacketRing.MIN_BYTES;
 
-    static final int BURST = 32;
-    /** Of the inbox for one control packet. */
-    private static final int OTHERS = 9;
-
     private final PacketRing ring;
     /** Room for as many packets is left by what was put in and not yet released; guarded by this. */
     private int room = PACKETS;
 
     private int taken;
-    /** In packets of the inbox. */
-    private int credit = BURST * OTHERS;
+    private final ControlShare share = new ControlShare();
 
     /** @param memory of {@link #BYTES}; it stays the caller's */
     ControlRing(Buffer memory) {
@@ -51,17 +45,17 @@ final class ControlRing {
 
     /** Returns whether a control packet is next, and moves to it. */
     boolean next(boolean othersWait) {
-        if (ring.isEmpty() || (othersWait && credit < OTHERS) || !ring.next()) {
+        if (ring.isEmpty() || (othersWait && !share.admits()) || !ring.next()) {
             return false;
         }
         taken++;
-        credit = Math.max(0, credit - OTHERS);
+        share.control();
         return true;
     }
 
     /** Counts a packet of the inbox that was taken. */
     void other() {
-        credit = Math.min(BURST * OTHERS, credit + 1);
+        share.other();
     }
 
     /** Gives the room back of all that {@link #next} has moved to. */

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.supervision.Abandoned;
 import org.tamanoir.supervision.NodeFault;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.NoMemoryException;
@@ -48,7 +49,9 @@ final class Emitter {
         long before = path.inHand();
         try {
             send(made, destination);
-        } catch (RuntimeException e) {
+        } catch (Abandoned e) {
+            throw e;
+        } catch (RuntimeException | Error e) {
             // Counted here: the service may go on as if nothing had been thrown.
             boolean lacksMemory = e instanceof NoMemoryException;
             DropReason reason = lacksMemory ? DropReason.NO_MEMORY : DropReason.SERVICE_FAILURE;
@@ -56,7 +59,7 @@ final class Emitter {
                 traffic.drop(reason, path.inHand() - before);
             }
             owner.abort(reason, lacksMemory ? String.valueOf(e.getMessage()) : "a fault of the node");
-            throw lacksMemory ? e : new NodeFault(e);
+            throw e instanceof NoMemoryException lack ? lack : new NodeFault(e);
         }
         return true;
     }

@@ -15,6 +15,7 @@ import org.tamanoir.admission.Places;
 import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.admission.StreamPlaces;
+import org.tamanoir.arena.Arena;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -111,7 +112,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
                         platform::nanoTime,
                         platform::processorNs,
                         BufferPool.MEDIUM_BYTES,
-                        config.stallTimeout()),
+                        config.stallTimeout(),
+                        new Arena()),
                 new Tap(),
                 threads,
                 failures,

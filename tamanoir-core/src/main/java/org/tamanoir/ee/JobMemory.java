@@ -1,69 +1,98 @@
 package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.tamanoir.transport.Buffer;
 
 /**
- * Where packets lie that leave in another order than they came in: pieces of 64 KiB, each filled from its begin to its
- * end and free again when all of its packets have gone.
+ * Where packets lie that leave in another order than they came in: blocks in a ring, of which each packet has one for
+ * itself. Whoever looks for room goes on where the last block was put, joins those that have been given back, and passes
+ * over those that are in use: a packet that stays for long is in the way of nothing but its own bytes.
  *
  * <p>Thread contract: {@link #put} one thread at a time; {@link #release} any thread.
  */
 final class JobMemory {
-    /** Holds any datagram. */
-    private static final int PIECE_BYTES = 1 << 16;
+    /** Blocks are whole units. */
+    static final int UNIT_BYTES = 64;
+    /** Blocks in use that are passed over for one packet, at most: a few microseconds. */
+    private static final int MOST_PASSED = 1 << 12;
 
     private final Buffer buffer;
     private final ByteBuffer bytes;
-    private final int pieces;
-    /** Packets in each piece, and one more in that which is being filled. */
-    private final AtomicIntegerArray live;
+    private final int units;
+    /** By a block's first unit: how many it has, negative when it is free. Others write no more than its sign. */
+    private final AtomicIntegerArray blocks;
+    /** Units in use. */
+    private final AtomicInteger used = new AtomicInteger();
+    /** The first unit of a block. */
+    private int next;
 
-    private int piece;
-    private int filled;
-
-    /** @param buffer of a power of two bytes, at least four pieces; it stays the caller's */
+    /** @param buffer of whole units; it stays the caller's */
     JobMemory(Buffer buffer) {
         this.buffer = buffer;
         this.bytes = buffer.nio();
-        this.pieces = buffer.capacity() / PIECE_BYTES;
-        this.live = new AtomicIntegerArray(pieces);
-        live.set(0, 1);
+        this.units = buffer.capacity() / UNIT_BYTES;
+        this.blocks = new AtomicIntegerArray(units);
+        blocks.set(0, -units);
     }
 
     Buffer buffer() {
         return buffer;
     }
 
-    /** Copies a packet in; returns where it lies, or -1 when there is no room. */
+    /** Copies a packet in; returns where it lies, or -1 when there is no room for it in one piece. */
     int put(ByteBuffer from, int offset, int length) {
-        if (filled + length > PIECE_BYTES && !nextPiece()) {
+        int wanted = (length + UNIT_BYTES - 1) / UNIT_BYTES;
+        if (used.get() + wanted > units || !find(wanted)) {
             return -1;
         }
-        int at = piece * PIECE_BYTES + filled;
+        int rest = -blocks.getPlain(next) - wanted;
+        if (rest > 0) {
+            blocks.setPlain(next + wanted, -rest);
+        }
+        blocks.setPlain(next, wanted);
+        used.addAndGet(wanted);
+        int at = next * UNIT_BYTES;
+        next = (next + wanted) % units;
         bytes.put(at, from, offset, length);
-        filled += length;
-        live.incrementAndGet(piece);
         return at;
     }
 
-    private boolean nextPiece() {
-        for (int i = 1; i <= pieces; i++) {
-            int candidate = (piece + i) % pieces;
-            if (live.get(candidate) == (candidate == piece ? 1 : 0)) {
-                live.decrementAndGet(piece);
-                live.incrementAndGet(candidate);
-                piece = candidate;
-                filled = 0;
+    /** Goes to the next free block that is large enough; false when there is none in a round. */
+    private boolean find(int wanted) {
+        int passed = 0;
+        for (int gone = 0; gone < units && passed < MOST_PASSED; ) {
+            int free = join(wanted);
+            if (free >= wanted) {
                 return true;
             }
+            int step = free > 0 ? free : Math.abs(blocks.getPlain(next)); // Free by now, it may be.
+            passed += free > 0 ? 0 : 1;
+            gone += step;
+            next = (next + step) % units;
         }
         return false;
     }
 
+    /** Makes one block of the free ones that begin here, as far as so many units; returns how many it has, or 0. */
+    private int join(int wanted) {
+        int free = 0;
+        int behind;
+        while (free < wanted && next + free < units && (behind = blocks.getAcquire(next + free)) < 0) {
+            free -= behind;
+        }
+        if (free > 0) {
+            blocks.setPlain(next, -free);
+        }
+        return free;
+    }
+
     /** Takes note that the packet that lies here has gone. */
     void release(int at) {
-        live.decrementAndGet(at / PIECE_BYTES);
+        int first = at / UNIT_BYTES;
+        int count = blocks.getPlain(first);
+        blocks.setRelease(first, -count); // Whoever puts a packet there comes after all that read it.
+        used.addAndGet(-count);
     }
 }

@@ -117,27 +117,32 @@ final class NextHopResolver {
      * @param dualStack whether a socket on [::] takes IPv4 as well
      */
     private static boolean isOwn(InetSocketAddress target, Set<InetSocketAddress> own, boolean dualStack) {
-        if (own.contains(target)) {
-            return true;
-        }
         InetAddress to = target.getAddress();
+        int scope = Addresses.scope(to);
         for (InetSocketAddress address : own) {
             InetAddress at = address.getAddress();
             boolean sameFamily = at.getClass() == to.getClass() || (dualStack && at instanceof Inet6Address);
             if (address.getPort() != target.getPort() || !sameFamily) {
                 continue;
             }
+            if (at.equals(to) && (scope == 0 || scope == Addresses.scope(at))) {
+                return true;
+            }
             // To send to the unspecified address is to send to the loopback one.
-            if (to.isAnyLocalAddress() ? at.isLoopbackAddress() : at.isAnyLocalAddress() && isOfThisHost(to)) {
+            if (to.isAnyLocalAddress() ? at.isLoopbackAddress() : at.isAnyLocalAddress() && isOfThisHost(to, scope)) {
                 return true;
             }
         }
         return false;
     }
 
-    private static boolean isOfThisHost(InetAddress address) {
+    /** @param scope number of the interface whose address it is; 0 = any */
+    private static boolean isOfThisHost(InetAddress address, int scope) {
         try {
-            return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
+            NetworkInterface device =
+                    scope == 0 ? NetworkInterface.getByInetAddress(address) : NetworkInterface.getByIndex(scope);
+            return address.isLoopbackAddress()
+                    || (device != null && device.inetAddresses().anyMatch(address::equals));
         } catch (SocketException e) {
             return false;
         }

@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.qdisc.Classifier;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Fib;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.sched.LinkContent;
@@ -38,6 +40,9 @@ final class NextHops {
     /** Ports of next hops that have none of their own; a power of two. */
     private static final int WAYS_BY_PORT = 1024;
 
+    /** Ways of datagrams of one thread: its sockets, and each interface that link-local next hops are reached by. */
+    private static final int MAX_DATAGRAM_WAYS = 1024;
+
     private static final RouteCacheEntry NOWHERE =
             new RouteCacheEntry(null, DropReason.NO_ROUTE, null, false, false, false, 0, 0, 0);
 
@@ -57,7 +62,6 @@ final class NextHops {
 
     private final Connections<?> connections;
     private final List<UdpEgress> datagrams = new ArrayList<>();
-    private final List<UdpSocket> datagramSockets = new ArrayList<>();
     private final ThreadLinks links;
     final LookAhead ahead;
     /** Null while nothing in transit has gone on. */
@@ -396,21 +400,27 @@ final class NextHops {
     }
 
     private @Nullable Egress datagrams(InetSocketAddress address) {
-        UdpSocket socket = context.egress().towards(address.getAddress());
-        if (socket == null) {
+        InetAddress to = address.getAddress();
+        UdpSocket socket = context.egress().towards(to);
+        int scope = to.isLinkLocalAddress() ? Addresses.scope(to) : 0;
+        if (socket == null || (scope != 0 && datagrams.size() >= MAX_DATAGRAM_WAYS)) {
             return null;
         }
-        return through(socket);
+        return through(socket, scope);
     }
 
     /** Returns the way out through this socket. */
     UdpEgress through(UdpSocket socket) {
-        int known = datagramSockets.indexOf(socket);
-        if (known >= 0) {
-            return datagrams.get(known);
+        return through(socket, 0);
+    }
+
+    private UdpEgress through(UdpSocket socket, int scope) {
+        for (int i = 0; i < datagrams.size(); i++) {
+            if (datagrams.get(i).isThrough(socket, scope)) {
+                return datagrams.get(i);
+            }
         }
-        UdpEgress departure = new UdpEgress(socket.newSender(), memory, traffic);
-        datagramSockets.add(socket);
+        UdpEgress departure = new UdpEgress(socket, scope, memory, traffic);
         datagrams.add(departure);
         return departure;
     }

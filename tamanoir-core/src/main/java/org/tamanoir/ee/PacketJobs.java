@@ -1,6 +1,5 @@
 package org.tamanoir.ee;
 
-import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
@@ -17,6 +16,9 @@ import org.tamanoir.transport.Buffer;
  * made at the start: where it lies, where it came from, its stream, its priority. A job waits behind those of its
  * stream, then is ready, then a worker's until {@link #end}.
  *
+ * <p>Control packets have room of their own, as {@link ControlRing} says, and the first priority, which no others have,
+ * as far as their {@link ControlShare} goes; beyond that the priority of their class.
+ *
  * <p>A stream is what has one {@linkplain Classifier#streamHash stream identifier and ends} and came from one address; two
  * streams whose hashes meet in one of the slots go one after the other too.
  *
@@ -24,9 +26,16 @@ import org.tamanoir.transport.Buffer;
  */
 final class PacketJobs {
     private static final int NONE = -1;
+    private static final int FIRST = 0;
 
     private final QualityOfService quality;
-    private final JobMemory memory;
+    private final JobRoom others;
+    private final JobRoom control;
+    /** Jobs from here on are control packets'. */
+    private final int controlFrom;
+    /** Guarded by this. */
+    private final ControlShare share = new ControlShare();
+
     private final ReadyQueue ready;
     /** Null where packets of a stream may overtake each other. */
     private final @Nullable StreamOrder order;
@@ -43,20 +52,24 @@ final class PacketJobs {
     private final long[] ascents;
     private final long[] toHighs;
     private final long[] toLows;
-    /** By free job: the next free one. */
-    private final int[] below;
-
-    private final AtomicInteger free = new AtomicInteger();
     private final AtomicInteger inUse = new AtomicInteger();
     private boolean closed;
 
-    /** @param buffer in which packets lie; it stays the caller's */
-    PacketJobs(QualityOfService quality, Buffer buffer, Dispatch dispatch) {
+    /**
+     * Makes the arrays.
+     *
+     * @param buffer in which packets lie; it stays the caller's
+     * @param controlBuffer likewise, for control packets
+     */
+    PacketJobs(QualityOfService quality, Buffer buffer, Buffer controlBuffer, Dispatch dispatch) {
         this.quality = quality;
-        this.memory = new JobMemory(buffer);
-        int jobs = dispatch.jobs();
-        this.ready = new ReadyQueue(2 * jobs); // Twice: a taker may stand in the midst of one that is free again.
-        this.streamMask = Integer.highestOneBit(jobs) - 1;
+        this.controlFrom = dispatch.jobs();
+        int jobs = controlFrom + ControlRing.PACKETS;
+        this.others = new JobRoom(0, controlFrom, buffer);
+        this.control = new JobRoom(controlFrom, ControlRing.PACKETS, controlBuffer);
+        // More than there are: a taker may stand in the midst of one that is free again.
+        this.ready = new ReadyQueue(Math.max(2 * controlFrom, 4 * ControlRing.PACKETS));
+        this.streamMask = Integer.highestOneBit(controlFrom) - 1;
         this.order = dispatch.ordered() ? new StreamOrder(streamMask + 1, jobs) : null;
         this.streams = new int[jobs];
         this.priorities = new byte[jobs];
@@ -68,10 +81,6 @@ final class PacketJobs {
         this.ascents = new long[jobs];
         this.toHighs = new long[jobs];
         this.toLows = new long[jobs];
-        this.below = new int[jobs];
-        for (int job = 0; job < jobs; job++) {
-            below[job] = job + 1 < jobs ? job + 1 : NONE;
-        }
     }
 
     /**
@@ -82,28 +91,27 @@ final class PacketJobs {
     @Nullable
     DropReason offer(Packet packet, Arrival from) {
         Classifier classifier = quality.now().classifier();
-        int priority = classifier == null ? 0 : Math.min(classifier.classOf(packet), ReadyQueue.PRIORITIES - 1);
+        int index = classifier == null ? 0 : classifier.classOf(packet);
+        int priority = Math.min(FIRST + 1 + index, ReadyQueue.PRIORITIES - 1);
         int stream = order == null ? 0 : stream(Classifier.streamHash(packet), from);
-        return offer(packet.buffer(), packet.offset(), packet.length(), from, priority, stream);
+        return offer(packet, from, priority, stream);
     }
 
-    private synchronized @Nullable DropReason offer(
-            ByteBuffer bytes, int offset, int length, Arrival from, int priority, int stream) {
+    private synchronized @Nullable DropReason offer(Packet packet, Arrival from, int priority, int stream) {
         if (closed) {
             return DropReason.SHUTDOWN;
         }
-        int job = free.get();
-        int at = job == NONE ? NONE : memory.put(bytes, offset, length);
-        if (at == NONE) {
+        JobRoom room = ControlRing.isControl(packet) ? control : others;
+        int job = room.take(packet.buffer(), packet.offset(), packet.length(), offsets);
+        if (job == NONE) {
             return DropReason.INBOX_FULL;
         }
-        while (!free.compareAndSet(job, below[job])) {
-            job = free.get(); // Others give jobs back, none but the lock's holder takes any.
-        }
         streams[job] = stream;
-        priorities[job] = (byte) priority;
-        offsets[job] = at;
-        lengths[job] = length;
+        priorities[job] = (byte) (room == control && goesFirst() ? FIRST : priority);
+        lengths[job] = packet.length();
+        if (room == others) {
+            share.other();
+        }
         ports[job] = sockets.portAndSocket(from);
         highs[job] = from.high();
         lows[job] = from.low();
@@ -119,6 +127,14 @@ final class PacketJobs {
             makeReady(job);
         }
         return null;
+    }
+
+    private boolean goesFirst() {
+        boolean admitted = share.admits();
+        if (admitted) {
+            share.control();
+        }
+        return admitted;
     }
 
     private int stream(long hash, Arrival from) {
@@ -163,11 +179,31 @@ final class PacketJobs {
     }
 
     private void free(int job) {
-        int top;
-        do {
-            top = free.get();
-            below[job] = top;
-        } while (!free.compareAndSet(top, job));
+        room(job).free(job);
+    }
+
+    private JobRoom room(int job) {
+        return isControl(job) ? control : others;
+    }
+
+    /** Returns whether this is a control packet's, which lies in memory of their own. */
+    boolean isControl(int job) {
+        return job >= controlFrom;
+    }
+
+    /** Returns whether this job goes before all others. */
+    boolean isFirst(int job) {
+        return priorities[job] == FIRST;
+    }
+
+    /** Returns whether one that goes before all others is ready. */
+    boolean isFirstReady() {
+        return ready.isReady(FIRST);
+    }
+
+    /** Takes a job that goes before all others; false when there is none. */
+    boolean takeFirst(int[] into) {
+        return ready.take(into, 1, FIRST + 1) == 1;
     }
 
     /** Tells where a job's packet came from. */
@@ -192,9 +228,9 @@ final class PacketJobs {
         return lengths[job];
     }
 
-    /** Gives the room of a packet back that lay here. */
-    void release(int offset) {
-        memory.release(offset);
+    /** Gives the memory of a packet back that lay here; the job may be another packet's of its kind by now. */
+    void release(int job, int offset) {
+        room(job).memory.release(offset);
     }
 
     /** Returns how many jobs wait, or are workers'. */
@@ -211,8 +247,13 @@ final class PacketJobs {
         return closed;
     }
 
-    /** Returns the memory in which packets lie. */
+    /** Returns the memory in which packets lie, but for control packets. */
     Buffer memory() {
-        return memory.buffer();
+        return others.memory.buffer();
+    }
+
+    /** Returns the memory in which control packets lie. */
+    Buffer controlMemory() {
+        return control.memory.buffer();
     }
 }

@@ -13,6 +13,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceKeys;
 import org.tamanoir.catalog.Transit;
+import org.tamanoir.sched.CpuGrant;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
 import org.tamanoir.service.FailurePolicy;
@@ -165,6 +166,11 @@ final class PacketPath implements ServiceThread.Body {
             gate.end();
             gate = null;
         }
+    }
+
+    @Override
+    public @Nullable CpuGrant turn() {
+        return gate == null ? null : gate.turn();
     }
 
     @Override

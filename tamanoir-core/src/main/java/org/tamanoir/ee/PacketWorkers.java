@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.service.Service;
@@ -73,12 +74,21 @@ final class PacketWorkers implements UdpTaker {
         this.stream = stream;
         this.first = first;
         this.atEnd = atEnd;
+        this.jobs = jobs(context, definition.dispatch());
+    }
+
+    private static PacketJobs jobs(NodeContext context, Dispatch dispatch) {
         int bytes = context.config().inboxBytes();
         Buffer memory = context.pool().take(bytes, bytes);
+        Buffer control = null;
         try {
-            this.jobs = new PacketJobs(context.qualityOfService(), memory, definition.dispatch());
+            control = context.pool().take(ControlRing.BYTES, ControlRing.BYTES);
+            return new PacketJobs(context.qualityOfService(), memory, control, dispatch);
         } catch (Throwable e) {
             context.pool().give(memory);
+            if (control != null) {
+                context.pool().give(control);
+            }
             throw e;
         }
     }
@@ -105,7 +115,7 @@ final class PacketWorkers implements UdpTaker {
             } catch (Throwable e) {
                 if (added == 0) { // There is no thread that would give the memory back.
                     jobs.close();
-                    context.pool().give(jobs.memory());
+                    free(context.pool());
                 }
                 throw e;
             }
@@ -151,8 +161,13 @@ final class PacketWorkers implements UdpTaker {
     /** Gives the memory back when no thread of a worker is left. */
     synchronized void freed(BufferPool pool) {
         if (--users == 0) {
-            pool.give(jobs.memory());
+            free(pool);
         }
+    }
+
+    private void free(BufferPool pool) {
+        pool.give(jobs.memory());
+        pool.give(jobs.controlMemory());
     }
 
     @Override

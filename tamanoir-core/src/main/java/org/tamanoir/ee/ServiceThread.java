@@ -17,6 +17,9 @@ import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.offload.ServiceOffload;
 import org.tamanoir.platform.ThreadRank;
+import org.tamanoir.sched.AllotmentView;
+import org.tamanoir.sched.CpuGrant;
+import org.tamanoir.service.Allotment;
 import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
@@ -67,6 +70,10 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         /** Ends the stream, where there is one, because it cannot go on whole. */
         void abort(DropReason reason, String why);
 
+        /** Returns the turn on a processor that the thread has; null when it has none or needs none. */
+        @Nullable
+        CpuGrant turn();
+
         /** Returns whether the thread may wait, before it does; else it has to look for packets first. */
         boolean mayRest();
     }
@@ -86,6 +93,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     private final DueTasks dueTasks;
     private final ServiceOffload levels;
     private final Runnable wait;
+    private @Nullable AllotmentView allotment;
     private @Nullable Body body;
     private Runnable atEnd = () -> {};
     private volatile boolean cut;
@@ -500,6 +508,17 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     @Override
     public final Suspension hold(Packet packet, Duration atMost) {
         return body().hold(packet, atMost);
+    }
+
+    @Override
+    public final Allotment allotment() {
+        AllotmentView view = allotment;
+        if (view == null) {
+            view = new AllotmentView();
+            allotment = view;
+        }
+        view.look(body().turn(), context.qualityOfService().now(), supervision.budgetRestNs(calls));
+        return view;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.qdisc.Classifier;
@@ -118,6 +119,11 @@ final class StreamTurns extends TurnGate implements Wait {
                     "its class got no turn for " + instance.stall().toMillis() + " ms");
         }
         instance.path.dropInHand(instance.endReason());
+    }
+
+    @Override
+    public @Nullable CpuGrant turn() {
+        return asking.owner.running();
     }
 
     @Override

@@ -7,12 +7,15 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.ScratchBuffers;
 import org.tamanoir.transport.UdpSender;
+import org.tamanoir.transport.UdpSocket;
 
 /**
- * Packets to any UDP next hop, from where they lie. The socket is shared by all destinations, so nothing is kept
- * for each of them.
+ * Packets to any UDP next hop, from where they lie; to link-local ones by one interface. The socket is shared by all
+ * destinations, so nothing is kept for each of them.
  */
 final class UdpEgress implements Egress.Datagrams {
+    private final UdpSocket socket;
+    private final int scope;
     private final UdpSender sender;
     private final ScratchBuffers memory;
     private final Traffic traffic;
@@ -21,10 +24,17 @@ final class UdpEgress implements Egress.Datagrams {
     private long sentBytes;
     private long failedPackets;
 
-    UdpEgress(UdpSender sender, ScratchBuffers memory, Traffic traffic) {
-        this.sender = sender;
+    /** @param scope number of the interface that link-local addresses are reached by; 0 = the one of the socket */
+    UdpEgress(UdpSocket socket, int scope, ScratchBuffers memory, Traffic traffic) {
+        this.socket = socket;
+        this.scope = scope;
+        this.sender = socket.newSender(scope);
         this.memory = memory;
         this.traffic = traffic;
+    }
+
+    boolean isThrough(UdpSocket socket, int scope) {
+        return this.socket == socket && this.scope == scope;
     }
 
     @Override

@@ -271,6 +271,11 @@ final class UdpTurns extends TurnGate {
     }
 
     @Override
+    public @Nullable CpuGrant turn() {
+        return owner.running();
+    }
+
+    @Override
     public boolean mayRest() {
         CpuGrant held = owner.running();
         if (held != null) {

@@ -10,7 +10,8 @@ import org.tamanoir.transport.BufferPool;
 /**
  * One worker's view of the jobs that several share. It takes up to 8 ready jobs of one priority at once, and behind each
  * those of the same stream that have come meanwhile, 8 in a row; all of them are sent, and ended, together, so that no
- * other worker sends a later packet of the stream before.
+ * other worker sends a later packet of the stream before. When a job is ready that goes before all others, what was
+ * handled leaves, then that one is handled, and leaves by itself.
  *
  * <p>Thread contract: as {@link UdpInbox}.
  */
@@ -22,10 +23,13 @@ final class WorkerInbox implements UdpInbox {
     private final PacketJobs jobs;
     private final int index;
     private final ByteBuffer bytes;
+    private final ByteBuffer controlBytes;
 
     private final int[] taken = new int[TAKEN];
     private int takenCount;
     private int takenNext;
+    /** One that goes before what was taken. */
+    private final int[] first = new int[1];
     /** Jobs that were gone to since the last release, in their order. */
     private final int[] handled = new int[TAKEN * IN_A_ROW];
     /** Where their packets lie; a job may be another packet's when it is ended. */
@@ -50,6 +54,7 @@ final class WorkerInbox implements UdpInbox {
         this.jobs = jobs;
         this.index = index;
         this.bytes = jobs.memory().nio().duplicate();
+        this.controlBytes = jobs.controlMemory().nio().duplicate();
     }
 
     @Override
@@ -70,11 +75,14 @@ final class WorkerInbox implements UdpInbox {
         if (!workers.isOpen(index)) {
             return -1;
         }
+        if (handledCount > 0 && (jobs.isFirst(current) || jobs.isFirstReady())) {
+            return -1;
+        }
         int job = handledCount > 0 && row < IN_A_ROW ? jobs.successor(current) : -1;
         if (job >= 0) {
             row++;
         } else {
-            job = takenNext < takenCount ? taken[takenNext++] : fresh();
+            job = takenNext < takenCount ? firstOrTaken() : fresh();
             row = 1;
         }
         if (job >= 0) {
@@ -82,6 +90,11 @@ final class WorkerInbox implements UdpInbox {
             offsets[handledCount++] = jobs.offset(job);
         }
         return job;
+    }
+
+    private int firstOrTaken() {
+        boolean mayWait = handledCount == 0 && !jobs.isFirst(taken[takenNext]);
+        return mayWait && jobs.isFirstReady() && jobs.takeFirst(first) ? first[0] : taken[takenNext++];
     }
 
     /** Returns the first of newly taken jobs; none before all earlier ones have been sent. */
@@ -112,7 +125,7 @@ final class WorkerInbox implements UdpInbox {
 
     @Override
     public ByteBuffer bytes() {
-        return bytes;
+        return jobs.isControl(current) ? controlBytes : bytes;
     }
 
     @Override
@@ -129,7 +142,7 @@ final class WorkerInbox implements UdpInbox {
     public void release() {
         endHandled();
         for (int i = 0; i < handledCount; i++) {
-            jobs.release(offsets[i]);
+            jobs.release(handled[i], offsets[i]);
         }
         handledCount = 0;
         ended = 0;
@@ -169,9 +182,10 @@ final class WorkerInbox implements UdpInbox {
 
     private void endDrained() {
         if (current >= 0) {
-            int offset = jobs.offset(current);
-            jobs.end(current);
-            jobs.release(offset);
+            int job = current;
+            int offset = jobs.offset(job);
+            jobs.end(job);
+            jobs.release(job, offset);
             current = -1;
         }
     }

@@ -84,6 +84,16 @@ public final class TokenBucket {
         return burst;
     }
 
+    /** Returns bytes a second. */
+    public long rate() {
+        return rate;
+    }
+
+    /** Returns the whole bytes that were there when it was asked last; negative when it owes them. */
+    public long tokens() {
+        return tokens / UNITS_PER_BYTE;
+    }
+
     private void set(long rate, long burst) {
         if (rate < 1 || rate > MAX_RATE) {
             throw new IllegalArgumentException("rate " + rate + " bytes/s: must be 1 to " + MAX_RATE);

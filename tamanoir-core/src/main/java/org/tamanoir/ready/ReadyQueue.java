@@ -72,8 +72,13 @@ public final class ReadyQueue {
      * @return how many; 0 when all that was there when this began has been taken
      */
     public int take(int[] into, int limit) {
+        return take(into, limit, PRIORITIES);
+    }
+
+    /** Takes out as above, of the first {@code priorities} alone. */
+    public int take(int[] into, int limit, int priorities) {
         long clearing = (long) WORD.getVolatile(words, CLEARING); // First: its bit outlives that of the other word.
-        long candidates = clearing | (long) WORD.getVolatile(words, READY);
+        long candidates = (clearing | (long) WORD.getVolatile(words, READY)) & -1L >>> PRIORITIES - priorities;
         while (candidates != 0) {
             int priority = Long.numberOfTrailingZeros(candidates);
             IntRing ring = ring(priority);
@@ -85,6 +90,11 @@ public final class ReadyQueue {
             candidates &= candidates - 1;
         }
         return 0;
+    }
+
+    /** Returns whether something of this priority is ready; a guess while others put and take. */
+    public boolean isReady(int priority) {
+        return ((long) WORD.getVolatile(words, READY) & 1L << priority) != 0;
     }
 
     /** Clears the bit of a ring that is empty. */

@@ -25,6 +25,14 @@ public final class Addresses {
                 : 0xFFFF_0000_0000L | (ByteBuffer.wrap(bytes).getInt(0) & 0xFFFF_FFFFL);
     }
 
+    /**
+     * Returns the number of the interface that an address with a zone belongs to, as {@code fe80::1%eth1}; 0 = it has
+     * none. {@link InetAddress#equals} passes over it.
+     */
+    public static int scope(@Nullable InetAddress address) {
+        return address instanceof Inet6Address ipv6 ? ipv6.getScopeId() : 0;
+    }
+
     /** Returns the address that these bits stand for. Allocates. */
     public static InetAddress of(long high, long low) {
         try {

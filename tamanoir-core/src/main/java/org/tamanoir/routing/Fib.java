@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Changes of the table may show here or not: who wants to see them gets it anew. It keeps up to 48 MiB alive: do not
  * hold it while waiting.
  *
- * <p>Thread contract: any thread may call; nothing waits or allocates.
+ * <p>Thread contract: any thread may call; nothing waits or allocates, but for 1 KiB at a thread's first batch.
  */
 public final class Fib {
     final HopSearch ipv4;

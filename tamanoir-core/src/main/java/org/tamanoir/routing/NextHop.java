@@ -6,8 +6,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where packets of a route go next. Those over TLS and QUIC differ also by the name that their address was made with, which is what
- * the certificate has to name.
+ * Where packets of a route go next. A link-local address differs also by its interface. Those over TLS and QUIC differ
+ * also by the name that their address was made with, which is what the certificate has to name.
  *
  * @param address null = the packet's own destination (direct delivery)
  * @param port 1–65,535, or 0 = the packet's destination-port option
@@ -59,6 +59,7 @@ public record NextHop(@Nullable InetAddress address, int port, Transport transpo
                 && transport == hop.transport
                 && kind == hop.kind
                 && Objects.equals(address, hop.address)
+                && Addresses.scope(address) == Addresses.scope(hop.address)
                 && Objects.equals(name(), hop.name());
     }
 

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   cell: number of a node, or a negative number whose last 16 bits are a leaf
- *   node: vectors[2n] the slots with a child, vectors[2n + 1] the slots at which a new leaf begins;
- *         bases[2n] the first child, bases[2n + 1] the first leaf
+ *   node: nodes[3n] the slots with a child, nodes[3n + 1] the slots at which a new leaf begins,
+ *         nodes[3n + 2] | first child, 32 bits | first leaf, 32 bits |
  *   leaf: hop index, 15 bits, 0 = that of the default route; or LONGER
  * </pre>
  *
@@ -28,6 +28,9 @@ final class Poptrie extends HopSearch {
     private static final int LEAF = 1 << 31;
     private static final char LONGER = 0x8000;
     private static final int STRIDE = 6;
+    /** Longs of a node, which stand together: they are read from one line of the cache, or two. */
+    private static final int NODE = 3;
+
     /** Room beyond three times what a table needs when it is made. */
     private static final int SPARE = 1 << 14;
 
@@ -48,8 +51,7 @@ final class Poptrie extends HopSearch {
         final char[] values = new char[64];
         final long[] children = new long[64];
         final long[] leafStarts = new long[64];
-        final int[] firstChildren = new int[64];
-        final int[] firstLeaves = new int[64];
+        final long[] bases = new long[64];
         long nodes;
 
         boolean isNode(int slot) {
@@ -61,12 +63,11 @@ final class Poptrie extends HopSearch {
             values[slot] = value;
         }
 
-        void node(int slot, long vector, long leafVector, int firstChild, int firstLeaf) {
+        void node(int slot, long vector, long leafVector, long base) {
             nodes |= 1L << slot;
             children[slot] = vector;
             leafStarts[slot] = leafVector;
-            firstChildren[slot] = firstChild;
-            firstLeaves[slot] = firstLeaf;
+            bases[slot] = base;
         }
     }
 
@@ -93,10 +94,21 @@ final class Poptrie extends HopSearch {
         }
     }
 
+    /** What a thread notes of the chunk that it looks up. */
+    private static final class Batch {
+        /** Addresses of IPv4 as those of IPv6 stand. */
+        final long[] highs = new long[CHUNK];
+        /** The places in the chunk of addresses that have a node to read, and these nodes. */
+        final int[] waiting = new int[CHUNK];
+
+        final int[] entries = new int[CHUNK];
+    }
+
+    private static final ThreadLocal<Batch> BATCH = ThreadLocal.withInitial(Batch::new);
+
     private final int directBits;
     private final int[] cells;
-    private long[] vectors = new long[2 * SPARE];
-    private int[] bases = new int[2 * SPARE];
+    private long[] nodes = new long[NODE * SPARE];
     private char[] leaves = new char[SPARE];
     private @Nullable Tail[] tails = new Tail[64];
     private final Writer writer = new Writer();
@@ -112,8 +124,7 @@ final class Poptrie extends HopSearch {
     static Poptrie of(Rib rib, int directBits) {
         Poptrie made = new Poptrie(directBits);
         made.updateSlices(rib, 0, 0);
-        made.vectors = Arrays.copyOf(made.vectors, 2 * (3 * made.writer.nodeCount + SPARE));
-        made.bases = Arrays.copyOf(made.bases, 2 * (3 * made.writer.nodeCount + SPARE));
+        made.nodes = Arrays.copyOf(made.nodes, NODE * (3 * made.writer.nodeCount + SPARE));
         made.leaves = Arrays.copyOf(made.leaves, 3 * made.writer.leafCount + SPARE);
         while (made.tails.length < 8 * made.writer.tailCount) {
             made.growTails(); // also withdrawn /64s keep their place
@@ -143,14 +154,15 @@ final class Poptrie extends HopSearch {
         int entry = (int) CELL.getAcquire(cells, (int) (high >>> (64 - directBits)));
         long key = high << directBits;
         while (entry >= 0) {
+            int node = NODE * entry;
             int slot = (int) (key >>> 58);
-            long vector = vectors[2 * entry];
-            if ((vector >>> slot & 1) == 0) {
-                long leaf = vectors[2 * entry + 1] & (2L << slot) - 1;
-                char value = leaves[bases[2 * entry + 1] + Long.bitCount(leaf) - 1];
+            long children = nodes[node];
+            long base = nodes[node + 2];
+            if ((children >>> slot & 1) == 0) {
+                char value = leaves[(int) base + Long.bitCount(nodes[node + 1] & (2L << slot) - 1) - 1];
                 return value == LONGER ? longer(high, low) : value;
             }
-            entry = bases[2 * entry] + Long.bitCount(vector & (1L << slot) - 1);
+            entry = (int) (base >>> 32) + Long.bitCount(children & (1L << slot) - 1);
             key <<= STRIDE;
         }
         char value = (char) entry;
@@ -176,46 +188,79 @@ final class Poptrie extends HopSearch {
     }
 
     @Override
-    void hops(int[] addresses, char[] into, int n) {
-        for (int from = 0; from < n; from += CHUNK) {
-            int end = Math.min(from + CHUNK, n);
-            int fallback;
-            do {
-                fallback = fallback();
-                for (int i = from; i < end; i++) {
-                    into[i] = (char) or(find((long) addresses[i] << 32, 0), fallback);
-                }
-            } while (fallback != fallback());
+    void hops(int[] addresses, char[] into, int count) {
+        Batch batch = BATCH.get();
+        for (int from = 0; from < count; from += CHUNK) {
+            int n = Math.min(CHUNK, count - from);
+            for (int i = 0; i < n; i++) {
+                batch.highs[i] = (long) addresses[from + i] << 32;
+            }
+            hops(batch, batch.highs, batch.highs, 0, into, from, n);
         }
     }
 
-    /** Reads all cells of a chunk first, without a branch, and then what lies behind them. */
     @Override
-    void hops(long[] highs, long[] lows, char[] into, int n) {
+    void hops(long[] highs, long[] lows, char[] into, int count) {
+        Batch batch = BATCH.get();
+        for (int from = 0; from < count; from += CHUNK) {
+            hops(batch, highs, lows, from, into, from, Math.min(CHUNK, count - from));
+        }
+    }
+
+    /**
+     * Reads the cells of all addresses of a chunk, then their nodes level by level. No branch depends on what is read:
+     * the processor would guess wrong how deep an address goes, and not have begun to read for the next ones.
+     */
+    private void hops(Batch batch, long[] highs, long[] lows, int from, char[] into, int intoFrom, int count) {
         int[] cells = this.cells;
+        long[] nodes = this.nodes;
+        char[] leaves = this.leaves;
+        int[] waiting = batch.waiting;
+        int[] entries = batch.entries;
         int shift = 64 - directBits;
-        for (int from = 0; from < n; from += CHUNK) {
-            int end = Math.min(from + CHUNK, n);
-            int fallback;
-            do {
-                fallback = fallback();
-                int all = 0;
-                for (int i = from; i < end; i++) {
-                    int entry = cells[(int) (highs[i] >>> shift)];
-                    int leaf = entry | ~entry >> 31;
-                    all |= leaf;
-                    into[i] = (char) or((char) leaf, fallback);
+        int fallback;
+        do {
+            fallback = fallback();
+            int more = 0;
+            for (int i = 0; i < count; i++) {
+                int entry = cells[(int) (highs[from + i] >>> shift)];
+                into[intoFrom + i] = (char) entry;
+                entries[more] = entry;
+                waiting[more] = i;
+                more += ~entry >>> 31;
+            }
+            VarHandle.acquireFence(); // before what the cells name, and the default route
+            for (int depth = directBits; more > 0; depth += STRIDE) {
+                int now = more;
+                more = 0;
+                for (int k = 0; k < now; k++) {
+                    int i = waiting[k];
+                    int node = NODE * entries[k];
+                    long slot = highs[from + i] << depth >>> 58;
+                    long children = nodes[node];
+                    long base = nodes[node + 2];
+                    int isNode = (int) (children >>> slot & 1);
+                    int leaf = (int) base + Long.bitCount(nodes[node + 1] << 63 - slot) - 1;
+                    into[intoFrom + i] = leaves[leaf & isNode - 1];
+                    entries[more] = (int) (base >>> 32) + Long.bitCount(children << 63 - slot) - isNode;
+                    waiting[more] = i;
+                    more += isNode;
                 }
-                if ((all & LONGER) != 0) {
-                    for (int i = from; i < end; i++) {
-                        if (into[i] >= LONGER) {
-                            into[i] = (char) or(find(highs[i], lows[i]), fallback);
-                        }
+            }
+            int all = 0;
+            for (int i = intoFrom; i < intoFrom + count; i++) {
+                all |= into[i];
+                into[i] = (char) or(into[i], fallback);
+            }
+            if (all >= LONGER) {
+                for (int i = 0; i < count; i++) {
+                    if (into[intoFrom + i] == LONGER) {
+                        into[intoFrom + i] = (char) or(longer(highs[from + i], lows[from + i]), fallback);
                     }
                 }
-                VarHandle.acquireFence(); // before the default route
-            } while (fallback != fallback());
-        }
+            }
+            VarHandle.acquireFence();
+        } while (fallback != fallback());
     }
 
     @Override
@@ -377,7 +422,7 @@ final class Poptrie extends HopSearch {
         int changed = (int) (high << depth >>> 58);
         long start = first | (long) changed << 58 >>> depth;
         if (length > depth + STRIDE && inner.isNode(changed)) {
-            int child = bases[2 * node] + Long.bitCount(vectors[2 * node] & (1L << changed) - 1);
+            int child = (int) (nodes[NODE * node + 2] >>> 32) + Long.bitCount(nodes[NODE * node] & (1L << changed) - 1);
             return recompile(level + 1, changed, child, start, depth + STRIDE, rib, high, length)
                     && finish(level, slot);
         }
@@ -398,16 +443,17 @@ final class Poptrie extends HopSearch {
     }
 
     private void load(int node, Level into) {
-        long children = vectors[2 * node];
-        int child = bases[2 * node];
-        int leaf = bases[2 * node + 1] - 1;
+        long children = nodes[NODE * node];
+        long leafStarts = nodes[NODE * node + 1];
+        int child = NODE * (int) (nodes[NODE * node + 2] >>> 32);
+        int leaf = (int) nodes[NODE * node + 2] - 1;
         for (int slot = 0; slot < 64; slot++) {
-            leaf += (int) (vectors[2 * node + 1] >>> slot & 1);
+            leaf += (int) (leafStarts >>> slot & 1);
             if ((children >>> slot & 1) == 0) {
                 into.leaf(slot, leaves[leaf]);
             } else {
-                into.node(slot, vectors[2 * child], vectors[2 * child + 1], bases[2 * child], bases[2 * child + 1]);
-                child++;
+                into.node(slot, nodes[child], nodes[child + 1], nodes[child + 2]);
+                child += NODE;
             }
         }
     }
@@ -435,16 +481,15 @@ final class Poptrie extends HopSearch {
             writer.leafCount = firstLeaf;
             writer.levels[level].leaf(slot, inner.values[0]);
         } else {
-            writer.levels[level].node(slot, inner.nodes, leafStarts, firstChild, firstLeaf);
+            writer.levels[level].node(slot, inner.nodes, leafStarts, (long) firstChild << 32 | firstLeaf);
         }
         return true;
     }
 
     private void write(int node, Level from, int slot) {
-        vectors[2 * node] = from.children[slot];
-        vectors[2 * node + 1] = from.leafStarts[slot];
-        bases[2 * node] = from.firstChildren[slot];
-        bases[2 * node + 1] = from.firstLeaves[slot];
+        nodes[NODE * node] = from.children[slot];
+        nodes[NODE * node + 1] = from.leafStarts[slot];
+        nodes[NODE * node + 2] = from.bases[slot];
     }
 
     /** Returns the last address with these first bits; behind 64 there is nothing. */
@@ -453,11 +498,10 @@ final class Poptrie extends HopSearch {
     }
 
     private boolean hasRoom(int moreNodes, int moreLeaves) {
-        boolean nodesFit = 2 * (writer.nodeCount + moreNodes) <= vectors.length;
+        boolean nodesFit = NODE * (writer.nodeCount + moreNodes) <= nodes.length;
         boolean leavesFit = writer.leafCount + moreLeaves <= leaves.length;
         if (!writer.isPublished && !nodesFit) {
-            vectors = Arrays.copyOf(vectors, 2 * vectors.length);
-            bases = Arrays.copyOf(bases, 2 * bases.length);
+            nodes = Arrays.copyOf(nodes, 2 * nodes.length);
         }
         if (!writer.isPublished && !leavesFit) {
             leaves = Arrays.copyOf(leaves, 2 * leaves.length);
@@ -468,8 +512,7 @@ final class Poptrie extends HopSearch {
     @Override
     long bytes() {
         return 4L * cells.length
-                + 8L * vectors.length
-                + 4L * bases.length
+                + 8L * nodes.length
                 + 2L * leaves.length
                 + 4L * tails.length
                 + writer.tailBytes

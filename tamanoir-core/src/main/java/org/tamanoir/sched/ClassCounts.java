@@ -6,7 +6,11 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.Slot;
+import org.tamanoir.qdisc.TrafficClass;
 
 /**
  * What one class of traffic did at one scheduling point, and what of it waits there.
@@ -30,16 +34,42 @@ final class ClassCounts {
     private long waitingPackets;
     private long waitingBytes;
     private long waitingTurns;
+    private long runningTurns;
+
+    // What the arena shows beside that.
+    private final PointCounts point;
+    private Slot slot;
+    private final RecentSum recentNs = new RecentSum();
+    private final RecentSum recentDrops = new RecentSum();
+    private long weight;
+    private long limitBytes;
+    /** Behind it among those that the arena does not show as they are; its own: the last one. */
+    private @Nullable ClassCounts nextChanged;
+
+    ClassCounts(PointCounts point, Slot slot) {
+        this.point = point;
+        this.slot = slot;
+    }
 
     /** Counts packets that come to wait, or go; then both are negative. */
     void waits(long packets, long bytes) {
         waitingPackets += packets;
         waitingBytes += bytes;
+        changed();
     }
 
     /** Counts turns that come to wait, or go. */
     void waits(long turns) {
         waitingTurns += turns;
+        point.waits(turns);
+        changed();
+    }
+
+    /** Counts turns that begin, or end. */
+    void runs(long turns) {
+        runningTurns += turns;
+        point.runs(turns);
+        changed();
     }
 
     boolean isIdle() {
@@ -53,11 +83,16 @@ final class ClassCounts {
 
     void used(long processorNs) {
         this.processorNs += processorNs;
+        recentNs.add(processorNs);
+        point.used(processorNs);
+        changed();
     }
 
     void dropped(DropReason reason, long packets, long bytes) {
         droppedPackets[reason.ordinal()] += packets;
         droppedBytes[reason.ordinal()] += bytes;
+        recentDrops.add(packets);
+        changed();
     }
 
     void waited(long ns) {
@@ -79,6 +114,53 @@ final class ClassCounts {
     /** What counts for its share. */
     long sinceChange(boolean sharesProcessors) {
         return (sharesProcessors ? processorNs : servedBytes) - shareBase;
+    }
+
+    // ---- in the arena ----------------------------------------------------------------------------------------------
+
+    Slot slot() {
+        return slot;
+    }
+
+    /** Is shown no more. */
+    void leave(Arena arena) {
+        slot = arena.give(slot);
+    }
+
+    void configure(TrafficClass config) {
+        weight = config.weight();
+        limitBytes = config.limitBytes();
+        changed();
+    }
+
+    /** Begins so many spans of time of each kind. */
+    void advance(long tens, long hundreds) {
+        if (recentNs.advance(tens) | recentDrops.advance(hundreds)) {
+            changed();
+        }
+    }
+
+    private void changed() {
+        if (nextChanged == null) {
+            nextChanged = point.changed(this);
+        }
+    }
+
+    /** Shows what it is; returns the next that has changed, itself if it is the last. */
+    @Nullable
+    ClassCounts publish() {
+        slot.begin();
+        slot.set(Fields.TURNS_RUNNING, runningTurns);
+        slot.set(Fields.TURNS_WAITING, waitingTurns);
+        slot.set(Fields.RECENT_NS, recentNs.sum());
+        slot.set(Fields.WEIGHT, weight);
+        slot.set(Fields.WAITING_BYTES, waitingBytes);
+        slot.set(Fields.LIMIT_BYTES, limitBytes);
+        slot.set(Fields.RECENT_DROPS, recentDrops.sum());
+        slot.end();
+        ClassCounts next = nextChanged;
+        nextChanged = null;
+        return next;
     }
 
     QosStatus.ClassStatus status(String name, double share) {

@@ -196,6 +196,11 @@ public final class CpuGrant extends Item {
         used = false;
     }
 
+    /** Returns how long it lasts yet if others wait, in ns; negative = it should have ended. */
+    long quantumRestNs() {
+        return scheduler.quantumNs() - (scheduler.nowNs() - grantedNs);
+    }
+
     private long cost(long processorNs) {
         return begunProcessorNs == NOT_BEGUN ? 0 : Math.max(0, processorNs - begunProcessorNs);
     }

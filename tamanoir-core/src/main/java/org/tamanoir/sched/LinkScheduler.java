@@ -4,6 +4,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.Slot;
 import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.QosConfig;
@@ -65,6 +67,7 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
      * @param clock in ns
      * @param chunkBytes in which packets that wait lie in memory
      * @param patienceNs for which a discipline may give nothing while another follows
+     * @param arena that shows it
      */
     LinkScheduler(
             Link first,
@@ -73,12 +76,13 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
             Runnable roomAgain,
             LongSupplier clock,
             int chunkBytes,
-            long patienceNs) {
+            long patienceNs,
+            Arena arena) {
         this.name = first.name();
         this.timer = timer;
         this.opener = opener;
         this.roomAgain = roomAgain;
-        this.succession = new LinkSuccession(first, clock, patienceNs);
+        this.succession = new LinkSuccession(first, clock, patienceNs, arena);
         this.chunkBytes = chunkBytes;
         if (timer != null) {
             timer.add(wake);
@@ -175,10 +179,9 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
                 return Math.max(ahead, bytes);
             }
             succession.tick();
-            if (bytes < ahead && succession.pass(ahead)) {
-                return ahead;
-            }
-            return succession.pass(bytes) ? bytes : 0;
+            long passed = bytes < ahead && succession.pass(ahead) ? ahead : succession.pass(bytes) ? bytes : 0;
+            succession.publish();
+            return passed;
         }
     }
 
@@ -231,6 +234,8 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
             refusal = under.enqueue(item, hash);
             if (refusal == null) {
                 grant(item.queue);
+            } else {
+                succession.publish();
             }
         }
         tell();
@@ -241,6 +246,7 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
     public DropReason refused(LinkContent under, int index, int bytes) {
         synchronized (lock) {
             under.classAt(index).counts.dropped(DropReason.QUEUE_FULL, 1, bytes);
+            succession.publish();
         }
         return DropReason.QUEUE_FULL;
     }
@@ -323,6 +329,7 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
     private void grant(@Nullable LinkQueue<?> asking) {
         if (!closed) {
             long waitNs = succession.grant(asking);
+            succession.publish();
             wakeAt(waitNs == NEVER ? NEVER : succession.nowNs() + Math.max(LEAST_PAUSE_NS, waitNs + slackNs));
         }
     }
@@ -368,11 +375,16 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
             closed = true;
             succession.tick();
             succession.releaseAll();
+            succession.close();
             if (timer != null) {
                 timer.remove(wake);
             }
         }
         tell();
+    }
+
+    Slot slot() {
+        return succession.slot();
     }
 
     QosStatus.Point status() {

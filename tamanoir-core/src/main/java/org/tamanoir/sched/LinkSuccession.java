@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.Slot;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TokenBucket;
@@ -22,7 +24,7 @@ final class LinkSuccession {
     private final LinkTime time;
     private final long patienceNs;
     private final TokenBucket bucket;
-    private final PointCounts counts = new PointCounts(false);
+    private final PointCounts counts;
     /** The oldest first; the last is that which holds, the others have something waiting. */
     private final List<LinkContent> contents = new ArrayList<>();
     /** Queues whose next run is to be submitted. */
@@ -36,8 +38,10 @@ final class LinkSuccession {
     /**
      * @param clock in ns
      * @param patienceNs for which a discipline may give nothing while another content follows
+     * @param arena that shows the link
      */
-    LinkSuccession(Link first, LongSupplier clock, long patienceNs) {
+    LinkSuccession(Link first, LongSupplier clock, long patienceNs, Arena arena) {
+        this.counts = new PointCounts(false, arena);
         this.time = new LinkTime(clock);
         this.bucket = new TokenBucket(first.rate(), first.burst(), time.linkNs());
         this.patienceNs = patienceNs;
@@ -208,6 +212,21 @@ final class LinkSuccession {
         }
         roomAgain = false;
         return true;
+    }
+
+    Slot slot() {
+        return counts.slot();
+    }
+
+    /** Has the arena show the link as it is; last of all whenever something was asked. */
+    void publish() {
+        counts.tick(time.nowNs());
+        counts.publishLink(bucket.rate(), bucket.tokens());
+    }
+
+    /** The arena shows the link no more. */
+    void close() {
+        counts.close();
     }
 
     QosStatus.Point status(String link) {

@@ -4,6 +4,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.Slot;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 
@@ -20,25 +23,50 @@ final class PointCounts {
 
     private int current;
 
+    // What the arena shows.
+    private static final long TEN_MS = 10_000_000;
+    private final Arena arena;
+    private Slot slot;
+    private final RecentSum recentNs = new RecentSum();
+    private long weights;
+    private long runningTurns;
+    private long waitingTurns;
+    /** Spans of 10 ms that have begun, by the clock. */
+    private long spans = Long.MIN_VALUE;
+    /** The first of those that the arena does not show as they are. */
+    private @Nullable ClassCounts firstChanged;
+
     /**
      * @param sharesProcessors true: shares are those of processor time; false: of bytes
+     * @param arena that shows the point
      */
-    PointCounts(boolean sharesProcessors) {
+    PointCounts(boolean sharesProcessors, Arena arena) {
         this.sharesProcessors = sharesProcessors;
+        this.arena = arena;
+        this.slot = arena.take();
     }
 
     /** Counts by the classes of this configuration from now on; shares count from here. */
     void change(QosConfig next) {
         Map<String, ClassCounts> before = new LinkedHashMap<>(byName);
         byName.clear();
+        weights = 0;
         for (TrafficClass each : next.classes()) {
             ClassCounts kept = before.remove(each.name());
-            ClassCounts counts = kept == null ? new ClassCounts() : kept;
+            ClassCounts counts = kept == null ? new ClassCounts(this, arena.take()) : kept;
             counts.configurationChanged(sharesProcessors);
+            counts.configure(each);
+            weights += each.weight();
             byName.put(each.name(), counts);
         }
         current = byName.size();
-        before.values().removeIf(ClassCounts::isIdle);
+        publish();
+        before.values().removeIf(each -> {
+            if (each.isIdle()) {
+                each.leave(arena);
+            }
+            return each.isIdle();
+        });
         before.values().forEach(each -> each.configurationChanged(sharesProcessors));
         byName.putAll(before);
     }
@@ -50,6 +78,81 @@ final class PointCounts {
             throw new IllegalArgumentException("class '" + className + "': the configuration has none of this name");
         }
         return known;
+    }
+
+    // ---- in the arena ----------------------------------------------------------------------------------------------
+
+    Slot slot() {
+        return slot;
+    }
+
+    /** Looks whether spans of time are over. */
+    void tick(long nowNs) {
+        long now = Math.floorDiv(nowNs, TEN_MS);
+        if (now > spans) {
+            long tens = now - spans;
+            long hundreds = Math.floorDiv(now, 10L) - Math.floorDiv(spans, 10L);
+            spans = now;
+            recentNs.advance(tens);
+            byName.values().forEach(each -> each.advance(tens, hundreds));
+        }
+    }
+
+    void waits(long turns) {
+        waitingTurns += turns;
+    }
+
+    void runs(long turns) {
+        runningTurns += turns;
+    }
+
+    void used(long processorNs) {
+        recentNs.add(processorNs);
+    }
+
+    /** Has a class shown with the next {@link #publish}; returns the one behind it, itself if there is none. */
+    ClassCounts changed(ClassCounts which) {
+        ClassCounts behind = firstChanged == null ? which : firstChanged;
+        firstChanged = which;
+        return behind;
+    }
+
+    /** Shows the classes that have changed. */
+    void publish() {
+        ClassCounts each = firstChanged;
+        firstChanged = null;
+        while (each != null) {
+            ClassCounts next = each.publish();
+            each = next == each ? null : next;
+        }
+    }
+
+    /** Shows them, and the point before processing. */
+    void publishTurns(int processors, boolean isContended) {
+        publish();
+        slot.begin();
+        slot.set(Fields.PROCESSORS, processors);
+        slot.set(Fields.TURNS_RUNNING, runningTurns);
+        slot.set(Fields.TURNS_WAITING, waitingTurns);
+        slot.set(Fields.CONTENDED, isContended ? 1 : 0);
+        slot.set(Fields.RECENT_NS, recentNs.sum());
+        slot.set(Fields.WEIGHT, weights);
+        slot.end();
+    }
+
+    /** Shows them, and a link. */
+    void publishLink(long rate, long tokens) {
+        publish();
+        slot.begin();
+        slot.set(Fields.RATE, rate);
+        slot.set(Fields.TOKENS, tokens);
+        slot.end();
+    }
+
+    /** The point is no more. */
+    void close() {
+        slot = arena.give(slot);
+        byName.values().forEach(each -> each.leave(arena));
     }
 
     QosStatus.Point status(String point, String discipline) {

@@ -17,6 +17,10 @@ final class Processors {
         this.count = count;
     }
 
+    int count() {
+        return count;
+    }
+
     boolean isFree() {
         return running.size() < count;
     }
@@ -27,10 +31,12 @@ final class Processors {
         running.add(grant);
         grant.owner.runs(grant);
         grant.become(CpuGrant.State.RUNNING);
+        grant.ofClass().counts.runs(1);
     }
 
     /** Takes the processor from a grant that has one. */
     void remove(CpuGrant grant) {
+        grant.ofClass().counts.runs(-1);
         CpuGrant last = running.remove(running.size() - 1);
         if (last != grant) {
             running.set(grant.place, last);

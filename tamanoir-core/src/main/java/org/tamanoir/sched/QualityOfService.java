@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.arena.Arena;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.Link;
@@ -25,6 +26,7 @@ public final class QualityOfService {
     private final LongSupplier processorClock;
     private final int chunkBytes;
     private final long patienceNs;
+    private final Arena arena;
     private @Nullable QosTimer timer;
     private GatedDiscipline.@Nullable Opener opener;
     private volatile QosSnapshot now = new QosSnapshot(QosConfig.OFF, null, null, List.of());
@@ -36,18 +38,21 @@ public final class QualityOfService {
      * @param processorClock what the calling thread has used of a processor, in ns
      * @param chunkBytes in which packets that wait for links lie in memory
      * @param patience for which the discipline of a link may give nothing while another one follows
+     * @param arena that shows scheduling points
      */
     public QualityOfService(
             Supplier<QosTimer> timers,
             LongSupplier clock,
             LongSupplier processorClock,
             int chunkBytes,
-            Duration patience) {
+            Duration patience,
+            Arena arena) {
         this.timers = timers;
         this.clock = clock;
         this.processorClock = processorClock;
         this.chunkBytes = chunkBytes;
         this.patienceNs = patience.toNanos();
+        this.arena = arena;
     }
 
     /** Has this open the gates of links that come from now on. */
@@ -78,7 +83,7 @@ public final class QualityOfService {
         WaitingGrants turns = null;
         if (config.pre() != null && running != null) {
             TurnScheduler scheduler =
-                    before == null ? new TurnScheduler(running, this::isFull, clock, processorClock) : before;
+                    before == null ? new TurnScheduler(running, this::isFull, clock, processorClock, arena) : before;
             turns = scheduler.change(config);
         }
         Map<String, LinkScheduler> leftOver = new HashMap<>(linksByName);
@@ -86,7 +91,8 @@ public final class QualityOfService {
         for (Link link : config.links()) {
             LinkScheduler scheduler = leftOver.remove(link.name());
             if (scheduler == null && running != null) {
-                scheduler = new LinkScheduler(link, running, opener, this::roomAgain, clock, chunkBytes, patienceNs);
+                scheduler =
+                        new LinkScheduler(link, running, opener, this::roomAgain, clock, chunkBytes, patienceNs, arena);
                 linksByName.put(link.name(), scheduler);
             }
             if (scheduler != null) {

@@ -1,5 +1,6 @@
 package org.tamanoir.sched;
 
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 
 /**
@@ -22,6 +23,9 @@ public abstract class TurnGate {
      * @return false when the thread has to look for packets first
      */
     public abstract boolean mayRest();
+
+    /** Returns the turn that the thread has; null when it has none. */
+    public abstract @Nullable CpuGrant turn();
 
     /** Gives turns back that the thread does not need any more. */
     public abstract void end();

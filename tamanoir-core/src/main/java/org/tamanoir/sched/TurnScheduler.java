@@ -7,6 +7,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.Slot;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 
@@ -46,7 +48,7 @@ public final class TurnScheduler {
         }
     };
 
-    private final PointCounts counts = new PointCounts(true);
+    private final PointCounts counts;
     /** By configuration, the oldest first; the last is that which holds, the others have something waiting. */
     private final List<WaitingGrants> succession = new ArrayList<>();
 
@@ -65,8 +67,11 @@ public final class TurnScheduler {
      * @param heldBack whether a class, by its name, gets no turns now because a link's queue of it is full
      * @param clock in ns
      * @param processorClock what the calling thread has used of a processor, in ns
+     * @param arena that shows it
      */
-    TurnScheduler(QosTimer timer, Predicate<String> heldBack, LongSupplier clock, LongSupplier processorClock) {
+    TurnScheduler(
+            QosTimer timer, Predicate<String> heldBack, LongSupplier clock, LongSupplier processorClock, Arena arena) {
+        this.counts = new PointCounts(true, arena);
         this.timer = timer;
         this.heldBack = heldBack;
         this.clock = clock;
@@ -116,6 +121,7 @@ public final class TurnScheduler {
         synchronized (this) {
             closed = true;
             contended = false;
+            counts.close();
             for (WaitingGrants each : succession) {
                 for (CpuGrant turn : each.takeAll(clock.getAsLong())) {
                     grantFreely(turn);
@@ -287,6 +293,8 @@ public final class TurnScheduler {
         if (contended != othersWait) {
             contended = othersWait;
         }
+        counts.tick(nowNs);
+        counts.publishTurns(processors.count(), othersWait);
         arm(nowNs);
         return woken;
     }
@@ -371,6 +379,10 @@ public final class TurnScheduler {
     }
 
     // ---- counts ----------------------------------------------------------------------------------------------------
+
+    Slot slot() {
+        return counts.slot();
+    }
 
     synchronized QosStatus.Point status() {
         return counts.status("pre", discipline);

@@ -26,6 +26,7 @@ public final class WaitingGrants {
 
     private final TurnScheduler scheduler;
     private final Predicate<String> heldBack;
+    private final PointCounts counts;
     private final GuardedDiscipline discipline;
     private final List<TurnClass> classes = new ArrayList<>();
     /** Of each grant in the discipline. */
@@ -48,6 +49,7 @@ public final class WaitingGrants {
             PointCounts counts) {
         this.scheduler = scheduler;
         this.heldBack = heldBack;
+        this.counts = counts;
         this.size = (int) Math.min(Integer.MAX_VALUE, pre.quantum().toNanos());
         List<FlowConfig> flows = config.classes().stream()
                 .map(each -> new FlowConfig(each.weight(), Integer.MAX_VALUE, Long.MAX_VALUE))
@@ -70,6 +72,7 @@ public final class WaitingGrants {
     public void queued(int classIndex, long packets, long bytes) {
         synchronized (scheduler) {
             classAt(classIndex).counts.waits(packets, bytes);
+            counts.publish();
         }
     }
 
@@ -77,6 +80,7 @@ public final class WaitingGrants {
     public void dropped(int classIndex, DropReason reason, long packets, long bytes) {
         synchronized (scheduler) {
             classAt(classIndex).counts.dropped(reason, packets, bytes);
+            counts.publish();
         }
     }
 

@@ -195,6 +195,16 @@ public abstract class Service extends Thread {
         Checkpoint.poll();
     }
 
+    /**
+     * Looks what of the node's resources is allotted to this thread and its class of traffic now. Costs less than
+     * a microsecond and allocates nothing; to be called in {@link #process}, where the thread has a turn.
+     *
+     * @return the same view each time, which shows what was there at this call
+     */
+    protected final Allotment allotment() {
+        return host().allotment();
+    }
+
     // ---- time, counters, context ----------------------------------------------------------------------------
 
     /** The node's clock, in ns: for differences alone, as {@link System#nanoTime}. Tests and simulations give their own. */

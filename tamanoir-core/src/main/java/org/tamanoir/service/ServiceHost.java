@@ -44,6 +44,11 @@ public interface ServiceHost {
         throw new UnsupportedOperationException(getClass().getName() + " holds no packets: a node does");
     }
 
+    /** See {@link Service#allotment}. */
+    default Allotment allotment() {
+        throw new UnsupportedOperationException(getClass().getName() + " allots nothing: a node does");
+    }
+
     /** Counts drops of a level below for the service's own reason. */
     void droppedBelow(String reason, long packets);
 

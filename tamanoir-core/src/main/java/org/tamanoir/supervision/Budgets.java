@@ -48,9 +48,13 @@ final class Budgets {
         }
         long usedNs = supervision.meter().usedNs();
         if (call != watch.call) {
-            watch.call = call;
             watch.usedNs = usedNs;
-        } else if (usedNs - watch.usedNs > budgetNs) {
+            watch.leftNs = budgetNs;
+            watch.call = call;
+            return true;
+        }
+        watch.leftNs = Math.max(0, budgetNs - (usedNs - watch.usedNs));
+        if (usedNs - watch.usedNs > budgetNs) {
             supervision.suspect();
             supervision.stop(
                     DropReason.BUDGET,

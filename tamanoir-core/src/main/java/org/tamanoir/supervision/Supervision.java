@@ -31,16 +31,24 @@ import org.tamanoir.service.ServiceStopped;
 public final class Supervision {
     private static final VarHandle RESTING;
 
-    /** What the watchdog saw last; of its thread alone. */
+    /** Returns the processor time that this call may still use, in ns, as the watchdog saw it last; the maximum = any. */
+    public long budgetRestNs(long call) {
+        long budgetNs = definition.health().packetBudgetNs();
+        return budgetNs == 0 ? Long.MAX_VALUE : watch.call == call ? watch.leftNs : budgetNs;
+    }
+
+    /** What the watchdog saw last; of its thread alone, but for what is volatile. */
     static final class Watch {
         long progress = -1;
         long sinceNs;
         boolean interrupted;
         long interruptedNs;
         /** In which {@link Budgets} saw it last, and what the thread had used of a processor by then. */
-        long call = -1;
+        volatile long call = -1;
 
         long usedNs;
+        /** What was left then of that call's budget, in ns. */
+        volatile long leftNs;
     }
 
     /** That the service is to stop. @param call in which; in another one it goes on */

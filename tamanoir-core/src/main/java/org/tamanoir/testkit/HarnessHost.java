@@ -26,6 +26,7 @@ import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.service.Allotment;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
@@ -93,6 +94,7 @@ final class HarnessHost implements ServiceHost {
     private final PacketLoan loan = new PacketLoan(Anep.DEFAULT_TYPE_ID, memory);
     private final Packet view = loan.packet();
     private @Nullable HarnessLevels levels;
+    private volatile @Nullable Allotment allotment;
     private volatile @Nullable ServiceControl control;
     private @Nullable Thread thread;
     private @Nullable InetSocketAddress elsewhere;
@@ -118,6 +120,19 @@ final class HarnessHost implements ServiceHost {
     /** Before the service is initialised. */
     void control(ServiceControl there) {
         control = there;
+    }
+
+    void allotment(Allotment there) {
+        allotment = there;
+    }
+
+    @Override
+    public Allotment allotment() {
+        Allotment seen = allotment;
+        if (seen == null) {
+            throw new IllegalStateException("the service looks at its allotment: say by allotment(...) what it sees");
+        }
+        return seen;
     }
 
     /** The test's thread. False if calls are not taken any more. */

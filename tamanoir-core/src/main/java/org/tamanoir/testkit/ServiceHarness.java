@@ -13,6 +13,7 @@ import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.format.FormatRegistry;
 import org.tamanoir.format.FormatSource;
+import org.tamanoir.service.Allotment;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
@@ -242,6 +243,12 @@ public final class ServiceHarness implements AutoCloseable {
         }
         requireOpen("advance the time");
         call("a timer", () -> host.advance(time));
+        return this;
+    }
+
+    /** Has the service see this {@link Service#allotment} from now on; before, looking fails. */
+    public ServiceHarness allotment(Allotment seen) {
+        host.allotment(seen);
         return this;
     }
 

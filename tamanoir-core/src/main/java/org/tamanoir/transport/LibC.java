@@ -19,6 +19,8 @@ final class LibC {
     static final int SOCK_RAW = 3;
     static final int SOCK_NONBLOCK = 0x800;
     static final int SOCK_CLOEXEC = 0x80000;
+    static final int O_CLOEXEC = 0x80000;
+    static final int O_PATH = 0x200000;
 
     static final int SOL_SOCKET = 1;
     static final int SO_SNDBUF = 7;
@@ -98,6 +100,8 @@ final class LibC {
     static native int epoll_wait(int epoll, long events, int count, int timeoutMs);
 
     static native int shutdown(int fd, int how);
+
+    static native int open(String path, int flags);
 
     static native int close(int fd);
 

@@ -172,12 +172,22 @@ final class NativeUdpSocket implements UdpSocket {
 
     @Override
     public UdpSender newSender() {
-        return newSender(null);
+        return newSender(0);
     }
 
     @Override
-    public UdpSender newSender(@Nullable UdpRefusals refusals) {
-        return new NativeUdpSender(fd, v6, UdpAddress.scope(local.getAddress()), segmentation, refusals);
+    public UdpSender newSender(int scope) {
+        return newSender(scope, null);
+    }
+
+    @Override
+    public UdpSender newSender(UdpRefusals refusals) {
+        return newSender(0, refusals);
+    }
+
+    private UdpSender newSender(int scope, @Nullable UdpRefusals refusals) {
+        int by = scope == 0 ? UdpAddress.scope(local.getAddress()) : scope;
+        return new NativeUdpSender(fd, v6, by, segmentation, refusals);
     }
 
     @Override

@@ -89,12 +89,22 @@ final class NioUdpSocket implements UdpSocket {
 
     @Override
     public UdpSender newSender() {
-        return newSender(null);
+        return newSender(0);
     }
 
     @Override
-    public UdpSender newSender(@Nullable UdpRefusals refusals) {
-        return new NioUdpSender(channel, v6, UdpAddress.scope(local.getAddress()), refusals);
+    public UdpSender newSender(int scope) {
+        return newSender(scope, null);
+    }
+
+    @Override
+    public UdpSender newSender(UdpRefusals refusals) {
+        return newSender(0, refusals);
+    }
+
+    private UdpSender newSender(int scope, @Nullable UdpRefusals refusals) {
+        int by = scope == 0 ? UdpAddress.scope(local.getAddress()) : scope;
+        return new NioUdpSender(channel, v6, by, refusals);
     }
 
     @Override

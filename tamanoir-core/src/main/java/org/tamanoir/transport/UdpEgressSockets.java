@@ -47,9 +47,7 @@ public final class UdpEgressSockets {
      */
     public synchronized @Nullable UdpSocket towards(InetAddress address) {
         for (UdpSocket socket : receiving) {
-            InetAddress local = socket.localAddress().getAddress();
-            if (local.getClass() == address.getClass()
-                    && (local.isAnyLocalAddress() || local.isLoopbackAddress() == address.isLoopbackAddress())) {
+            if (reaches(socket.localAddress().getAddress(), address)) {
                 return socket;
             }
         }
@@ -64,6 +62,16 @@ public final class UdpEgressSockets {
             }
         }
         return known;
+    }
+
+    /** Returns whether a socket that is bound there can send to the address; a link-local one sends on its interface. */
+    private static boolean reaches(InetAddress local, InetAddress address) {
+        return local.getClass() == address.getClass()
+                && (local.isAnyLocalAddress()
+                        || (local.isLoopbackAddress() == address.isLoopbackAddress()
+                                && (!address.isLinkLocalAddress()
+                                        || !local.isLinkLocalAddress()
+                                        || UdpAddress.scope(local) == UdpAddress.scope(address))));
     }
 
     /** Makes no more sockets. */

@@ -42,6 +42,15 @@ public interface UdpSocket extends AutoCloseable {
     /** Makes a sender over this socket, for one thread. */
     UdpSender newSender();
 
+    /**
+     * Makes one likewise for link-local receivers on one interface.
+     *
+     * @param scope the interface's number; 0 = the one that the socket is bound to
+     */
+    default UdpSender newSender(int scope) {
+        return newSender();
+    }
+
     /** Makes one likewise that does not wait for room in the send buffer: what finds none is refused as the rest. */
     default UdpSender newSender(UdpRefusals refusals) {
         throw new UnsupportedOperationException("these sockets do not tell of refusals");

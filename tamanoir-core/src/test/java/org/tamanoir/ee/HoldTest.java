@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,12 +67,16 @@ class HoldTest {
     }
 
     private UdpTestNode node(boolean perPacket, Duration atMost) throws Exception {
+        return node(perPacket, () -> new Holder(atMost));
+    }
+
+    private UdpTestNode node(boolean perPacket, Supplier<Service> service) throws Exception {
         UdpTestNode node =
                 new UdpTestNode(UdpTestNode.config(TransportKind.NIO)).deliver("127.0.0.1/32", Transport.SAME);
         node.services.add(new ServiceDefinition(
                 NAME,
                 "",
-                () -> new Holder(atMost),
+                service,
                 ServiceConfig.EMPTY,
                 FailurePolicy.DROP,
                 new ServiceHealth(),
@@ -101,6 +107,41 @@ class HoldTest {
         Suspension next = held.poll(40, TimeUnit.SECONDS);
         assertThat(next).as("a packet is held").isNotNull();
         return next;
+    }
+
+    /** Answers a datagram three times at once, as much as the default bound allows, then holds it. */
+    @PerPacket
+    private final class Answerer extends Service {
+        private final InetSocketAddress source;
+
+        Answerer(InetSocketAddress source) {
+            this.source = source;
+        }
+
+        @Override
+        public Verdict process(Packet packet) {
+            for (int i = 0; i < 3; i++) {
+                emitTo(source.getAddress(), source.getPort(), packet);
+            }
+            held.add(hold(packet, LONG));
+            return Verdict.HELD;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void holdingADatagramGivesItsSourceNoFurtherAnswers(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, () -> new Answerer(sender.address()))) {
+            byte[] packet = packet(sender, HELD);
+            sender.send(node.udp(), packet);
+            for (int i = 0; i < 3; i++) {
+                assertThat(sender.next()).isEqualTo(packet);
+            }
+            assertThat(next().resume(Verdict.REPLY)).isTrue();
+            node.assertDrops(1, Map.of(DropReason.AMPLIFICATION, 1L));
+            assertThat(sender.isQuiet()).isTrue();
+        }
     }
 
     @ParameterizedTest

@@ -101,4 +101,14 @@ class NextHopResolverTest {
         assertThat(resolve("127.0.0.1", 4_000).refusal).isEqualTo(DropReason.LOCAL);
         assertThat(resolve("192.0.2.1", 4_000).refusal).isNull();
     }
+
+    /** The numbers are of no interface here; nothing is sent. */
+    @Test
+    void aLinkLocalAddressIsOwnOnItsInterfaceAlone() {
+        forwarder.own(StreamInfo.Transport.UDP, UdpTestNode.at("fe80::1%70001", 5));
+        route("10.1.0.0/16", "fe80::1%70001", 5, NextHop.Transport.SAME);
+        route("10.2.0.0/16", "fe80::1%70002", 5, NextHop.Transport.SAME);
+        assertThat(resolve("10.1.0.1", 9).refusal).isEqualTo(DropReason.LOCAL);
+        assertThat(resolve("10.2.0.1", 9).refusal).isNull();
+    }
 }

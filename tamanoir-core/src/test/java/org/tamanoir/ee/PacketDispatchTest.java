@@ -16,6 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -175,6 +176,28 @@ class PacketDispatchTest {
     }
 
     @Test
+    void smallPacketsThatWaitLeaveTheInboxToOtherStreams() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(true, Dispatch.MAX_JOBS))) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            int rounds = 24; // Of 60,000 bytes; the inbox has a MiB.
+            for (int i = 1; i <= rounds; i++) {
+                sender.send(node.udp(), packet(receiver, 1, i));
+                for (int j = 0; j < 6; j++) {
+                    byte[] other = UdpTestNode.packet(UdpTestNode.builder(receiver.address(), NAME, 2), 10_000);
+                    sender.send(node.udp(), other);
+                    assertThat(receiver.next()).isEqualTo(other);
+                }
+            }
+            released.countDown();
+            assertThat(node.balanced(WARM + 1 + 7 * rounds).drops()).isEmpty();
+        }
+    }
+
+    @Test
     void withoutOrderPacketsOfAStreamOvertakeOneThatIsBlocked() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
@@ -228,6 +251,97 @@ class PacketDispatchTest {
             released.countDown();
             node.balanced(21);
             assertThat(processed.subList(0, 2)).containsExactly(BLOCKS, 20);
+        }
+    }
+
+    /** A node with one worker, all of whose packets are of one class. */
+    private UdpTestNode classless(Dispatch dispatch, UdpTestNode.Step step) throws Exception {
+        UdpTestNode node =
+                new UdpTestNode(UdpTestNode.config(TransportKind.NIO)).deliver("127.0.0.1/32", Transport.SAME);
+        node.environment.qos(config("pq", 1, Duration.ofMillis(1), named("all", 0, 1)));
+        define(node, dispatch, () -> new Shared(step));
+        node.environment.start();
+        return node;
+    }
+
+    private void block(UdpTestNode node, UdpFarEnd sender, UdpFarEnd receiver) {
+        sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+        eventually().until(() -> blocked.get() == 1);
+    }
+
+    private static void sendAll(UdpTestNode node, UdpFarEnd sender, UdpFarEnd receiver, int from, int to, int priority)
+            throws Exception {
+        for (int i = from; i < to; i++) {
+            sender.send(node.udp(), packet(receiver, i, i, priority));
+        }
+        eventually().until(() -> node.environment.traffic().packetsIn() == to - 1);
+    }
+
+    private static List<Integer> numbers(int from, int to) {
+        return IntStream.range(from, to).boxed().toList();
+    }
+
+    @Test
+    void controlPacketGoesBeforeThoseThatItsWorkerHasTaken() throws Exception {
+        CountDownLatch atFive = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = classless(dispatch(true, Dispatch.MAX_JOBS), (service, packet) -> {
+                    if (TestSink.number(packet) == 5) {
+                        atFive.countDown();
+                        goOn.await(40, TimeUnit.SECONDS);
+                    }
+                    return note(service, packet);
+                })) {
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 10, 0);
+            sender.send(node.udp(), packet(receiver, 10, 10)); // When it is counted, the one before is a job.
+            eventually().until(() -> node.environment.traffic().packetsIn() == 10);
+            released.countDown();
+            assertThat(atFive.await(40, TimeUnit.SECONDS)).isTrue();
+            sendAll(node, sender, receiver, 11, 12, 255);
+            sendAll(node, sender, receiver, 12, 13, 0);
+            goOn.countDown();
+            node.balanced(12);
+            assertThat(processed).containsExactly(BLOCKS, 2, 3, 4, 5, 11, 6, 7, 8, 9, 10, 12);
+        }
+    }
+
+    @Test
+    void controlPacketsGoFirstAsFarAsATenthOfAll() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = classless(dispatch(true, Dispatch.MAX_JOBS), this::note)) {
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 42, 255);
+            sendAll(node, sender, receiver, 42, 51, 0);
+            sendAll(node, sender, receiver, 51, 52, 255);
+            sendAll(node, sender, receiver, 52, 53, 0); // When it is counted, the one before is a job.
+            released.countDown();
+            node.balanced(52);
+            List<Integer> order = new ArrayList<>(List.of(BLOCKS));
+            order.addAll(numbers(2, 34));
+            order.add(51);
+            order.addAll(numbers(34, 51));
+            order.add(52);
+            assertThat(processed).isEqualTo(order);
+        }
+    }
+
+    @Test
+    void fullInboxHasRoomForControlPackets() throws Exception {
+        int jobs = Dispatch.MIN_JOBS;
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = classless(dispatch(false, jobs), this::note)) {
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, jobs + 3, 0); // One more than there is room for.
+            sendAll(node, sender, receiver, jobs + 3, jobs + 4, 255);
+            sendAll(node, sender, receiver, jobs + 4, jobs + 5, 0);
+            released.countDown();
+            node.assertDrops(jobs + 4, Map.of(DropReason.INBOX_FULL, 2L));
+            assertThat(processed.subList(0, 2)).containsExactly(BLOCKS, jobs + 3);
         }
     }
 

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -25,6 +26,7 @@ import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.sched.QosStatus;
+import org.tamanoir.service.Allotment;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
@@ -100,6 +102,32 @@ class PreAndPostTest {
             assertThat(drops.keySet()).isSubsetOf(DropReason.TURN_QUEUE_FULL, DropReason.QUEUE_FULL);
             assertThat(invocations.get(1)).isEqualTo(count - drops.getOrDefault(DropReason.TURN_QUEUE_FULL, 0L));
             assertThat(drops.getOrDefault(DropReason.QUEUE_FULL, 0L)).isLessThanOrEqualTo(8);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void aServiceSeesItsTurnAndItsLinkWhileThereAreAny(TransportKind kind) throws Exception {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        try (UdpFarEnd sender = new UdpFarEnd(kind, "127.0.0.1");
+                UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = UdpTestNode.start(kind)) {
+            node.deliver("127.0.0.0/8", Transport.SAME).service(NAME, (service, packet) -> {
+                Allotment now = service.look();
+                seen.add(now.processors() + " " + now.turnsRunning() + " " + now.due() + " " + now.linkRate());
+                return seen.size() < 3 ? Verdict.FORWARD : service.end("seen");
+            });
+            sender.send(node.udp(), packet(far, 1, 0));
+            far.next();
+            node.environment.qos(both(1_000_000));
+            sender.send(node.udp(), packet(far, 1, 1));
+            far.next();
+            try (AnepSender stream = AnepSender.tcp(node.tcp())) {
+                stream.send(TestServices.packets(NAME).classOfService(1, 0), ByteBuffer.allocate(150));
+                stream.finish();
+                eventually().until(() -> seen.size() == 3);
+            }
+            assertThat(seen).containsExactly("0 0 0.0 0", "1 1 0.5 1000000", "1 1 0.5 1000000");
         }
     }
 

@@ -8,6 +8,8 @@ import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,10 +22,17 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.Route;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.Transport;
+import org.tamanoir.transport.UdpSocket;
 
 /** Services that throw: what becomes of their packets, and of the streams beside them. */
 class TcpFailureTest extends TcpNodeTesting {
@@ -224,5 +233,55 @@ class TcpFailureTest extends TcpNodeTesting {
             node.assertDrops(Map.of(DropReason.SERVICE_FAILURE, 1L));
         }
         assertThat(List.copyOf(log())).anyMatch(line -> line.contains("StackOverflowError"));
+    }
+    /** The next hop is over UDP, and there is no memory for the socket that it takes. */
+    @Test
+    void anErrorInsideEmitThatTheServicePassesOverEndsItsStream() throws IOException {
+        ServiceDefinition careless = define("careless", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                try {
+                    emit(packet.copy());
+                } catch (Throwable e) {
+                    return Verdict.CONSUME;
+                }
+                return Verdict.FORWARD;
+            }
+        });
+        settings.network = network -> new Transport() {
+            @Override
+            public IoLoop newLoop(BufferPool pool) {
+                return network.newLoop(pool);
+            }
+
+            @Override
+            public IoLoop newParkingLoop(BufferPool pool) {
+                return network.newParkingLoop(pool);
+            }
+
+            @Override
+            public String whyNoParking() {
+                return network.whyNoParking();
+            }
+
+            @Override
+            public UdpSocket bind(InetSocketAddress local) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
+
+            @Override
+            public String explain() {
+                return network.explain();
+            }
+        };
+        TestNode node = node(careless);
+        node.routes.add(new Route(
+                Prefix.parse("0.0.0.0/0"),
+                new NextHop(InetAddress.getLoopbackAddress(), 9, NextHop.Transport.UDP, NextHop.Kind.HOST)));
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("careless"), number(1));
+            sender.finish();
+            node.assertDrops(Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.CONSUMED, 1L));
+        }
     }
 }

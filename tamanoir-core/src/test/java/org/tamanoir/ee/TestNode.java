@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.admission.StreamLimits;
@@ -40,16 +41,14 @@ final class TestNode {
     final ServiceCatalog services = new ServiceCatalog();
     final ExecutionEnvironment environment;
 
-    private TestNode(EeConfig config, long memoryBytes) {
-        environment = memoryBytes == 0
-                ? new ExecutionEnvironment(config, routes, services)
-                : new ExecutionEnvironment(
-                        config,
-                        routes,
-                        services,
-                        BufferPool.of(memoryBytes),
-                        Platform.SYSTEM,
-                        Transport.of(config.transport()));
+    private TestNode(EeConfig config, long memoryBytes, UnaryOperator<Transport> network) {
+        environment = new ExecutionEnvironment(
+                config,
+                routes,
+                services,
+                memoryBytes == 0 ? new BufferPool() : BufferPool.of(memoryBytes),
+                Platform.SYSTEM,
+                network.apply(Transport.of(config.transport())));
     }
 
     /** Settings with short times where a test would have to wait for them; the setters change this object. */
@@ -71,6 +70,9 @@ final class TestNode {
         ThreadKind threads = usualThreads;
         /** For packets; 0 = as much as the JVM has. */
         long memoryBytes;
+
+        /** What stands between the node and its sockets. */
+        UnaryOperator<Transport> network = UnaryOperator.identity();
 
         @Nullable
         ServiceSource source;
@@ -110,7 +112,7 @@ final class TestNode {
     }
 
     static TestNode start(Settings settings, ServiceDefinition... definitions) throws IOException {
-        TestNode node = new TestNode(settings.config(), settings.memoryBytes);
+        TestNode node = new TestNode(settings.config(), settings.memoryBytes, settings.network);
         List.of(definitions).forEach(node.services::add);
         node.environment.stuckAfter(settings.stuckTimeout);
         if (settings.formats != null) {

@@ -33,7 +33,11 @@ final class UdpFarEnd implements AutoCloseable {
     private int lastPort;
 
     UdpFarEnd(TransportKind kind, String host) throws IOException {
-        socket = UdpSockets.bind(kind, new InetSocketAddress(InetAddress.getByName(host), 0));
+        this(kind, host, 0);
+    }
+
+    UdpFarEnd(TransportKind kind, String host, int port) throws IOException {
+        socket = UdpSockets.bind(kind, new InetSocketAddress(InetAddress.getByName(host), port));
         batch = socket.newBatch();
         sender = socket.newSender();
     }

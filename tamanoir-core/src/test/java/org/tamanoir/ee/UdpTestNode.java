@@ -40,6 +40,7 @@ import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Allotment;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
@@ -189,6 +190,10 @@ final class UdpTestNode implements AutoCloseable {
 
         Verdict end(String reason) {
             return drop(reason);
+        }
+
+        Allotment look() {
+            return allotment();
         }
 
         void send(Packet packet) {

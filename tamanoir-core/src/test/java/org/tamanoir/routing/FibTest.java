@@ -229,6 +229,29 @@ class FibTest {
         }
     }
 
+    private static NextHop[] oneByOne(RoutingTable table, List<Prefix> addresses) {
+        return addresses.stream()
+                .map(address -> table.lookup(address.high(), address.low()))
+                .toArray(NextHop[]::new);
+    }
+
+    private static NextHop[] batch(Fib fib, List<Prefix> addresses) {
+        int n = addresses.size();
+        char[] ipv4 = new char[n];
+        char[] ipv6 = new char[n];
+        fib.lookup4(addresses.stream().mapToInt(address -> (int) address.low()).toArray(), ipv4, n);
+        fib.lookup6(
+                addresses.stream().mapToLong(Prefix::high).toArray(),
+                addresses.stream().mapToLong(Prefix::low).toArray(),
+                ipv6,
+                n);
+        NextHop[] found = new NextHop[n];
+        for (int i = 0; i < n; i++) {
+            found[i] = fib.hop(addresses.get(i).isIpv4() ? ipv4[i] : ipv6[i]);
+        }
+        return found;
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void readersSeeTheOldAnswerOrTheNewOne(boolean isCompact) throws Exception {
@@ -266,20 +289,21 @@ class FibTest {
         ExecutorService readers = Executors.newFixedThreadPool(2);
         try {
             List<Future<?>> results = new ArrayList<>();
-            for (int reader = 0; reader < 2; reader++) {
+            for (boolean inBatches : new boolean[] {false, true}) {
                 results.add(readers.submit(() -> {
-                    for (int i = 0; done.get() < changes; i = (i + 1) % moving.size()) {
+                    while (done.get() < changes) {
                         int first = done.get();
-                        NextHop found =
-                                table.lookup(moving.get(i).high(), moving.get(i).low());
+                        NextHop[] found = inBatches ? batch(table.fib(), moving) : oneByOne(table, moving);
                         int last = begun.get();
-                        boolean right = false;
-                        for (int step = first; step <= last; step++) {
-                            right |= answers[step][i] == found;
-                        }
-                        if (!right) {
-                            throw new AssertionError("seed " + SEED + ", " + moving.get(i) + " led to " + found
-                                    + " from change " + first + " to " + last);
+                        for (int i = 0; i < found.length; i++) {
+                            boolean right = false;
+                            for (int step = first; step <= last; step++) {
+                                right |= answers[step][i] == found[i];
+                            }
+                            if (!right) {
+                                throw new AssertionError("seed " + SEED + ", " + moving.get(i) + " led to " + found[i]
+                                        + " from change " + first + " to " + last);
+                            }
                         }
                     }
                     return null;

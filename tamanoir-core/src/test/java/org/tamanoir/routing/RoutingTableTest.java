@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -94,6 +95,19 @@ class RoutingTableTest {
         assertThat(portFor(ipv6, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")).isEqualTo(6);
         assertThat(portFor(both, "10.0.0.1")).isEqualTo(4);
         assertThat(portFor(both, "2001:db8::1")).isEqualTo(6);
+    }
+
+    @Test
+    void linkLocalNextHopsOfTwoInterfacesAreApart() throws UnknownHostException {
+        RoutingTable table = new RoutingTable();
+        for (int device = 1; device <= 2; device++) {
+            InetAddress address = InetAddress.getByName("fe80::1%" + device);
+            NextHop hop = new NextHop(address, 1, NextHop.Transport.SAME, NextHop.Kind.HOST);
+            Prefix prefix = Prefix.parse("10." + device + ".0.0/16");
+            table.add(new Route(prefix, hop));
+
+            assertThat(table.lookup(prefix.high(), prefix.low())).isSameAs(hop);
+        }
     }
 
     @Test

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.arena.Arena;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
@@ -29,8 +30,8 @@ class LinkSchedulerTest {
     private long nowNs = SECOND;
     private int roomAgain;
     private QosConfig config = config(1000, 65_536, "fifo", Map.of(), 1, 1, 1);
-    private final LinkScheduler link =
-            new LinkScheduler(config.links().get(0), null, null, () -> roomAgain++, () -> nowNs, 68 << 10, 10 * SECOND);
+    private final LinkScheduler link = new LinkScheduler(
+            config.links().get(0), null, null, () -> roomAgain++, () -> nowNs, 68 << 10, 10 * SECOND, new Arena());
     private LinkContent content = link.change(config, config.links().get(0));
 
     // ---- a link and its owners -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.arena.Arena;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
@@ -26,7 +27,7 @@ public abstract class TurnTesting {
     /** What the scheduler wants to be called for. */
     final List<QosTimer.Task> alarms = new ArrayList<>();
 
-    private final QosTimer timer = new QosTimer() {
+    final QosTimer timer = new QosTimer() {
         @Override
         public void at(Task task, long timeNs) {
             task.dueAt(timeNs);
@@ -47,7 +48,7 @@ public abstract class TurnTesting {
     };
 
     final TurnScheduler scheduler =
-            new TurnScheduler(timer, name -> heldBack.contains(name), nowNs::get, processorNs::get);
+            new TurnScheduler(timer, name -> heldBack.contains(name), nowNs::get, processorNs::get, new Arena());
     /** Owners that were woken, in this order. */
     final List<TurnOwner> woken = new ArrayList<>();
 

@@ -27,6 +27,9 @@ import org.tamanoir.service.Verdict;
  * <table><caption>Settings</caption>
  * <tr><th>name</th><th>default</th><th>allowed</th></tr>
  * <tr><td>{@code level}</td><td>6</td><td>1 (fast) to 9 (small)</td></tr>
+ * <tr><td>{@code least-level}</td><td>that of {@code level}</td><td>1 to {@code level}: so far the level goes down, a step
+ * every 4 packets, while other turns wait for the processor or datagrams of the class wait for a turn; up again by a
+ * step every 64 packets while none does. Where {@link Service#allotment turns} are not scheduled it stays</td></tr>
  * <tr><td>{@code flush}</td><td>{@code packet}</td><td>{@code packet}: what came in with a packet leaves with it;
  * {@code stream}: data may wait for later packets, which compresses better. UDP: no effect</td></tr>
  * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run, such as
@@ -53,11 +56,13 @@ public final class Gzip extends Service {
     private final CRC32 crc = new CRC32();
     private final ByteBuffer trailer = ByteBuffer.allocate(TRAILER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private final HeaderTemplate last = new HeaderTemplate();
+    private AdaptiveLevel level = new AdaptiveLevel(6, 6);
     private Deflater deflater = new Deflater(Deflater.DEFAULT_COMPRESSION, true);
     private PayloadWriter writer = new PayloadWriter(false, new NextService(0), this::emit);
     private boolean datagrams;
     private boolean perPacket = true;
     private boolean open;
+    private boolean levelChanged;
     private long streamBytes;
     private Counter packets = new Counter("packets");
     private Counter bytesIn = new Counter("bytes-in");
@@ -66,11 +71,12 @@ public final class Gzip extends Service {
 
     @Override
     public void init(ServiceConfig config) {
-        config.allow("level", "flush", "next");
-        int level = (int) config.number("level", 6, 1, 9);
+        config.allow("level", "least-level", "flush", "next");
+        int highest = (int) config.number("level", 6, 1, 9);
+        level = new AdaptiveLevel((int) config.number("least-level", highest, 1, highest), highest);
         // A new one: after setLevel the first call of deflate sets the level and may take no input.
         deflater.end();
-        deflater = new Deflater(level, true);
+        deflater = new Deflater(highest, true);
         perPacket = config.choice("flush", Flush.PACKET) == Flush.PACKET;
         datagrams = stream().transport() == Transport.UDP;
         writer = new PayloadWriter(datagrams, NextService.of(config), this::emit);
@@ -85,6 +91,10 @@ public final class Gzip extends Service {
         int payloadBytes = packet.payloadLength();
         if (writer.capacity(packet) < PayloadWriter.AHEAD_BYTES) {
             return drop(PayloadWriter.NO_ROOM);
+        }
+        if (level.isFree() && level.look(allotment())) {
+            deflater.setLevel(level.level());
+            levelChanged = true;
         }
         ByteBuffer payload = packet.payload();
         int extra = datagrams ? whole(packet, payload) : append(packet, payload);
@@ -101,6 +111,9 @@ public final class Gzip extends Service {
         if (!open) {
             open = true;
             writer.room().put(HEADER);
+        }
+        if (levelChanged) {
+            takeLevel();
         }
         checksum(payload);
         streamBytes += payload.remaining();
@@ -153,6 +166,9 @@ public final class Gzip extends Service {
         checksum(payload);
         streamBytes = payload.remaining();
         deflater.reset();
+        if (levelChanged) {
+            takeLevel();
+        }
         deflater.setInput(payload);
         deflater.finish();
         deflater.deflate(room);
@@ -161,6 +177,16 @@ public final class Gzip extends Service {
         }
         room.put(trailer());
         return true;
+    }
+
+    /** Writes what the level before has taken in: the first call of deflate after setLevel may take no input. */
+    private void takeLevel() {
+        levelChanged = false;
+        ByteBuffer room;
+        do {
+            room = writer.room();
+            deflater.deflate(room, Deflater.NO_FLUSH);
+        } while (!room.hasRemaining());
     }
 
     private void checksum(ByteBuffer payload) {

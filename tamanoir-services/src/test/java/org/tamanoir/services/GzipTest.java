@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.Allotment;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.testkit.Output;
@@ -90,6 +92,68 @@ class GzipTest {
         assertThat(new String(gzip.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .isEmpty();
         assertThat(gzip.exitValue()).isZero();
+    }
+
+    private static Allotment contended(boolean isContended) {
+        return (Allotment) Proxy.newProxyInstance(
+                Allotment.class.getClassLoader(),
+                new Class<?>[] {Allotment.class},
+                (proxy, method, arguments) ->
+                        method.getReturnType() == boolean.class ? (Object) isContended : (Object) 0L);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"TCP,packet", "TCP,stream", "UDP,packet"})
+    void theLevelChangesInTheMidstOfDataWithoutAByteLost(Transport transport, String flush) throws Exception {
+        byte[] data = Packets.text(new Random(5), 1_000_000);
+        List<Packet> packets = Packets.cut(Packets.full(NAME), data, 1400);
+        ServiceHarness host =
+                ServiceHarness.start(new Gzip(), transport, Map.of("level", "9", "least-level", "1", "flush", flush));
+        for (int i = 0; i < packets.size(); i++) {
+            host.allotment(contended(i / 100 % 2 == 0)).send(packets.get(i));
+        }
+        host.endOfStream().close();
+        assertThat(host.failures()).isEmpty();
+        Packets.assertBytes(Packets.gunzip(host.payloads()), data, "data");
+    }
+
+    @Test
+    void theLevelGoesDownWhileOthersWaitAndUpAgainAfterwards() {
+        List<Packet> packets = Packets.cut(Packets.full(NAME), Packets.text(new Random(5), 1400), 1400);
+        ServiceHarness host = ServiceHarness.start(new Gzip(), Transport.UDP, Map.of("level", "9", "least-level", "1"));
+        host.allotment(contended(false)).send(packets);
+        host.allotment(contended(true));
+        for (int i = 0; i < 100; i++) {
+            host.send(packets);
+        }
+        host.allotment(contended(false));
+        for (int i = 0; i < 1000; i++) {
+            host.send(packets);
+        }
+        host.close();
+        List<Packet> out = host.packets();
+        assertThat(out.get(100).payloadLength()).isGreaterThan(out.get(0).payloadLength());
+        assertThat(out.get(1100).payloadLength()).isEqualTo(out.get(0).payloadLength());
+    }
+
+    @Test
+    void theLevelStaysWhereNoLeastOneIsSet() {
+        List<Packet> packets = Packets.cut(Packets.full(NAME), Packets.text(new Random(5), 1400), 1400);
+        ServiceHarness host = ServiceHarness.start(new Gzip(), Transport.UDP, Map.of("level", "9"));
+        host.allotment(contended(true));
+        for (int i = 0; i < 100; i++) {
+            host.send(packets);
+        }
+        host.close();
+        assertThat(host.packets().get(99).payloadLength())
+                .isEqualTo(host.packets().get(0).payloadLength());
+    }
+
+    @Test
+    void aLeastLevelAboveTheLevelIsRefused() {
+        assertThatThrownBy(
+                        () -> ServiceHarness.start(new Gzip(), Transport.TCP, Map.of("level", "3", "least-level", "4")))
+                .hasStackTraceContaining("least-level");
     }
 
     @Test
@@ -217,6 +281,6 @@ class GzipTest {
         assertThatThrownBy(() -> new Gzip().init(new ServiceConfig(Map.of("flush", "never"))))
                 .hasMessage("flush: never must be one of packet, stream");
         assertThatThrownBy(() -> new Gzip().init(new ServiceConfig(Map.of("compression", "9"))))
-                .hasMessageContaining("known: flush, level, next");
+                .hasMessageContaining("known: flush, least-level, level, next");
     }
 }

@@ -42,7 +42,8 @@ public final class QosExperiments extends CheckedCommand {
                     new Experiment<>("table10", "Figure 10: delay through two nodes", DelayTable::table10),
                     new Experiment<>("delay", "Delay that one node adds", DelayTable::steady),
                     new Experiment<>("throughput", "Throughput that is left", Throughput::run),
-                    new Experiment<>("shares", "Shares of links and processors", Shares::run)));
+                    new Experiment<>("shares", "Shares of links and processors", Shares::run),
+                    new Experiment<>("adaptation", "A service that adapts to its allotment", Adaptation::run)));
 
     @Option(names = "--output", description = "Folder for the report.")
     private Path output = Path.of("benchmarks", "results", "qos");
@@ -53,7 +54,7 @@ public final class QosExperiments extends CheckedCommand {
     @Option(
             names = "--only",
             split = ",",
-            description = "Some experiments: fig4 to fig9, both, table10, delay, throughput, shares.")
+            description = "Some experiments: fig4 to fig9, both, table10, delay, throughput, shares, " + "adaptation.")
     private List<String> only = List.of();
 
     @Option(names = "--off", description = "The same loads without any quality of service.")

@@ -11,6 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.arena.Arena;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
@@ -29,7 +30,7 @@ class FctLinkTest {
     private final TestRing ring = new TestRing();
     private final FctUnit unit = new FctUnit(new FctSettings(0, true, 0, 0, 20, 1_000, 64), ring, () -> {});
     private final QualityOfService quality =
-            new QualityOfService(NoTimer::new, () -> 0, () -> 0, 68 << 10, Duration.ofSeconds(10));
+            new QualityOfService(NoTimer::new, () -> 0, () -> 0, 68 << 10, Duration.ofSeconds(10), new Arena());
     private final LinkQueue<long[]> queue = new LinkQueue<>(() -> {}, () -> new long[1]);
     private @Nullable LinkContent content;
 

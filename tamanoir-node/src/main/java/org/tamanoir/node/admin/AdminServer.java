@@ -23,7 +23,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.manager.ActiveNodeManager;
-import org.tamanoir.manager.ManagerException;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.QosTable;
 import org.tamanoir.platform.ThreadRank;
@@ -242,12 +241,7 @@ public final class AdminServer implements AutoCloseable {
         return router;
     }
 
-    private interface LiveWork {
-        void run(Call call, StreamedAnswer answer)
-                throws ApiException, ManagerException, IOException, InterruptedException;
-    }
-
-    private void live(RoutingContext context, LiveWork work) {
+    private void live(RoutingContext context, Replies.LiveWork work) {
         Object stranger = HttpListener.stranger(context.request());
         Api.run(
                 livers,
@@ -263,20 +257,8 @@ public final class AdminServer implements AutoCloseable {
                                                 + " are allowed: end one"));
                         return;
                     }
-                    StreamedAnswer answer = new StreamedAnswer(context.response());
                     try {
-                        work.run(new Call(context), answer);
-                        answer.end();
-                    } catch (ApiException | RuntimeException e) {
-                        if (answer.hasBegun()) {
-                            answer.breakOff();
-                        }
-                        Replies.fail(context, e);
-                    } catch (IOException | ManagerException e) {
-                        answer.breakOff(); // The client is gone, or does not read.
-                    } catch (InterruptedException e) {
-                        answer.breakOff();
-                        Thread.currentThread().interrupt();
+                        Replies.stream(context, work);
                     } finally {
                         left(stranger);
                     }

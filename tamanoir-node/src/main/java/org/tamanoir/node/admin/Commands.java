@@ -194,7 +194,7 @@ public final class Commands {
             throw new ApiException(ApiException.CONFLICT, "another file of routes is being read: try again later");
         }
         try {
-            RouteSet routes = RouteFiles.read(file, via, peer);
+            RouteSet routes = RouteFiles.readRegular(file, via, peer);
             manager.replaceRoutes(routes, file.toString());
             return new Views.RouteCount(manager.routeCount(), routes.leftOut());
         } catch (IllegalArgumentException e) {
@@ -210,7 +210,7 @@ public final class Commands {
         }
     }
 
-    /** Reads the field {@code file}; a device or a pipe might never end. */
+    /** Reads the field {@code file}; one that is another by the time that it is opened is refused then. */
     private static Path routeFile(JsonFields fields) {
         String text = fields.text("file");
         if (text == null) {

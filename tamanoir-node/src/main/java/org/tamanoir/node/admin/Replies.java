@@ -30,6 +30,12 @@ final class Replies {
     /** One answer. */
     record Reply(int status, String contentType, byte[] body) {}
 
+    /** What a request is answered with, part by part. */
+    interface LiveWork {
+        void run(Call call, StreamedAnswer answer)
+                throws ApiException, ManagerException, IOException, InterruptedException;
+    }
+
     /** What a request is answered with. */
     interface Question {
         Reply answer(Call call) throws ApiException, ManagerException, IOException;
@@ -61,21 +67,49 @@ final class Replies {
         } catch (ApiException | ManagerException | IOException | RuntimeException e) {
             fail(context, e);
             return;
-        } catch (OutOfMemoryError e) { // What it took is free again.
-            LOG.error(
-                    "admin API: {} {}: no memory",
-                    context.request().method(),
-                    context.request().path());
-            fail(
-                    context,
-                    new ApiException(
-                            ApiException.BUSY,
-                            "the memory does not suffice for this request; ask whether anything has changed, and start "
-                                    + "the process with a larger -Xmx than "
-                                    + (Runtime.getRuntime().maxMemory() >> 20) + "m"));
+        } catch (OutOfMemoryError e) {
+            fail(context, noMemory(context));
             return;
         }
         send(context, reply);
+    }
+
+    /** Returns what to answer where memory does not suffice; what the request took is free again. */
+    private static ApiException noMemory(RoutingContext context) {
+        LOG.error(
+                "admin API: {} {}: no memory",
+                context.request().method(),
+                context.request().path());
+        return new ApiException(
+                ApiException.BUSY,
+                "the memory does not suffice for this request; ask whether anything has changed, and start "
+                        + "the process with a larger -Xmx than "
+                        + (Runtime.getRuntime().maxMemory() >> 20) + "m");
+    }
+
+    /** Answers as the work goes on; blocks as it does. */
+    static void stream(RoutingContext context, LiveWork work) {
+        StreamedAnswer answer = new StreamedAnswer(context.response());
+        try {
+            work.run(new Call(context), answer);
+            answer.end();
+        } catch (ApiException | RuntimeException e) {
+            breakOff(context, answer, e);
+        } catch (OutOfMemoryError e) {
+            breakOff(context, answer, noMemory(context));
+        } catch (IOException | ManagerException e) {
+            answer.breakOff(); // The client is gone, or does not read.
+        } catch (InterruptedException e) {
+            answer.breakOff();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void breakOff(RoutingContext context, StreamedAnswer answer, Exception why) {
+        if (answer.hasBegun()) {
+            answer.breakOff();
+        }
+        fail(context, why);
     }
 
     private static void send(RoutingContext context, Reply reply) {

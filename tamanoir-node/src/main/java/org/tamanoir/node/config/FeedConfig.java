@@ -36,10 +36,12 @@ public record FeedConfig(long table, List<String> protocols, Map<String, String>
             Map.entry("rip", 189),
             Map.entry("eigrp", 192));
 
-    /** A link-local address belongs to a device. */
-    private static final Pattern GATEWAY = Pattern.compile("([0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*)(%[^ /%]{1,15})?");
+    /** The kernel's names of devices have no colon, but may look hexadecimal: {@code fade.10}. */
+    private static final Pattern DEVICE = Pattern.compile("[^ /%:]{1,15}");
 
-    private static final Pattern DEVICE = Pattern.compile("[^ /%]{1,15}");
+    /** A link-local address belongs to a device. */
+    private static final Pattern GATEWAY =
+            Pattern.compile("([0-9]+(?:\\.[0-9]+){3}|[0-9a-fA-F.]*:[0-9a-fA-F.:]*)(%" + DEVICE + ")?");
 
     static final Records<FeedConfig> FEED = new Records<>("routing.feed");
     private static final Setting<Long> TABLE = FEED.require(
@@ -72,6 +74,13 @@ public record FeedConfig(long table, List<String> protocols, Map<String, String>
         Values feed = FEED.read(section);
         Long table = feed.find(TABLE);
         Map<String, String> via = feed.find(VIA);
+        if (section.isEmptyList("protocols")) {
+            section.problems()
+                    .add(
+                            section.where("protocols"),
+                            "0 protocols: no route would count; name 1 at least, or leave it out for "
+                                    + PROTOCOL.preset());
+        }
         return table == null || via == null ? null : new FeedConfig(table, feed.get(PROTOCOL), via);
     }
 

@@ -10,6 +10,7 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.RouteFile;
 import org.tamanoir.routing.RouteFileException;
 import org.tamanoir.routing.RouteSet;
+import org.tamanoir.transport.RegularFile;
 
 /** Reads files of routes with next hops as the command line writes them. Stateless; any thread. */
 public final class RouteFiles {
@@ -18,14 +19,27 @@ public final class RouteFiles {
 
     private RouteFiles() {}
 
+    private interface Opening {
+        InputStream open(Path file) throws IOException;
+    }
+
+    /** Reads a file as {@link #read} does; what is no regular one is refused, for a pipe may never end, nor open. */
+    public static RouteSet readRegular(Path file, List<String> via, int peer) throws RouteFileException {
+        return read(file, via, peer, RegularFile::open);
+    }
+
     /**
-     * Reads a file.
+     * Reads a file, or a pipe.
      *
      * @param via next hops for prefixes that have none, each {@code HOST:PORT[,WORD...]}
      * @param peer of an MRT dump
      * @throws RouteFileException with all problems; then nothing counts
      */
     public static RouteSet read(Path file, List<String> via, int peer) throws RouteFileException {
+        return read(file, via, peer, Files::newInputStream);
+    }
+
+    private static RouteSet read(Path file, List<String> via, int peer, Opening opening) throws RouteFileException {
         List<NextHop> hops = new ArrayList<>();
         for (String text : via) {
             try {
@@ -35,7 +49,7 @@ public final class RouteFiles {
             }
         }
         HostNames names = new HostNames();
-        try (InputStream in = Files.newInputStream(file)) {
+        try (InputStream in = opening.open(file)) {
             return RouteFile.read(in, file.toString(), hops, peer, text -> RouteTable.parse(text, names));
         } catch (OutOfMemoryError e) { // What it took is free again.
             long heap = Runtime.getRuntime().maxMemory() >> 20;

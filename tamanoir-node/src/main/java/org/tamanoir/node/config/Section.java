@@ -74,6 +74,13 @@ public final class Section {
         allow(known.stream().map(Setting::key).toArray(String[]::new));
     }
 
+    boolean isEmptyList(String key) {
+        YamlNode.Field field = fields.get(key);
+        return field != null
+                && field.value() instanceof YamlNode.Items list
+                && list.items().isEmpty();
+    }
+
     /** A value made from text; {@code parser} throws {@link IllegalArgumentException} with what is wrong. */
     public <T> @Nullable T value(String key, Function<String, T> parser) {
         YamlNode.Field field = fields.get(key);

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.HttpListener;
+import org.tamanoir.support.Waiting;
 
 class RepliesTest {
     private final Api api =
@@ -40,11 +41,15 @@ class RepliesTest {
         };
         api.get(router, "/full", full);
         api.change(router, HttpMethod.PUT, "/full", full);
+        router.post("/full")
+                .handler(context -> Waiting.async(() -> Replies.stream(context, (call, answer) -> {
+                    throw new OutOfMemoryError("on purpose");
+                })));
         return router;
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"GET", "PUT"})
+    @ValueSource(strings = {"GET", "PUT", "POST"})
     void aRequestForWhichMemoryDoesNotSufficeIsAnswered(String method) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create("http://" + Endpoint.toString(server.address()) + "/full"))

@@ -288,6 +288,14 @@ class ConfigFileTest {
 
     /** Line numbers count in the text after the bar has become a line break. */
     @ParameterizedTest
+    @ValueSource(strings = {"fade.10", "fade0", "a.1", "1.2.3", "fc00.1.2.3"})
+    void aDeviceOfTheFeedMayLookHexadecimal(String device) throws Exception {
+        NodeConfig config = config("routing: {feed: {table: 1, via: {" + device + ": 127.0.0.1}}}");
+
+        assertThat(config.get(NodeSettings.ROUTE_FEED).via()).containsOnlyKeys(device);
+    }
+
+    @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
             lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
             type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, cluster, deploy, element, formats, hop-budget, jvm-nice, levels, limits, listen, priorities, qos, rehearse, routes, routing, services, threads, timeouts, tls, transport, type-id, unknown-service
@@ -340,6 +348,8 @@ class ConfigFileTest {
             routing:|  feed: {via: {eth0: 127.0.0.1}} @ f:2: routing.feed.table: is missing: add it, as in 'table: 100'
             routing:|  feed: {table: 0, via: {eth0: 127.0.0.1}} @ f:2: routing.feed.table: table '0': main, or a number from 1 to 4294967295 is wanted, as ip route show table takes it
             routing:|  feed: {table: 1, protocols: [brid], via: {eth0: 127.0.0.1}} @ f:2: routing.feed.protocols[0]: protocol 'brid': one of babel, bgp, bird, eigrp, isis, kernel, ospf, rip, static, zebra, or a number from 1 to 255 is wanted
+            routing:|  feed: {table: 1, protocols: [], via: {eth0: 127.0.0.1}} @ f:2: routing.feed.protocols: 0 protocols: no route would count; name 1 at least, or leave it out for [bird, zebra, bgp]
+            routing:|  feed: {table: 1, via: {"eth0:1": 127.0.0.1}} @ f:2: routing.feed.via.eth0:1: gateway 'eth0:1': an address, ADDRESS%DEVICE, a device, or default is wanted
             routing:|  feed: {table: 1, via: {}} @ f:2: routing.feed.via: 0 gateways: 1 to 4096 with a next hop are wanted
             routing:|  feed: {table: 1, via: {192.0.2.256: 127.0.0.1}} @ f:2: routing.feed.via.192.0.2.256: 192.0.2.256: no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length
             routing:|  feed: {table: 1, via: {a b: 127.0.0.1}} @ f:2: routing.feed.via.a b: gateway 'a b': an address, ADDRESS%DEVICE, a device, or default is wanted

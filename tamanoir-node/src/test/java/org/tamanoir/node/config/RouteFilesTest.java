@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RouteFileException;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.support.Waiting;
 
 class RouteFilesTest {
     @TempDir
@@ -48,5 +49,27 @@ class RouteFilesTest {
 
         assertThatThrownBy(() -> RouteFiles.read(missing, List.of(), RouteFiles.FIRST_PEER))
                 .hasMessage(missing + ": cannot be read: no such file, or no permission; correct the path");
+    }
+
+    /** As where somebody has put it there since the path was looked at. */
+    @Test
+    void aPipeThatNobodyWritesIsRefusedAtOnce() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+
+        assertThat(Waiting.async(() -> RouteFiles.readRegular(pipe, List.of(), RouteFiles.FIRST_PEER)))
+                .failsWithin(Waiting.PATIENCE)
+                .withThrowableThat()
+                .withMessageContaining(pipe + ": cannot be read: ");
+    }
+
+    @Test
+    void aRegularFileIsReadThroughALink() throws Exception {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), file("10.0.0.0/8=127.0.0.1:1\n"));
+
+        assertThat(RouteFiles.readRegular(link, List.of(), RouteFiles.FIRST_PEER)
+                        .size())
+                .isOne();
     }
 }

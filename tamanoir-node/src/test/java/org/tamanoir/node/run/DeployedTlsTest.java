@@ -53,7 +53,7 @@ class DeployedTlsTest {
                 own,
                 "listen: {tls: [0]}\n" + section(authority.files(name, true, "127.0.0.1"))
                         + "routes: [{to: 0.0.0.0/0, via: \"" + next + "\", tls: true, kind: " + kind + "}]\n"
-                        + deploy(own, repository, repositories, "tls: true"));
+                        + deploy(own, repository, repositories, "tls: true, connect-timeout: 20s, idle-timeout: 20s"));
     }
 
     private static String at(LiveNode node) {

@@ -17,6 +17,7 @@ import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.service.Allotment;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
@@ -114,6 +115,11 @@ final class LentHost implements ServiceHost {
     @Override
     public void droppedBelow(String reason, long packets) {
         throw refused("packets");
+    }
+
+    @Override
+    public Allotment allotment() {
+        throw refused("turn");
     }
 
     @Override

@@ -1,0 +1,4 @@
+@NullMarked
+package org.tamanoir.arena;
+
+import org.jspecify.annotations.NullMarked;
