@@ -39,6 +39,7 @@ final class PacketWorkers implements UdpTaker {
     private final ServiceDefinition definition;
     private final StreamInfo stream;
     private final UdpSocket first;
+    private final Consumer<PacketWorkers> drained;
     private final Consumer<PacketWorkers> atEnd;
     private final PacketJobs jobs;
     private final AtomicReferenceArray<@Nullable UdpService> workers = new AtomicReferenceArray<>(MAX_WORKERS);
@@ -58,7 +59,10 @@ final class PacketWorkers implements UdpTaker {
     /** Workers whose threads have not ended: they may refer to the memory. */
     private int users;
 
-    /** @param atEnd runs when the last worker has ended */
+    /**
+     * @param drained runs when the last worker has handled what there was, or has been given up; no lock is held
+     * @param atEnd runs when the last worker has ended
+     */
     PacketWorkers(
             NodeContext context,
             Instances instances,
@@ -66,6 +70,7 @@ final class PacketWorkers implements UdpTaker {
             ServiceDefinition definition,
             StreamInfo stream,
             UdpSocket first,
+            Consumer<PacketWorkers> drained,
             Consumer<PacketWorkers> atEnd) {
         this.context = context;
         this.instances = instances;
@@ -73,6 +78,7 @@ final class PacketWorkers implements UdpTaker {
         this.definition = definition;
         this.stream = stream;
         this.first = first;
+        this.drained = drained;
         this.atEnd = atEnd;
         this.jobs = jobs(context, definition.dispatch());
     }
@@ -152,10 +158,17 @@ final class PacketWorkers implements UdpTaker {
                 }
             }
         }
-        if (!last) {
+        if (last) {
+            drained.accept(this);
+        } else {
             wakeAll();
         }
         return last;
+    }
+
+    /** Returns whether a later version has to wait: packets of streams may be here whose order counts. */
+    synchronized boolean keepsOrder() {
+        return definition.dispatch().ordered() && present > 0;
     }
 
     /** Gives the memory back when no thread of a worker is left. */

@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -55,6 +56,8 @@ final class UdpServices implements UdpIntake {
     private final InstanceFactory maker;
     private final ServiceFetches missing;
     private final Map<ServiceDefinition, UdpTaker> running = new ConcurrentHashMap<>();
+    /** By key. Guarded by the lock. */
+    private final Map<Long, Leaving> leaving = new HashMap<>();
     /** When a service could not be started, in ns, so that not every packet tries. */
     private final Map<ServiceDefinition, Long> failures = new WeakHashMap<>();
 
@@ -83,6 +86,13 @@ final class UdpServices implements UdpIntake {
 
     /** The packets that wait for one key. Guarded by the lock. */
     private record Waiting(long key, Queue<Held> packets) {}
+
+    /**
+     * Workers of a service that was replaced or taken away, which handle what they have in the order of its streams.
+     *
+     * @param then what waits for their end: no more than keys are held, and a call for each time the service is placed
+     */
+    private record Leaving(PacketWorkers workers, List<Runnable> then) {}
 
     /** Returns the counts of packets that ended while they were held; the lock's holder publishes. */
     Traffic traffic() {
@@ -199,7 +209,7 @@ final class UdpServices implements UdpIntake {
     private @Nullable UdpTaker instance(ServiceDefinition definition, UdpSocket arrival) {
         UdpTaker known = running.get(definition);
         boolean startNow = known == null && definition == Transit.DEFINITION && !closed && !failedLately(definition);
-        return startNow ? start(definition, new Transit(), arrival) : known;
+        return startNow ? start(definition, maker.beginTransit(), arrival) : known;
     }
 
     private void answered(Waiting wait, ServiceSource.Answer answer, UdpSocket arrival) {
@@ -221,8 +231,45 @@ final class UdpServices implements UdpIntake {
             if (known != null && handOn(wait, known)) { // Another key means the same service.
                 return;
             }
+            if (comesAfter(definition, () -> make(wait, definition, arrival))) {
+                return;
+            }
         }
         maker.make(definition, (service, failure) -> made(wait, definition, arrival, service, failure));
+    }
+
+    /** Has this done when the version before, if it is still at work, has handled what it has; false when there is none. */
+    private synchronized boolean comesAfter(ServiceDefinition definition, Runnable then) {
+        for (ServiceDefinition other : running.keySet()) {
+            if (other != definition
+                    && other.key() == definition.key()
+                    && context.services().find(other.key()) != other) {
+                retire(other); // Replaced a moment ago: who did that has not come so far yet.
+            }
+        }
+        Leaving before = leaving.get(definition.key());
+        if (before != null) {
+            before.then().add(then);
+        }
+        return before != null;
+    }
+
+    private void drained(ServiceDefinition definition, PacketWorkers workers) {
+        Leaving done;
+        synchronized (this) {
+            done = leaving.get(definition.key());
+            if (done == null || done.workers() != workers) {
+                return;
+            }
+            leaving.remove(definition.key());
+        }
+        for (Runnable then : done.then()) {
+            try {
+                then.run();
+            } catch (Throwable e) {
+                context.threads().survived("UDP packets for a later version", 1, e);
+            }
+        }
     }
 
     /** A fault of the node: packets must not wait for ever for what nobody tells any more. */
@@ -328,7 +375,14 @@ final class UdpServices implements UdpIntake {
     private @Nullable UdpTaker startWorkers(
             ServiceDefinition definition, Service service, StreamInfo info, UdpSocket arrival) {
         PacketWorkers workers = new PacketWorkers(
-                context, instances, this, definition, info, arrival, ended -> running.remove(definition, ended));
+                context,
+                instances,
+                this,
+                definition,
+                info,
+                arrival,
+                workersLeft -> drained(definition, workersLeft),
+                ended -> running.remove(definition, ended));
         if (!workers.add(service)) {
             return null;
         }
@@ -363,7 +417,7 @@ final class UdpServices implements UdpIntake {
             known.placeAgain();
         } else if (definition.placement().wantsJvm()) {
             definition.placement().failed(definition.label(), ""); // There is nothing to take back.
-        } else {
+        } else if (!comesAfter(definition, () -> place(definition, arrival))) {
             maker.make(definition, (service, failure) -> {
                 try {
                     place(definition, arrival, service, failure);
@@ -477,6 +531,9 @@ final class UdpServices implements UdpIntake {
     /** Ends the instance of a service when it has handled what has reached it; no packet goes to it any more. */
     synchronized void retire(ServiceDefinition definition) {
         UdpTaker instance = running.remove(definition);
+        if (instance instanceof PacketWorkers workers && workers.keepsOrder()) {
+            leaving.put(definition.key(), new Leaving(workers, new ArrayList<>()));
+        }
         if (instance != null) {
             instance.retire();
         }

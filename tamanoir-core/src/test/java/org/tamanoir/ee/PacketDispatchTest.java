@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -22,8 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.DefinedControl;
 import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
@@ -87,9 +90,9 @@ class PacketDispatchTest {
         return node;
     }
 
-    private static void define(
+    private static ServiceDefinition define(
             UdpTestNode node, Dispatch dispatch, java.util.function.Supplier<UdpTestNode.Scripted> factory) {
-        node.services.add(new ServiceDefinition(
+        ServiceDefinition definition = new ServiceDefinition(
                 NAME,
                 "",
                 factory,
@@ -98,7 +101,9 @@ class PacketDispatchTest {
                 new ServiceHealth(),
                 new Placement(),
                 DefinedControl.NONE,
-                dispatch));
+                dispatch);
+        node.services.add(definition);
+        return definition;
     }
 
     private Verdict note(UdpTestNode.Scripted service, Packet packet) throws InterruptedException {
@@ -403,6 +408,41 @@ class PacketDispatchTest {
         } finally {
             released.countDown();
             node.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void streamGoesOnInTheNextVersionWhenTheOneBeforeHasHandledItsPackets(boolean retiredFirst) throws Exception {
+        AtomicInteger madeMeanwhile = new AtomicInteger();
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(true, 1024))) {
+            ServiceDefinition old = Objects.requireNonNull(node.services.find(ServiceKey.of(NAME)));
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            sender.send(node.udp(), packet(receiver, 1, 1));
+            eventually().until(() -> node.environment.traffic().packetsIn() == WARM + 2);
+
+            if (retiredFirst) {
+                node.services.remove(old);
+                node.environment.udp.retire(old);
+            }
+            define(node, dispatch(true, 1024), () -> {
+                madeMeanwhile.addAndGet((int) released.getCount());
+                return new Shared(this::note);
+            });
+            sender.send(node.udp(), packet(receiver, 1, 2));
+            eventually().until(() -> node.environment.traffic().packetsIn() == WARM + 3);
+            released.countDown();
+
+            assertThat(number(receiver.next())).isEqualTo(BLOCKS);
+            assertThat(number(receiver.next())).isEqualTo(1);
+            assertThat(number(receiver.next())).isEqualTo(2);
+            assertThat(node.environment.retire(old, UdpTestNode.PATIENCE)).isZero();
+            node.balanced(WARM + 3);
+            assertThat(madeMeanwhile).hasValue(0);
         }
     }
 
