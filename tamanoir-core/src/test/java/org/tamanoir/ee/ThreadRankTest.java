@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -70,7 +71,8 @@ class ThreadRankTest {
     void aServiceThatABackgroundThreadFetchedIsNoNicerThanOthers() throws Exception {
         AtomicReference<UdpTestNode> fetching = new AtomicReference<>();
         EeConfig config = UdpTestNode.config(TransportKind.AUTO);
-        try (UdpTestNode node = UdpTestNode.start(config, inBackground(() -> fetched(fetching.get())));
+        try (UdpTestNode node =
+                        UdpTestNode.start(config, inBackground(() -> fetched(Objects.requireNonNull(fetching.get()))));
                 UdpFarEnd far = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
             fetching.set(node);
             far.send(
@@ -106,7 +108,7 @@ class ThreadRankTest {
 
     private static ServiceSource.Answer fetched(UdpTestNode node) {
         node.service("org.example.Any", (service, packet) -> Verdict.CONSUME);
-        return ServiceSource.Answer.of(node.services.find(ServiceKey.of("org.example.Any")));
+        return ServiceSource.Answer.of(Objects.requireNonNull(node.services.find(ServiceKey.of("org.example.Any"))));
     }
 
     private static int niceOfThisThread() throws IOException {
