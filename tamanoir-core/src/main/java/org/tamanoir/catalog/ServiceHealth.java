@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * long as the one before up to {@link #LONGEST_QUARANTINE}, and after {@link #GOOD_PERIOD} without one it is the first
  * again. Whoever can make a service throw can have it quarantined, so a service should drop what it does not like.
  *
- * <p>What Java cannot enforce: threads of one JVM share heap and processors. A service is stopped between packets,
- * never within one; a thread that spins can be left behind but not killed, and goes on using its processor until the
- * JVM ends. A service that fills the heap, starts threads or holds locks that others need harms the whole node. The
+ * <p>What Java cannot enforce: threads of one JVM share heap and processors. A service pauses between packets, and is
+ * stopped within one at a checkpoint only; a thread that spins where none is can be left behind but not killed, and goes
+ * on using its processor until the JVM ends. A service that fills the heap, starts threads or holds locks that others need harms the whole node. The
  * limits count its own thread's time and allocation, the node's share of the work on that thread included, and not what
  * threads use that it started itself. Against services that mean harm only a process of their own helps.
  *

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.UdpBatch;
@@ -58,15 +59,15 @@ final class OwnPorts {
         final UdpBatch batch;
         final DatagramWalk walk;
         /** What came through the inbox before is older than what waits in the port. */
-        final long afterInbox;
+        final BooleanSupplier isNext;
 
         boolean readable = true;
 
-        Reading(UdpPort port, UdpBatch batch, DatagramWalk walk, long afterInbox) {
+        Reading(UdpPort port, UdpBatch batch, DatagramWalk walk, BooleanSupplier isNext) {
             this.port = port;
             this.batch = batch;
             this.walk = walk;
-            this.afterInbox = afterInbox;
+            this.isNext = isNext;
         }
     }
 
@@ -127,7 +128,7 @@ final class OwnPorts {
         boolean worked = false;
         for (int i = 0; i < ports.size(); i++) {
             Reading reading = ports.get(i);
-            if (reading.readable && inbox.isPast(reading.afterInbox)) {
+            if (reading.readable && reading.isNext.getAsBoolean()) {
                 worked |= read(reading, ending);
                 for (int more = 1; more < BATCHES_BETWEEN_TURNS && reading.readable && isBehind(reading); more++) {
                     read(reading, ending);

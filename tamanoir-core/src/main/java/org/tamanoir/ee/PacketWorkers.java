@@ -16,7 +16,6 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
-import org.tamanoir.transport.NoMemoryException;
 import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
 
@@ -87,11 +86,15 @@ final class PacketWorkers implements UdpTaker {
     private static PacketJobs jobs(NodeContext context, Dispatch dispatch) {
         int bytes = context.config().inboxBytes();
         Buffer memory = context.pool().take(bytes, bytes);
+        Buffer control = null;
         try {
-            Buffer control = context.pool().take(ControlRing.BYTES, ControlRing.BYTES);
+            control = context.pool().take(ControlRing.BYTES, ControlRing.BYTES);
             return new PacketJobs(context.qualityOfService(), memory, control, dispatch);
-        } catch (NoMemoryException e) {
+        } catch (Throwable e) {
             context.pool().give(memory);
+            if (control != null) {
+                context.pool().give(control);
+            }
             throw e;
         }
     }
@@ -113,7 +116,15 @@ final class PacketWorkers implements UdpTaker {
             int index = added;
             WorkerInbox inbox = new WorkerInbox(this, jobs, index);
             String name = "udp " + definition.name() + " " + (index + 1);
-            worker = new UdpService(context, intake, definition, service, stream, first, inbox, name);
+            try {
+                worker = new UdpService(context, intake, definition, service, stream, first, inbox, name);
+            } catch (Throwable e) {
+                if (added == 0) { // There is no thread that would give the memory back.
+                    jobs.close();
+                    free(context.pool());
+                }
+                throw e;
+            }
             workers.set(index, worker);
             added++;
             present++;
@@ -163,9 +174,13 @@ final class PacketWorkers implements UdpTaker {
     /** Gives the memory back when no thread of a worker is left. */
     synchronized void freed(BufferPool pool) {
         if (--users == 0) {
-            pool.give(jobs.memory());
-            pool.give(jobs.controlMemory());
+            free(pool);
         }
+    }
+
+    private void free(BufferPool pool) {
+        pool.give(jobs.memory());
+        pool.give(jobs.controlMemory());
     }
 
     @Override

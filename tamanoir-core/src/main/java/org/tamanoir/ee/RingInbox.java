@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -53,13 +54,10 @@ final class RingInbox implements UdpInbox {
     }
 
     @Override
-    public long mark() {
-        return ring.mark();
-    }
-
-    @Override
-    public boolean isPast(long mark) {
-        return ring.isPast(mark) && control.ring().isEmpty();
+    public BooleanSupplier mark() {
+        long others = ring.mark();
+        long urgent = control.ring().mark();
+        return () -> ring.isPast(others) && control.ring().isPast(urgent);
     }
 
     @Override

@@ -332,7 +332,8 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         tellSuccesses();
         DropReason stopped = supervision.takeStopped();
         failure = stopped == null ? DropReason.SERVICE_FAILURE : stopped;
-        int weight = stopped == DropReason.SERVICE_FAILURE ? ServiceHealth.STUCK_WEIGHT : 1;
+        boolean counts = stopped == DropReason.SERVICE_FAILURE && !isAbandoned(); // Given up, it was counted then.
+        int weight = counts ? ServiceHealth.STUCK_WEIGHT : 1;
         context.incidents().failed(definition, where, thrown, "failure policy " + definition.failurePolicy(), weight);
     }
 

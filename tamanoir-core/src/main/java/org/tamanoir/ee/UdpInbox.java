@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -37,11 +38,10 @@ interface UdpInbox {
 
     boolean hasHeld();
 
-    /** Returns how far it is filled now, for {@link #isPast}. */
-    long mark();
-
-    /** Returns whether every packet that was in when the mark was made has been taken out. */
-    boolean isPast(long mark);
+    /** Returns what says, from the service's thread, whether every packet that is in now has been taken out. */
+    default BooleanSupplier mark() {
+        return () -> true;
+    }
 
     /** Takes out the oldest packet that was held; null when there is none. */
     byte @Nullable [] nextHeld(Arrival arrival);

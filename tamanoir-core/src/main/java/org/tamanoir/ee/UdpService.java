@@ -57,17 +57,6 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     private volatile boolean ending;
     private volatile boolean retiring;
 
-    UdpService(
-            NodeContext context,
-            UdpIntake intake,
-            ServiceDefinition definition,
-            Service service,
-            StreamInfo stream,
-            UdpSocket first) {
-        // First the inbox: where there is none, nothing else is to be closed.
-        this(context, intake, definition, service, stream, first, inbox(context, intake), "udp " + definition.name());
-    }
-
     /** Makes one that takes packets from this inbox, on a thread of this name. */
     UdpService(
             NodeContext context,
@@ -96,8 +85,23 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         this.ports = new OwnPorts(this, inbox, intake);
     }
 
-    private static UdpInbox inbox(NodeContext context, UdpIntake intake) {
-        return new RingInbox(intake, context.pool(), context.config().inboxBytes());
+    /** Makes one with an inbox of its own. */
+    static UdpService alone(
+            NodeContext context,
+            UdpIntake intake,
+            ServiceDefinition definition,
+            Service service,
+            StreamInfo stream,
+            UdpSocket first) {
+        // First the inbox: where there is none, nothing else is to be closed.
+        UdpInbox inbox = new RingInbox(intake, context.pool(), context.config().inboxBytes());
+        try {
+            String name = "udp " + definition.name();
+            return new UdpService(context, intake, definition, service, stream, first, inbox, name);
+        } catch (Throwable e) {
+            inbox.free(context.pool());
+            throw e;
+        }
     }
 
     @Override

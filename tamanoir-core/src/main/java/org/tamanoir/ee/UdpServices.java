@@ -367,7 +367,7 @@ final class UdpServices implements UdpIntake {
 
     private @Nullable UdpTaker startThread(
             ServiceDefinition definition, Service service, StreamInfo info, UdpSocket arrival) {
-        UdpService instance = new UdpService(context, this, definition, service, info, arrival);
+        UdpService instance = UdpService.alone(context, this, definition, service, info, arrival);
         return instances.begin(instance.handle, () -> running.remove(definition, instance)) ? instance : null;
     }
 

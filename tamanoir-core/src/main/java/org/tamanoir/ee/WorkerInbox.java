@@ -226,16 +226,6 @@ final class WorkerInbox implements UdpInbox {
     }
 
     @Override
-    public long mark() {
-        return 0; // No port is read by a worker.
-    }
-
-    @Override
-    public boolean isPast(long mark) {
-        return true;
-    }
-
-    @Override
     public void free(BufferPool pool) {
         workers.freed(pool);
     }

@@ -210,7 +210,7 @@ public final class Checkpoints {
 
     /** Puts a checkpoint before a jump backward, or behind every so many of them. */
     private void turnBack(JumpInsnNode jump) {
-        if (!isShort(jump)) {
+        if (!hasRoom() || !isShort(jump)) {
             code.insertBefore(jump, poll());
         } else if (jump.getOpcode() == Opcodes.GOTO) {
             code.insertBefore(jump, countdown(jump.label));
@@ -218,6 +218,11 @@ public final class Checkpoints {
         } else {
             turnBackByTail(jump);
         }
+    }
+
+    /** Returns whether a class file can say that there is one variable, and one place on the stack, more. */
+    private boolean hasRoom() {
+        return Math.max(method.maxLocals, method.maxStack) < 0xffff;
     }
 
     /** Has a conditional jump go by the tail, where the state is that at its target; handlers do not cover that. */

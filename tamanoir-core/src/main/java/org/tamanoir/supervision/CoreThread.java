@@ -79,7 +79,11 @@ public final class CoreThread {
     }
 
     private void body() {
-        group.ranks().take(ThreadRank.CONTROL);
+        try {
+            group.ranks().take(ThreadRank.CONTROL);
+        } catch (Throwable e) {
+            failures = failures + 1; // For want of memory: without its rank it does what it is there for.
+        }
         while (!stopped) {
             try {
                 if (!goRound()) {

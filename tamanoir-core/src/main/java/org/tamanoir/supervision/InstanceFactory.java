@@ -82,7 +82,9 @@ public final class InstanceFactory implements AutoCloseable {
 
     private static ThreadKind kindOf(ServiceDefinition definition, ThreadKind wanted) {
         Throttle limits = definition.health().throttle();
-        return limits != null && limits.limitsAllocation() ? ThreadKind.PLATFORM : wanted;
+        boolean isCounted = limits != null && limits.limitsAllocation()
+                || definition.health().packetBudgetNs() > 0;
+        return isCounted ? ThreadKind.PLATFORM : wanted;
     }
 
     /**
@@ -116,8 +118,9 @@ public final class InstanceFactory implements AutoCloseable {
     }
 
     /**
-     * Makes likewise one on a thread of this kind. A service with a limit of allocation always has threads of the
-     * operating system, since the JVM does not count that of others.
+     * Makes likewise one on a thread of this kind. A service with a limit of allocation, or a budget for a packet,
+     * always has threads of the operating system: the JVM counts what others allocate not at all, and of what they use of
+     * a processor no more is known than the time from one rest to the next.
      */
     public void make(ServiceDefinition definition, ThreadKind kind, Outcome then) {
         if (definition == Transit.DEFINITION) {

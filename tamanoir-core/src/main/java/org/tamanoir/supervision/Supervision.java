@@ -268,7 +268,11 @@ public final class Supervision {
         if (now == null || now.call != call) {
             return null;
         }
-        thrown = now;
+        if (thrown != now) {
+            now.thrown
+                    .fillInStackTrace(); // It was made on the watchdog's thread: the log is to show where this one was.
+            thrown = now;
+        }
         return now.thrown;
     }
 

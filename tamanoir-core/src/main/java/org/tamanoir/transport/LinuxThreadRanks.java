@@ -108,15 +108,24 @@ public final class LinuxThreadRanks implements ThreadRanks {
                 raise(rank == ThreadRank.CONTROL);
             }
             case CHANGE -> {
-                if (raise != Raise.NONE) {
-                    SchedulingCalls.nice(CHANGE_NICE, 0, true);
+                if (raise != Raise.NONE && !SchedulingCalls.nice(CHANGE_NICE, 0, true)) {
+                    leaveRealtime(true);
                 }
             }
             case SERVICE -> {
                 if (isLowering()) {
                     SchedulingCalls.nice(SERVICE_NICE, 0, false);
+                } else if (raise == Raise.REALTIME) {
+                    leaveRealtime(false);
                 }
             }
+        }
+    }
+
+    /** Gives up a real-time class that the thread has inherited, which is always permitted; a lower nice value is not. */
+    private static void leaveRealtime(boolean alone) {
+        if (!SchedulingCalls.nice(0, 0, alone)) {
+            SchedulingCalls.nice(SERVICE_NICE, 0, alone);
         }
     }
 

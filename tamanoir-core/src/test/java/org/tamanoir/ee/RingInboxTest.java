@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -137,6 +138,21 @@ class RingInboxTest {
 
             assertThat(inbox.offer(packet(255), new Arrival(socket, 0, 2, CONTROL, 0, 0, 0)))
                     .isEqualTo(DropReason.SHUTDOWN);
+        }
+    }
+
+    @Test
+    void controlPacketsThatCameLaterHoldNothingUp() throws Exception {
+        try (UdpSocket socket = UdpSockets.bind(TransportKind.NIO, new InetSocketAddress("127.0.0.1", 0))) {
+            Arrival from = new Arrival(socket, 0, 2, CONTROL, 0, 0, 0);
+            assertThat(inbox.offer(packet(255), from)).isNull();
+            BooleanSupplier past = inbox.mark();
+            assertThat(inbox.offer(packet(255), from)).isNull();
+
+            assertThat(past.getAsBoolean()).isFalse();
+            assertThat(inbox.next(new Arrival(socket))).isTrue();
+            assertThat(past.getAsBoolean()).isTrue();
+            inbox.release();
         }
     }
 

@@ -26,10 +26,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.ClassNode;
 import org.tamanoir.deploy.TestJars;
 import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.ServiceStopped;
@@ -295,6 +297,23 @@ class CheckpointsTest {
         assertThatThrownBy(() -> Checkpoints.put(unknown))
                 .isInstanceOf(UnfitClassException.class)
                 .hasMessageContaining("99");
+    }
+
+    @Test
+    void aMethodWithAsManyVariablesAsThereCanBeGetsNoneMore() throws Exception {
+        ClassWriter type = new ClassWriter(0);
+        type.visit(Opcodes.V1_5, Opcodes.ACC_PUBLIC, "Code", null, "java/lang/Object", null);
+        MethodVisitor run = type.visitMethod(Opcodes.ACC_STATIC, "run", "()V", null, null);
+        Label start = new Label();
+        run.visitCode();
+        run.visitLabel(start);
+        run.visitJumpInsn(Opcodes.GOTO, start);
+        run.visitMaxs(0, 65_535);
+        run.visitEnd();
+        type.visitEnd();
+        ClassNode read = new ClassNode();
+        new ClassReader(Checkpoints.put(type.toByteArray())).accept(read, 0);
+        assertThat(read.methods.get(0).maxLocals).isEqualTo(65_535);
     }
 
     /** It goes round by throwing, without a jump. */

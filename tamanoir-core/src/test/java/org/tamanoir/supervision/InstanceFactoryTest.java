@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.service.FailurePolicy;
 
 /** Who is told of an instance, and fails. */
@@ -48,6 +50,23 @@ class InstanceFactoryTest {
             first.countDown();
             assertThat(last.get(20, TimeUnit.SECONDS)).isTrue();
             assertThat(constructed).hasValue(2);
+        }
+    }
+
+    @Test
+    void aServiceWithABudgetHasThreadsWhoseProcessorTimeIsCounted() throws Exception {
+        ServiceHealth health = new ServiceHealth(0, 0, Duration.ofMillis(5).toNanos());
+        ServiceDefinition budget =
+                new ServiceDefinition("budget", "", MARK.factory(), MARK.config(), FailurePolicy.DROP, health);
+        try (InstanceFactory maker = new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM))) {
+            CompletableFuture<Boolean> isItsOwn = new CompletableFuture<>();
+            maker.make(budget, ThreadKind.VIRTUAL, (service, failure) -> {
+                isItsOwn.complete(service != null && service.thread() == service);
+                if (service != null) {
+                    service.dismiss();
+                }
+            });
+            assertThat(isItsOwn.get(20, TimeUnit.SECONDS)).isTrue();
         }
     }
 
