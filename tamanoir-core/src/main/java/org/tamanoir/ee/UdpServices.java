@@ -209,7 +209,7 @@ final class UdpServices implements UdpIntake {
     private @Nullable UdpTaker instance(ServiceDefinition definition, UdpSocket arrival) {
         UdpTaker known = running.get(definition);
         boolean startNow = known == null && definition == Transit.DEFINITION && !closed && !failedLately(definition);
-        return startNow ? start(definition, maker.beginTransit(), arrival) : known;
+        return startNow ? start(definition, new Transit(), arrival) : known;
     }
 
     private void answered(Waiting wait, ServiceSource.Answer answer, UdpSocket arrival) {

@@ -25,16 +25,8 @@ public interface Platform {
     /** Makes a daemon thread that is not started. */
     Thread newThread(String name, Runnable body);
 
-    /**
-     * Makes daemon threads of this name, up to so many at once, and refuses work beyond. They inherit no
-     * {@link ThreadRank}, nor that they run in the background, from who gives them work.
-     */
+    /** Makes daemon threads of this name, up to so many at once, and refuses work beyond. */
     Executor newPool(String name, int mostThreads);
-
-    /** Starts a thread that likewise inherits nothing from the caller. */
-    default void start(Thread thread) {
-        thread.start();
-    }
 
     /** Waits at most so many ns until {@link #unpark}; may return earlier, and does so when the thread is interrupted. */
     void park(Object blocker, long ns);

@@ -43,19 +43,8 @@ final class SystemPlatform implements Platform {
 
     @Override
     public Executor newPool(String name, int mostThreads) {
-        ThreadStarter.begin();
         return new ThreadPoolExecutor(
-                0,
-                mostThreads,
-                2,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                body -> ThreadStarter.newThread(name, body));
-    }
-
-    @Override
-    public void start(Thread thread) {
-        ThreadStarter.start(thread);
+                0, mostThreads, 2, TimeUnit.SECONDS, new SynchronousQueue<>(), body -> newThread(name, body));
     }
 
     @Override

@@ -104,14 +104,6 @@ public final class InstanceFactory implements AutoCloseable {
         return transit;
     }
 
-    /** Makes one whose thread inherits nothing from this one, and waits for what it serves. */
-    public Service beginTransit() {
-        Service transit = new Transit();
-        transit.setDaemon(true);
-        platform.start(transit);
-        return transit;
-    }
-
     /** Makes an instance on a thread of the operating system and gives it to {@code then}, in bounded time. */
     public void make(ServiceDefinition definition, Outcome then) {
         make(definition, ThreadKind.PLATFORM, then);

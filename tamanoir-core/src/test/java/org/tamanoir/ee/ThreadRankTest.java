@@ -3,29 +3,14 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
-import org.tamanoir.accounting.DropReason;
-import org.tamanoir.anep.ServiceKey;
-import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.routing.NextHop.Transport;
-import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Verdict;
-import org.tamanoir.transport.BackgroundThread;
 import org.tamanoir.transport.TransportKind;
 
 /** Which threads of an environment take which rank. */
@@ -64,77 +49,5 @@ class ThreadRankTest {
                                     "udp org.example.Any", ThreadRank.SERVICE)));
             node.balanced(1);
         }
-    }
-
-    @Test
-    @EnabledOnOs(OS.LINUX)
-    void aServiceThatABackgroundThreadFetchedIsNoNicerThanOthers() throws Exception {
-        AtomicReference<UdpTestNode> fetching = new AtomicReference<>();
-        EeConfig config = UdpTestNode.config(TransportKind.AUTO);
-        try (UdpTestNode node =
-                        UdpTestNode.start(config, inBackground(() -> fetched(Objects.requireNonNull(fetching.get()))));
-                UdpFarEnd far = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
-            fetching.set(node);
-            far.send(
-                    node.udp(),
-                    List.of(UdpTestNode.packet(UdpTestNode.builder(far.address(), "org.example.Any", 1), 100)));
-
-            eventually()
-                    .untilAsserted(() -> assertThat(nices("udp org.example")).containsExactly(niceOfThisThread()));
-            node.balanced(1);
-        }
-    }
-
-    @Test
-    @EnabledOnOs(OS.LINUX)
-    void whatABackgroundThreadRefusedGoesOnByAThreadNoNicerThanOthers() throws Exception {
-        EeConfig config = UdpTestNode.config(TransportKind.AUTO, FailurePolicy.PASS, 1 << 20, 32);
-        ServiceSource.Answer refusal = ServiceSource.Answer.refused(DropReason.UNKNOWN_SERVICE);
-        try (UdpTestNode node = UdpTestNode.start(config, inBackground(() -> refusal));
-                UdpFarEnd far = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
-            node.deliver("127.0.0.1/32", Transport.SAME);
-            far.send(
-                    node.udp(),
-                    List.of(UdpTestNode.packet(UdpTestNode.builder(far.address(), "org.example.Any", 1), 100)));
-
-            eventually().untilAsserted(() -> assertThat(nices("udp transit")).containsExactly(niceOfThisThread()));
-            node.balanced(1);
-        }
-    }
-
-    private static ServiceSource inBackground(Supplier<ServiceSource.Answer> answer) {
-        return (key, then) -> origin -> new BackgroundThread("deploy", () -> then.accept(answer.get())).start();
-    }
-
-    private static ServiceSource.Answer fetched(UdpTestNode node) {
-        node.service("org.example.Any", (service, packet) -> Verdict.CONSUME);
-        return ServiceSource.Answer.of(Objects.requireNonNull(node.services.find(ServiceKey.of("org.example.Any"))));
-    }
-
-    private static int niceOfThisThread() throws IOException {
-        return nice(Path.of("/proc/thread-self/stat"));
-    }
-
-    /** Returns the nice values of the threads that are so named, as /proc has it: by up to 15 characters. */
-    private static List<Integer> nices(String name) throws IOException {
-        List<Integer> nices = new ArrayList<>();
-        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
-            for (Path thread : threads) {
-                try {
-                    if (Files.readString(thread.resolve("comm")).strip().equals(name)) {
-                        nices.add(nice(thread.resolve("stat")));
-                    }
-                } catch (IOException e) {
-                    // It has ended.
-                }
-            }
-        }
-        return nices;
-    }
-
-    private static int nice(Path stat) throws IOException {
-        String text = Files.readString(stat);
-        // Behind the name, which may have any character: field 3 of proc(5) is the first, nice is field 19.
-        return Integer.parseInt(text.substring(text.lastIndexOf(')') + 2).split(" ")[16]);
     }
 }
