@@ -86,12 +86,12 @@ final class ServiceTable {
         return merged;
     }
 
-    /** Returns in one line what is said of workers that there are none of; empty when nothing is. */
+    /** Returns in one line what is said of workers that there are none of; empty when nothing is, or no more than the defaults. */
     static Optional<String> withoutWorkers(Values service) {
         return service.get(DISPATCH)
                 ? Optional.empty()
                 : Stream.of(ORDER, JOBS)
-                        .filter(service::isGiven)
+                        .filter(setting -> service.isGiven(setting) && service.differs(setting))
                         .map(
                                 setting -> setting.path()
                                         + " without dispatch packet: it counts for workers alone; add dispatch: packet, or remove it")
