@@ -1,5 +1,6 @@
 package org.tamanoir.benchmarks;
 
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -123,6 +124,7 @@ public class AllotmentBenchmark {
         for (int field = 0; field < 2; field++) {
             ofClass.set(field, nowNs);
             point.set(field, nowNs);
+            VarHandle.storeStoreFence(); // Else the first of two writes to a place is left out.
             ofClass.set(field, 0);
             point.set(field, 0);
         }

@@ -35,9 +35,9 @@ public final class Slot {
         return index;
     }
 
-    /** Sets a number, 0 to {@link #FIELDS} - 1. */
+    /** Sets a number, 0 to {@link #FIELDS} - 1; seen by others at the latest when the writer leaves its lock. */
     public void set(int field, long value) {
-        LONGS.setOpaque(region, start + field * Long.BYTES, value);
+        LONGS.set(region, start + field * Long.BYTES, value);
     }
 
     /** Returns the number that was set last; allocates nothing. */
