@@ -6,19 +6,18 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Sixteen numbers of eight bytes that are read together: the first counts changes, and is odd during one (a sequence
- * lock). Readers never hold up the writer.
+ * Sixteen numbers of eight bytes. Each is written and read by itself and is never seen half written; two that are read one
+ * after the other may be from before a change and from after it. Reader and writer never wait for each other.
  *
- * <p>Thread contract: one writer at a time, by a lock of its own; readers any thread.
+ * <p>Thread contract: one writer at a time, by a lock of its own; readers any thread, which see what was written soon.
  */
 public final class Slot {
+    /** Two lines of the cache, which processors fetch in pairs: a neighbour's writer costs no reader anything. */
     public static final int BYTES = 128;
-    /** How many numbers {@link #read} gives. */
-    public static final int FIELDS = BYTES / Long.BYTES - 1;
+
+    public static final int FIELDS = BYTES / Long.BYTES;
 
     static final int OUTSIDE = -1;
-    /** A writer that has lost its processor in the midst is not waited for. */
-    private static final int MAX_TRIES = 64;
 
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -36,48 +35,19 @@ public final class Slot {
         return index;
     }
 
-    /** Begins a change. */
-    public void begin() {
-        LONGS.setOpaque(region, start, (long) LONGS.get(region, start) + 1);
-        VarHandle.storeStoreFence();
-    }
-
-    /** Sets a number, 0 to {@link #FIELDS} - 1, within a change. */
+    /** Sets a number, 0 to {@link #FIELDS} - 1; seen by others at the latest when the writer leaves its lock. */
     public void set(int field, long value) {
-        LONGS.set(region, start + Long.BYTES + field * Long.BYTES, value);
+        LONGS.set(region, start + field * Long.BYTES, value);
     }
 
-    /** Ends a change: readers see all of it. */
-    public void end() {
-        LONGS.setRelease(region, start, (long) LONGS.get(region, start) + 1);
-    }
-
-    /**
-     * Reads all numbers as they were at one time; allocates nothing.
-     *
-     * @param into at least {@link #FIELDS}
-     * @return false when a change did not end meanwhile: what was read is of no use
-     */
-    public boolean read(long[] into) {
-        for (int i = 0; i < MAX_TRIES; i++) {
-            long before = (long) LONGS.getAcquire(region, start);
-            for (int field = 0; field < FIELDS; field++) {
-                into[field] = (long) LONGS.get(region, start + Long.BYTES + field * Long.BYTES);
-            }
-            VarHandle.loadLoadFence();
-            if ((before & 1) == 0 && (long) LONGS.getOpaque(region, start) == before) {
-                return true;
-            }
-            Thread.onSpinWait();
-        }
-        return false;
+    /** Returns the number that was set last; allocates nothing. */
+    public long get(int field) {
+        return (long) LONGS.getOpaque(region, start + field * Long.BYTES);
     }
 
     void clear() {
-        begin();
         for (int field = 0; field < FIELDS; field++) {
             set(field, 0);
         }
-        end();
     }
 }

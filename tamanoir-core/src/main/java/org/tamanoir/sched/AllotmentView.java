@@ -5,81 +5,84 @@ import org.tamanoir.arena.Slot;
 import org.tamanoir.service.Allotment;
 
 /**
- * What the arena shows of a turn's class and points. A look copies it; what does not come to rest while it looks stays as
- * it was.
+ * What the arena shows of a turn's class and points. A look finds where it stands; each number is read when it is asked
+ * for.
  *
  * <p>Thread contract: one thread.
  */
 public final class AllotmentView implements Allotment {
-    private long[] point = new long[Slot.FIELDS];
-    private long[] turns = new long[Slot.FIELDS];
-    private long[] queue = new long[Slot.FIELDS];
-    private long[] link = new long[Slot.FIELDS];
-    private long[] spare = new long[Slot.FIELDS];
     private @Nullable CpuGrant turn;
-    private boolean isLinked;
+    private @Nullable QosSnapshot now;
+    private @Nullable Slot point;
+    private @Nullable Slot turns;
+    private boolean isLinkSought;
+    private @Nullable Slot link;
+    private @Nullable Slot queue;
     private long packetBudgetRestNs;
 
     /**
      * Looks anew; allocates nothing.
      *
-     * @param now configuration that holds; links are shown while the turn is of the same
+     * @param holds configuration; links are shown while the turn is of the same
      */
-    public void look(@Nullable CpuGrant has, QosSnapshot now, long budgetRestNs) {
+    public void look(@Nullable CpuGrant has, QosSnapshot holds, long budgetRestNs) {
         turn = has;
-        isLinked = false;
+        now = holds;
+        isLinkSought = false;
         packetBudgetRestNs = budgetRestNs;
-        if (has == null) {
+        TurnClass of = has == null ? null : has.ofClass();
+        point = of == null ? null : of.waiting.scheduler().slot();
+        turns = of == null ? null : of.counts.slot();
+    }
+
+    /** Finds that link of which the fullest queue is, once a look. */
+    private void seekLink() {
+        if (isLinkSought) {
             return;
         }
-        TurnClass of = has.ofClass();
-        point = read(of.waiting.scheduler().slot(), point);
-        turns = read(of.counts.slot(), turns);
-        if (of.waiting == now.turns()) {
-            for (int i = 0; i < now.links().size(); i++) {
-                look(now.links().get(i), of.index);
+        isLinkSought = true;
+        queue = null;
+        link = null;
+        TurnClass of = turn == null ? null : turn.ofClass();
+        if (of == null || now == null || of.waiting != now.turns()) {
+            return;
+        }
+        for (int i = 0; i < now.links().size(); i++) {
+            LinkContent content = now.links().get(i);
+            Slot next = content.classAt(of.index).counts.slot();
+            if (queue == null || next.get(Fields.WAITING_BYTES) > queue.get(Fields.WAITING_BYTES)) {
+                queue = next;
+                link = content.link().slot();
             }
         }
     }
 
-    /** Keeps that link of which the fullest queue is. */
-    private void look(LinkContent content, int classIndex) {
-        long[] next = spare;
-        if (!content.classAt(classIndex).counts.slot().read(next)) {
-            return;
-        }
-        if (!isLinked || next[Fields.WAITING_BYTES] > queue[Fields.WAITING_BYTES]) {
-            spare = queue;
-            queue = next;
-            link = read(content.link().slot(), link);
-            isLinked = true;
-        }
-    }
-
-    private long[] read(Slot slot, long[] before) {
-        long[] next = spare;
-        if (!slot.read(next)) {
-            return before;
-        }
-        spare = before;
-        return next;
+    private static long of(@Nullable Slot slot, int field) {
+        return slot == null ? 0 : slot.get(field);
     }
 
     private long ofPoint(int field) {
-        return turn == null ? 0 : point[field];
+        return of(point, field);
     }
 
     private long ofTurns(int field) {
-        return turn == null ? 0 : turns[field];
+        return of(turns, field);
     }
 
-    private long ofLink(long[] from, int field) {
-        return isLinked ? from[field] : 0;
+    private long ofQueue(int field) {
+        seekLink();
+        return of(queue, field);
     }
 
+    private long ofLink(int field) {
+        seekLink();
+        return of(link, field);
+    }
+
+    /** At most the whole, which may be of the turn before. */
     private double part(int field) {
         long whole = ofPoint(field);
-        return whole == 0 ? 0 : (double) ofTurns(field) / whole;
+        return whole == 0 ? 0 : Math.min(1, (double) ofTurns(field) / whole);
     }
 
     @Override
@@ -139,26 +142,26 @@ public final class AllotmentView implements Allotment {
 
     @Override
     public long linkQueuedBytes() {
-        return ofLink(queue, Fields.WAITING_BYTES);
+        return ofQueue(Fields.WAITING_BYTES);
     }
 
     @Override
     public long linkQueueLimitBytes() {
-        return ofLink(queue, Fields.LIMIT_BYTES);
+        return ofQueue(Fields.LIMIT_BYTES);
     }
 
     @Override
     public long linkRate() {
-        return ofLink(link, Fields.RATE);
+        return ofLink(Fields.RATE);
     }
 
     @Override
     public long linkTokens() {
-        return ofLink(link, Fields.TOKENS);
+        return ofLink(Fields.TOKENS);
     }
 
     @Override
     public long recentDrops() {
-        return ofTurns(Fields.RECENT_DROPS) + ofLink(queue, Fields.RECENT_DROPS);
+        return ofTurns(Fields.RECENT_DROPS) + ofQueue(Fields.RECENT_DROPS);
     }
 }

@@ -6,7 +6,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.arena.Arena;
 import org.tamanoir.arena.Slot;
@@ -41,10 +40,6 @@ final class ClassCounts {
     private Slot slot;
     private final RecentSum recentNs = new RecentSum();
     private final RecentSum recentDrops = new RecentSum();
-    private long weight;
-    private long limitBytes;
-    /** Behind it among those that the arena does not show as they are; its own: the last one. */
-    private @Nullable ClassCounts nextChanged;
 
     ClassCounts(PointCounts point, Slot slot) {
         this.point = point;
@@ -55,21 +50,21 @@ final class ClassCounts {
     void waits(long packets, long bytes) {
         waitingPackets += packets;
         waitingBytes += bytes;
-        changed();
+        slot.set(Fields.WAITING_BYTES, waitingBytes);
     }
 
     /** Counts turns that come to wait, or go. */
     void waits(long turns) {
         waitingTurns += turns;
+        slot.set(Fields.TURNS_WAITING, waitingTurns);
         point.waits(turns);
-        changed();
     }
 
     /** Counts turns that begin, or end. */
     void runs(long turns) {
         runningTurns += turns;
+        slot.set(Fields.TURNS_RUNNING, runningTurns);
         point.runs(turns);
-        changed();
     }
 
     boolean isIdle() {
@@ -84,15 +79,15 @@ final class ClassCounts {
     void used(long processorNs) {
         this.processorNs += processorNs;
         recentNs.add(processorNs);
+        slot.set(Fields.RECENT_NS, recentNs.sum());
         point.used(processorNs);
-        changed();
     }
 
     void dropped(DropReason reason, long packets, long bytes) {
         droppedPackets[reason.ordinal()] += packets;
         droppedBytes[reason.ordinal()] += bytes;
         recentDrops.add(packets);
-        changed();
+        slot.set(Fields.RECENT_DROPS, recentDrops.sum());
     }
 
     void waited(long ns) {
@@ -128,39 +123,16 @@ final class ClassCounts {
     }
 
     void configure(TrafficClass config) {
-        weight = config.weight();
-        limitBytes = config.limitBytes();
-        changed();
+        slot.set(Fields.WEIGHT, config.weight());
+        slot.set(Fields.LIMIT_BYTES, config.limitBytes());
     }
 
     /** Begins so many spans of time of each kind. */
     void advance(long tens, long hundreds) {
-        if (recentNs.advance(tens) | recentDrops.advance(hundreds)) {
-            changed();
-        }
-    }
-
-    private void changed() {
-        if (nextChanged == null) {
-            nextChanged = point.changed(this);
-        }
-    }
-
-    /** Shows what it is; returns the next that has changed, itself if it is the last. */
-    @Nullable
-    ClassCounts publish() {
-        slot.begin();
-        slot.set(Fields.TURNS_RUNNING, runningTurns);
-        slot.set(Fields.TURNS_WAITING, waitingTurns);
+        recentNs.advance(tens);
+        recentDrops.advance(hundreds);
         slot.set(Fields.RECENT_NS, recentNs.sum());
-        slot.set(Fields.WEIGHT, weight);
-        slot.set(Fields.WAITING_BYTES, waitingBytes);
-        slot.set(Fields.LIMIT_BYTES, limitBytes);
         slot.set(Fields.RECENT_DROPS, recentDrops.sum());
-        slot.end();
-        ClassCounts next = nextChanged;
-        nextChanged = null;
-        return next;
     }
 
     QosStatus.ClassStatus status(String name, double share) {

@@ -221,7 +221,7 @@ final class LinkSuccession {
     /** Has the arena show the link as it is; last of all whenever something was asked. */
     void publish() {
         counts.tick(time.nowNs());
-        counts.publishLink(bucket.rate(), bucket.tokens());
+        counts.link(bucket.rate(), bucket.tokens());
     }
 
     /** The arena shows the link no more. */

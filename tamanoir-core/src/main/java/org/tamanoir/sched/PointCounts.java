@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.tamanoir.arena.Arena;
 import org.tamanoir.arena.Slot;
 import org.tamanoir.qdisc.QosConfig;
@@ -28,13 +27,10 @@ final class PointCounts {
     private final Arena arena;
     private Slot slot;
     private final RecentSum recentNs = new RecentSum();
-    private long weights;
     private long runningTurns;
     private long waitingTurns;
     /** Spans of 10 ms that have begun, by the clock. */
     private long spans = Long.MIN_VALUE;
-    /** The first of those that the arena does not show as they are. */
-    private @Nullable ClassCounts firstChanged;
 
     /**
      * @param sharesProcessors true: shares are those of processor time; false: of bytes
@@ -50,7 +46,7 @@ final class PointCounts {
     void change(QosConfig next) {
         Map<String, ClassCounts> before = new LinkedHashMap<>(byName);
         byName.clear();
-        weights = 0;
+        long weights = 0;
         for (TrafficClass each : next.classes()) {
             ClassCounts kept = before.remove(each.name());
             ClassCounts counts = kept == null ? new ClassCounts(this, arena.take()) : kept;
@@ -60,7 +56,7 @@ final class PointCounts {
             byName.put(each.name(), counts);
         }
         current = byName.size();
-        publish();
+        slot.set(Fields.WEIGHT, weights);
         before.values().removeIf(each -> {
             if (each.isIdle()) {
                 each.leave(arena);
@@ -94,59 +90,37 @@ final class PointCounts {
             long hundreds = Math.floorDiv(now, 10L) - Math.floorDiv(spans, 10L);
             spans = now;
             recentNs.advance(tens);
+            slot.set(Fields.RECENT_NS, recentNs.sum());
             byName.values().forEach(each -> each.advance(tens, hundreds));
         }
     }
 
     void waits(long turns) {
         waitingTurns += turns;
+        slot.set(Fields.TURNS_WAITING, waitingTurns);
     }
 
     void runs(long turns) {
         runningTurns += turns;
+        slot.set(Fields.TURNS_RUNNING, runningTurns);
     }
 
     void used(long processorNs) {
         recentNs.add(processorNs);
-    }
-
-    /** Has a class shown with the next {@link #publish}; returns the one behind it, itself if there is none. */
-    ClassCounts changed(ClassCounts which) {
-        ClassCounts behind = firstChanged == null ? which : firstChanged;
-        firstChanged = which;
-        return behind;
-    }
-
-    /** Shows the classes that have changed. */
-    void publish() {
-        ClassCounts each = firstChanged;
-        firstChanged = null;
-        while (each != null) {
-            ClassCounts next = each.publish();
-            each = next == each ? null : next;
-        }
-    }
-
-    /** Shows them, and the point before processing. */
-    void publishTurns(int processors, boolean isContended) {
-        publish();
-        slot.begin();
-        slot.set(Fields.PROCESSORS, processors);
-        slot.set(Fields.TURNS_RUNNING, runningTurns);
-        slot.set(Fields.TURNS_WAITING, waitingTurns);
-        slot.set(Fields.CONTENDED, isContended ? 1 : 0);
         slot.set(Fields.RECENT_NS, recentNs.sum());
-        slot.set(Fields.WEIGHT, weights);
-        slot.end();
     }
 
-    /** Shows them, and a link. */
-    void publishLink(long rate, long tokens) {
-        publish();
-        slot.begin();
+    void processors(int count) {
+        slot.set(Fields.PROCESSORS, count);
+    }
+
+    void contended(boolean isContended) {
+        slot.set(Fields.CONTENDED, isContended ? 1 : 0);
+    }
+
+    void link(long rate, long tokens) {
         slot.set(Fields.RATE, rate);
         slot.set(Fields.TOKENS, tokens);
-        slot.end();
     }
 
     /** The point is no more. */

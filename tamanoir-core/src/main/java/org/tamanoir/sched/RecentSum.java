@@ -17,15 +17,13 @@ final class RecentSum {
         sum += value;
     }
 
-    /** Begins so many spans; returns whether the sum has changed by that. */
-    boolean advance(long begun) {
-        long before = sum;
+    /** Begins so many spans. */
+    void advance(long begun) {
         for (long i = Math.min(begun, SPANS); i > 0; i--) {
             current = (current + 1) % SPANS;
             sum -= spans[current];
             spans[current] = 0;
         }
-        return sum != before;
     }
 
     long sum() {

@@ -98,6 +98,7 @@ public final class TurnScheduler {
             discipline = pre.discipline();
             quantumNs = pre.quantum().toNanos();
             processors.change(pre.processors());
+            counts.processors(pre.processors());
             woken = grant(clock.getAsLong(), null);
         }
         wake(woken);
@@ -292,9 +293,9 @@ public final class TurnScheduler {
         }
         if (contended != othersWait) {
             contended = othersWait;
+            counts.contended(othersWait);
         }
         counts.tick(nowNs);
-        counts.publishTurns(processors.count(), othersWait);
         arm(nowNs);
         return woken;
     }

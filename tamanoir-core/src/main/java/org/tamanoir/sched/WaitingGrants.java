@@ -72,7 +72,6 @@ public final class WaitingGrants {
     public void queued(int classIndex, long packets, long bytes) {
         synchronized (scheduler) {
             classAt(classIndex).counts.waits(packets, bytes);
-            counts.publish();
         }
     }
 
@@ -80,7 +79,6 @@ public final class WaitingGrants {
     public void dropped(int classIndex, DropReason reason, long packets, long bytes) {
         synchronized (scheduler) {
             classAt(classIndex).counts.dropped(reason, packets, bytes);
-            counts.publish();
         }
     }
 

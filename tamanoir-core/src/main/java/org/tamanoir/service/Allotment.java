@@ -6,7 +6,9 @@ package org.tamanoir.service;
  * object each time.
  *
  * <p>All is zero or false while turns on processors are not scheduled. Numbers of a scheduling point are those of the
- * last event there: a turn asked for, granted or ended, a packet enqueued or sent.
+ * last event there: a turn asked for, granted or ended, a packet enqueued or sent. Each is read when it is asked for, and
+ * exact by itself; two of the same look may be from before such an event and from after it: a turn that is granted at once
+ * may be seen waiting, or both waiting and running.
  *
  * <p>Thread contract: the service's thread.
  */

@@ -196,10 +196,10 @@ public abstract class Service extends Thread {
     }
 
     /**
-     * Looks what of the node's resources is allotted to this thread and its class of traffic now. Costs less than
-     * a microsecond and allocates nothing; to be called in {@link #process}, where the thread has a turn.
+     * Looks what of the node's resources is allotted to this thread and its class of traffic now. Costs some tens of
+     * nanoseconds and allocates nothing; to be called in {@link #process}, where the thread has a turn.
      *
-     * @return the same view each time, which shows what was there at this call
+     * @return the same view each time, which shows this turn until the next call; to be asked within this packet
      */
     protected final Allotment allotment() {
         return host().allotment();
