@@ -27,6 +27,7 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.sched.AllotmentView;
 import org.tamanoir.sched.CpuGrant;
 import org.tamanoir.sched.ProcessorUse;
+import org.tamanoir.sched.Preemption;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.QosTimer;
 import org.tamanoir.sched.QualityOfService;
@@ -63,7 +64,7 @@ public class AllotmentBenchmark {
     private final Slot ofClass = arena.take();
     private final Slot point = arena.take();
     private final QualityOfService quality = new QualityOfService(
-            () -> NO_TIMER, () -> this.nowNs, () -> this.nowNs, 1 << 16, Duration.ofSeconds(10), arena);
+            () -> NO_TIMER, () -> this.nowNs, () -> this.nowNs, Preemption.NONE, 1 << 16, Duration.ofSeconds(10), arena);
     private long nowNs;
     private QosSnapshot now = quality.now();
     private CpuGrant running = schedule();

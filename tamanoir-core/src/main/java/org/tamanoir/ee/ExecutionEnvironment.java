@@ -34,6 +34,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.sched.QualityOfService;
+import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.CoreThreads;
@@ -111,6 +112,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                         () -> new QosTimerThread(threads),
                         platform::nanoTime,
                         platform::processorNs,
+                        Checkpoint::want,
                         BufferPool.MEDIUM_BYTES,
                         config.stallTimeout(),
                         new Arena()),

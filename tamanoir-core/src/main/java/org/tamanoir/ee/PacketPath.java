@@ -174,6 +174,13 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     @Override
+    public void giveWay() {
+        if (gate != null) {
+            gate.giveWay();
+        }
+    }
+
+    @Override
     public boolean mayRest() {
         return gate == null || gate.mayRest();
     }
@@ -540,7 +547,9 @@ final class PacketPath implements ServiceThread.Body {
         traffic.hold(nextHops.held() + ingress.heldBack() + inHand);
         traffic.publish();
         thread.account();
-        forgetHold();
+        if (!thread.isInService()) {
+            forgetHold();
+        }
     }
 
     @Override

@@ -74,6 +74,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         @Nullable
         CpuGrant turn();
 
+        /** Gives the turn back in the midst of a packet if it is over, and waits for the next one. */
+        void giveWay();
+
         /** Returns whether the thread may wait, before it does; else it has to look for packets first. */
         boolean mayRest();
     }
@@ -349,7 +352,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
 
     @Override
     public final @Nullable ServiceStopped atCheckpoint() {
-        return supervision.atCheckpoint(calls);
+        ServiceStopped stop = supervision.atCheckpoint(calls);
+        if (stop == null && inService && !closing) {
+            body().giveWay();
+        }
+        return stop;
     }
 
     private void tellSuccesses() {
@@ -394,6 +401,12 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         }
     }
 
+    /** Waits in the midst of a packet until it is unparked, so many ns at most. */
+    final void rest(long ns) {
+        comeBack();
+        supervision.rest(() -> context.platform().park(this, ns));
+    }
+
     /** Takes note that the thread is back, for a while, from the service's code. */
     final void comeBack() {
         if (!health.isOpen()) {
@@ -404,7 +417,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     /** Takes note of that while an instance of the service is suspected not to return. */
     private void returned() {
         unhindered = false;
-        ServiceStopped stop = inService && !supervision.isGivenUp() ? atCheckpoint() : null;
+        ServiceStopped stop = inService && !supervision.isGivenUp() ? supervision.atCheckpoint(calls) : null;
         if (stop != null) {
             throw stop; // It calls the node from there, and is not back.
         }

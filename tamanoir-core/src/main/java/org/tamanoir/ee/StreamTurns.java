@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -119,6 +120,31 @@ final class StreamTurns extends TurnGate implements Wait {
                     "its class got no turn for " + instance.stall().toMillis() + " ms");
         }
         instance.path.dropInHand(instance.endReason());
+    }
+
+    @Override
+    public void giveWay() {
+        CpuGrant turn = asking.turn;
+        if (!turn.isOver()) {
+            return;
+        }
+        instance.thread.comeBack();
+        instance.path.endRun();
+        instance.nextHops.flush();
+        if (!turn.giveWay()) {
+            await(turn);
+        }
+    }
+
+    private void await(CpuGrant turn) {
+        boolean[] late = new boolean[1];
+        Future<?> alarm = instance.loop.schedule(instance.stall(), () -> late[0] = true);
+        try {
+            instance.waits.until(() -> late[0] || turn.isAnswered());
+        } finally {
+            alarm.cancel(false);
+            turn.resume();
+        }
     }
 
     @Override

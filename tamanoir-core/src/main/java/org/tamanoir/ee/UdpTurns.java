@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.sched.CpuGrant;
@@ -31,6 +32,8 @@ final class UdpTurns extends TurnGate {
     private static final int PACKETS_PER_LOOK = 8;
     /** After so long the ports are read again: what waits there for longer may be dropped by no class. */
     private static final long SLICE_NS = 1_000_000;
+    /** Between looks whether a link has granted what the thread has to send, in the midst of a packet. */
+    private static final long LONGEST_PARK_NS = 5_000_000;
 
     private final UdpService service;
     private final UdpGate gate;
@@ -51,6 +54,8 @@ final class UdpTurns extends TurnGate {
     private final long stallNs;
     /** The thread will be woken to look whether a class starves. */
     private boolean alarmed;
+    /** The thread waits for a turn in the midst of a packet. */
+    private volatile boolean waitsInPlace;
 
     UdpTurns(UdpService service, UdpGate gate, WaitingGrants grants, QosConfig config, Classifier classifier) {
         this.service = service;
@@ -66,7 +71,14 @@ final class UdpTurns extends TurnGate {
 
     private TurnOwner newOwner() {
         return new TurnOwner(
-                service.loop::wakeup, ThreadUse.of(service.thread.supervision().thread()));
+                this::wake, ThreadUse.of(service.thread.supervision().thread()));
+    }
+
+    private void wake() {
+        service.loop.wakeup();
+        if (waitsInPlace) {
+            service.context.platform().unpark(service.thread.supervision().thread());
+        }
     }
 
     /** Schedules so from now on; packets that wait are classified anew, in their order. */
@@ -267,6 +279,35 @@ final class UdpTurns extends TurnGate {
         WaitingGrants listener = grants;
         if (listener != null) {
             queues.tell(listener);
+        }
+    }
+
+    @Override
+    public void giveWay() {
+        CpuGrant turn = owner.running();
+        if (turn == null || !turn.isOver()) {
+            return;
+        }
+        service.thread.comeBack();
+        service.nextHops.flush();
+        if (!turn.giveWay()) {
+            await(turn);
+        }
+    }
+
+    private void await(CpuGrant turn) {
+        Platform platform = service.context.platform();
+        long beganNs = platform.nanoTime();
+        waitsInPlace = true;
+        try {
+            while (!turn.isAnswered() && !service.thread.isCut() && platform.nanoTime() - beganNs < stallNs) {
+                // Not in the loop, which what waits in the ports would keep awake.
+                service.thread.rest(LONGEST_PARK_NS);
+                service.nextHops.flush(); // What links have granted meanwhile.
+            }
+        } finally {
+            waitsInPlace = false;
+            turn.resume();
         }
     }
 

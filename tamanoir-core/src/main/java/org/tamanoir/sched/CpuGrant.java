@@ -55,6 +55,8 @@ public final class CpuGrant extends Item {
 
     private long packets;
     private long bytes;
+    /** It goes on with a packet in whose midst the turn before was given back. */
+    private boolean inMidst;
 
     /**
      * A grant that nobody asks for.
@@ -174,17 +176,54 @@ public final class CpuGrant extends Item {
         if (state != State.RUNNING || scheduler.isHeldBack(this)) {
             return false;
         }
-        return packets == 0
+        return (packets == 0 && !inMidst)
                 || (!looks && !scheduler.isContended())
                 || scheduler.nowNs() - grantedNs < scheduler.quantumNs();
     }
 
     /** Ends it and asks for the next; true when that was granted at once. */
     public boolean goOn() {
+        return goOn(false);
+    }
+
+    private boolean goOn(boolean midst) {
         long now = scheduler.processorNs();
-        boolean granted = scheduler.yield(this, cost(now));
+        boolean granted = scheduler.yield(this, cost(now), midst);
+        inMidst = midst;
         begunProcessorNs = granted ? now : NOT_BEGUN;
         return granted;
+    }
+
+    /** Returns whether its quantum is over while others wait. */
+    public boolean isOver() {
+        return isGranted()
+                && scheduler.isContended()
+                && (state == State.OVERDUE || quantumRestNs() <= 0)
+                && !scheduler.isHeldBack(this);
+    }
+
+    /**
+     * Ends it in the midst of a packet, and asks for the next, before which the owner gets no turn of another class.
+     *
+     * @return whether that was granted at once; else the owner waits until it {@link #isAnswered} or gives up, then
+     *     {@link #resume}s
+     */
+    public boolean giveWay() {
+        return goOn(true);
+    }
+
+    /** Returns whether nothing is left to wait for: it was granted, or its owner is gone. */
+    public boolean isAnswered() {
+        return isGranted() || isIdle();
+    }
+
+    /** Goes on with the packet in whose midst it was given back: in the turn, or without one where none was granted. */
+    public void resume() {
+        if (isGranted()) {
+            begin();
+        } else {
+            release();
+        }
     }
 
     /** Ends it, or withdraws it when it was not granted yet; nothing happens when it is idle. */
@@ -209,5 +248,6 @@ public final class CpuGrant extends Item {
     void counted() {
         packets = 0;
         bytes = 0;
+        inMidst = false;
     }
 }

@@ -44,12 +44,28 @@ final class Processors {
         }
     }
 
-    /** Takes the processors from grants that have them for longer than this. */
-    void expel(long nowNs, long limitNs) {
+    /** Returns when the turn was granted that ends first if none goes on; the maximum = none that hears of it. */
+    long oldestNs() {
+        long oldestNs = Long.MAX_VALUE;
+        for (CpuGrant grant : running) {
+            if (grant.owner.deafUntilNs <= grant.grantedNs()) {
+                oldestNs = Math.min(oldestNs, grant.grantedNs());
+            }
+        }
+        return oldestNs;
+    }
+
+    /**
+     * Takes the processors from grants that have them for longer than this.
+     *
+     * @param deafNs for how long none of their owners is asked to give way: they have come to no checkpoint
+     */
+    void expel(long nowNs, long limitNs, long deafNs) {
         for (int i = running.size() - 1; i >= 0; i--) {
             CpuGrant grant = running.get(i);
             if (grant.isOverdue(nowNs, limitNs)) {
                 grant.become(CpuGrant.State.OVERDUE);
+                grant.owner.deafUntilNs = nowNs + deafNs;
                 remove(grant);
             }
         }

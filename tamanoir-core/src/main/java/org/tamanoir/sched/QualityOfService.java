@@ -24,6 +24,7 @@ public final class QualityOfService {
     private final Supplier<QosTimer> timers;
     private final LongSupplier clock;
     private final LongSupplier processorClock;
+    private final Preemption preemption;
     private final int chunkBytes;
     private final long patienceNs;
     private final Arena arena;
@@ -36,6 +37,7 @@ public final class QualityOfService {
      * @param timers makes a timer, which runs by {@code clock}
      * @param clock in ns
      * @param processorClock what the calling thread has used of a processor, in ns
+     * @param preemption asks services to give turns back in the midst of a packet
      * @param chunkBytes in which packets that wait for links lie in memory
      * @param patience for which the discipline of a link may give nothing while another one follows
      * @param arena that shows scheduling points
@@ -44,12 +46,14 @@ public final class QualityOfService {
             Supplier<QosTimer> timers,
             LongSupplier clock,
             LongSupplier processorClock,
+            Preemption preemption,
             int chunkBytes,
             Duration patience,
             Arena arena) {
         this.timers = timers;
         this.clock = clock;
         this.processorClock = processorClock;
+        this.preemption = preemption;
         this.chunkBytes = chunkBytes;
         this.patienceNs = patience.toNanos();
         this.arena = arena;
@@ -82,8 +86,9 @@ public final class QualityOfService {
         TurnScheduler before = now.turns() == null ? null : now.turns().scheduler();
         WaitingGrants turns = null;
         if (config.pre() != null && running != null) {
-            TurnScheduler scheduler =
-                    before == null ? new TurnScheduler(running, this::isFull, clock, processorClock, arena) : before;
+            TurnScheduler scheduler = before == null
+                    ? new TurnScheduler(running, this::isFull, clock, processorClock, preemption, arena)
+                    : before;
             turns = scheduler.change(config);
         }
         Map<String, LinkScheduler> leftOver = new HashMap<>(linksByName);

@@ -24,6 +24,13 @@ public abstract class TurnGate {
      */
     public abstract boolean mayRest();
 
+    /**
+     * Gives the turn back in the midst of a packet if its quantum is over and others wait, and waits for the next one;
+     * what was processed before leaves first. Where none comes in time the packet goes on without. The thread is in the
+     * service's code.
+     */
+    public abstract void giveWay();
+
     /** Returns the turn that the thread has; null when it has none. */
     public abstract @Nullable CpuGrant turn();
 

@@ -21,6 +21,10 @@ public final class TurnOwner {
 
     private final ProcessorUse use;
     private volatile @Nullable CpuGrant running;
+    /** The turn that was given back in the midst of a packet, until it is granted again: no other is of use meanwhile. */
+    private @Nullable CpuGrant inMidst;
+    /** When its turns may be asked again to give way: it came to no checkpoint when one was, the last time. */
+    long deafUntilNs = Long.MIN_VALUE;
     /** It has ended, or was given up: it gets no turn any more. */
     private boolean gone;
 
@@ -41,6 +45,22 @@ public final class TurnOwner {
 
     void runs(@Nullable CpuGrant turn) {
         running = turn;
+        if (turn != null) {
+            inMidst = null;
+        }
+    }
+
+    /** Returns whether it could use this turn now. */
+    boolean mayRun(CpuGrant turn) {
+        return running == null && (inMidst == null || inMidst == turn);
+    }
+
+    void inMidstOf(@Nullable CpuGrant turn) {
+        inMidst = turn;
+    }
+
+    boolean isInMidst() {
+        return inMidst != null;
     }
 
     boolean isGone() {

@@ -20,8 +20,9 @@ import org.tamanoir.qdisc.QosConfig;
  * less is charged when it ends. A thread whose quantum is over ends its turn and asks for the next in one step, so that
  * its class counts as backlogged all the time.
  *
- * <p>A turn that lasts {@link #overdueNs} while others wait loses its processor to them: a service that does not
- * return stops nobody else.
+ * <p>A turn whose quantum is over in the midst of a packet, while others wait, is to be given back at the service's next
+ * checkpoint, and the packet waits for the next one. A turn that lasts {@link #overdueNs} then, since the service comes to
+ * no checkpoint, loses its processor to the others: a service that does not return stops nobody else.
  *
  * <p>Thread contract: any thread; a turn's own methods its owner's.
  */
@@ -32,6 +33,9 @@ public final class TurnScheduler {
     /** And longer than this, since a thread may stand still for a moment without a fault of its service. */
     private static final long OVERDUE_NS = 20_000_000;
 
+    /** A thread that comes to no checkpoint is not asked to for so long: while one is asked, all look at each of theirs. */
+    private static final long DEAF_NS = 1_000_000_000;
+
     /** Between looks of the timer, whatever a discipline says. */
     private static final long LEAST_SLEEP_NS = 10_000;
 
@@ -41,6 +45,7 @@ public final class TurnScheduler {
     private final Predicate<String> heldBack;
     private final LongSupplier clock;
     private final LongSupplier processorClock;
+    private final Preemption preemption;
     private final QosTimer.Task watch = new QosTimer.Task() {
         @Override
         public void due() {
@@ -56,6 +61,8 @@ public final class TurnScheduler {
     private final Processors processors = new Processors();
     /** When the timer looks next. */
     private long armedNs = NEVER;
+    /** Turns are to be given back at checkpoints. */
+    private boolean preempting;
 
     private volatile long quantumNs = PreProcessing.DEFAULT_QUANTUM.toNanos();
     /** Whether turns that run should look at the clock: others wait. */
@@ -67,10 +74,17 @@ public final class TurnScheduler {
      * @param heldBack whether a class, by its name, gets no turns now because a link's queue of it is full
      * @param clock in ns
      * @param processorClock what the calling thread has used of a processor, in ns
+     * @param preemption asks services to give turns back; called inside the lock
      * @param arena that shows it
      */
     TurnScheduler(
-            QosTimer timer, Predicate<String> heldBack, LongSupplier clock, LongSupplier processorClock, Arena arena) {
+            QosTimer timer,
+            Predicate<String> heldBack,
+            LongSupplier clock,
+            LongSupplier processorClock,
+            Preemption preemption,
+            Arena arena) {
+        this.preemption = preemption;
         this.counts = new PointCounts(true, arena);
         this.timer = timer;
         this.heldBack = heldBack;
@@ -122,6 +136,9 @@ public final class TurnScheduler {
         synchronized (this) {
             closed = true;
             contended = false;
+            if (preempting) {
+                preempt(false);
+            }
             counts.close();
             for (WaitingGrants each : succession) {
                 for (CpuGrant turn : each.takeAll(clock.getAsLong())) {
@@ -177,15 +194,17 @@ public final class TurnScheduler {
      * Ends a turn and asks for the next, in one step.
      *
      * @param costNs what it has cost
+     * @param inMidst of a packet: the owner can use no turn of another class before
      * @return whether the next was granted at once
      */
-    boolean yield(CpuGrant turn, long costNs) {
+    boolean yield(CpuGrant turn, long costNs, boolean inMidst) {
         List<TurnOwner> woken;
         synchronized (this) {
             if (closed) {
                 return true;
             }
             long now = clock.getAsLong();
+            turn.owner.inMidstOf(inMidst ? turn : null);
             end(turn, costNs, now);
             turn.requestedNs = now;
             put(turn, now);
@@ -260,7 +279,13 @@ public final class TurnScheduler {
     /** Takes a turn from its owner, wherever it stands: nothing of an owner that waits no more is left behind. */
     private void leave(CpuGrant turn, long costNs, long nowNs) {
         switch (turn.state()) {
-            case WAITING, PARKED, DEFERRED -> turn.ofClass().waiting.withdraw(turn, nowNs);
+            case WAITING, PARKED, DEFERRED -> {
+                turn.ofClass().waiting.withdraw(turn, nowNs);
+                if (turn.owner.isInMidst() && turn.owner.mayRun(turn)) {
+                    turn.owner.inMidstOf(null);
+                    putDeferred(turn.owner, nowNs);
+                }
+            }
             case RUNNING, OVERDUE -> end(turn, costNs, nowNs);
             case IDLE -> {}
         }
@@ -296,6 +321,10 @@ public final class TurnScheduler {
             counts.contended(othersWait);
         }
         counts.tick(nowNs);
+        boolean late = contended && isLate(nowNs);
+        if (preempting != late) {
+            preempt(late);
+        }
         arm(nowNs);
         return woken;
     }
@@ -315,8 +344,14 @@ public final class TurnScheduler {
         of.counts.served(turn.servedPackets(), turn.servedBytes());
         turn.counted();
         of.waiting.charge(turn, costNs);
+        if (!turn.owner.isInMidst()) {
+            putDeferred(turn.owner, nowNs);
+        }
+    }
+
+    private void putDeferred(TurnOwner owner, long nowNs) {
         CpuGrant next;
-        while ((next = turn.owner.deferred.peek()) != null) {
+        while ((next = owner.deferred.peek()) != null) {
             next.ofClass().waiting.withdraw(next, nowNs);
             put(next, nowNs);
         }
@@ -331,14 +366,28 @@ public final class TurnScheduler {
     private void arm(long nowNs) {
         long due = NEVER;
         if (contended) {
-            due = processors.isFree()
-                    ? Math.max(nowNs + LEAST_SLEEP_NS, readyNs(nowNs))
-                    : armedNs == NEVER ? nowNs + overdueNs() : armedNs;
+            due = Math.max(nowNs + LEAST_SLEEP_NS, processors.isFree() ? readyNs(nowNs) : lateNs(nowNs));
         }
         if (due < armedNs) {
             armedNs = due;
             timer.at(watch, due);
         }
+    }
+
+    /** Returns when a turn should be asked to give way, or was not heard to. */
+    private long lateNs(long nowNs) {
+        long oldestNs = processors.oldestNs();
+        return preempting ? nowNs + quantumNs : oldestNs == NEVER ? nowNs + overdueNs() : oldestNs + quantumNs;
+    }
+
+    /** Returns whether the quantum of a turn is over that could be given back. */
+    private boolean isLate(long nowNs) {
+        return nowNs - quantumNs >= processors.oldestNs();
+    }
+
+    private void preempt(boolean on) {
+        preempting = on;
+        preemption.want(this, on);
     }
 
     private long readyNs(long nowNs) {
@@ -359,7 +408,7 @@ public final class TurnScheduler {
             }
             long now = clock.getAsLong();
             if (contended) {
-                processors.expel(now, overdueNs());
+                processors.expel(now, overdueNs(), DEAF_NS);
             }
             woken = grant(now, null);
         }

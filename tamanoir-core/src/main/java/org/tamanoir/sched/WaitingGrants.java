@@ -169,7 +169,7 @@ public final class WaitingGrants {
         while ((grant = (CpuGrant) discipline.dequeue(nowNs)) != null) {
             TurnClass of = grant.ofClass();
             of.counts.waits(-1);
-            if (grant.owner.running() != null) {
+            if (!grant.owner.mayRun(grant)) {
                 discipline.charge(of.index, -grant.size());
                 grant.become(CpuGrant.State.DEFERRED);
                 grant.owner.deferred.add(grant);

@@ -74,7 +74,7 @@ class AllotmentViewTest extends TurnTesting {
         nowNs.addAndGet(200_000_000);
         scheduler.release(one, 0);
         other.request(1);
-        scheduler.yield(other, 1_000_000);
+        scheduler.yield(other, 1_000_000, false);
         assertThat(look(other).share()).isEqualTo(1);
     }
 
@@ -95,7 +95,7 @@ class AllotmentViewTest extends TurnTesting {
         grants.dropped(0, DropReason.STARVED, 3, 300);
         assertThat(look(running).recentDrops()).isEqualTo(3);
         nowNs.addAndGet(1_100_000_000);
-        scheduler.yield(running, 0);
+        scheduler.yield(running, 0, false);
         assertThat(look(running).recentDrops()).isZero();
     }
 
@@ -143,7 +143,13 @@ class AllotmentViewTest extends TurnTesting {
     /** Both points, by hand. */
     private final class Node implements AutoCloseable {
         private final QualityOfService quality = new QualityOfService(
-                () -> timer, nowNs::get, processorNs::get, 1 << 16, Duration.ofSeconds(10), new Arena());
+                () -> timer,
+                nowNs::get,
+                processorNs::get,
+                Preemption.NONE,
+                1 << 16,
+                Duration.ofSeconds(10),
+                new Arena());
 
         Node() {
             quality.change(new QosConfig(

@@ -75,7 +75,7 @@ class TurnSchedulerTest extends TurnTesting {
         for (int i = 0; i < 100_000; i++) {
             long costNs = running == thirty ? 500_000 : 100_000;
             usedNs[both.indexOf(running)] += costNs;
-            scheduler.yield(running, costNs);
+            scheduler.yield(running, costNs, false);
             running = granted(both);
         }
         long total = usedNs[0] + usedNs[1];
@@ -95,7 +95,7 @@ class TurnSchedulerTest extends TurnTesting {
         CpuGrant running = thirty;
         for (int i = 0; i < 12; i++) {
             order.append(running == thirty ? 'A' : 'B');
-            scheduler.yield(running, QUANTUM_NS);
+            scheduler.yield(running, QUANTUM_NS, false);
             running = granted(both);
         }
         // Starts in quanta / weight: A 0, 1/30, 2/30, ...; B 0, 1/70, 2/70, ...; ties go to the smaller index.
@@ -107,14 +107,14 @@ class TurnSchedulerTest extends TurnTesting {
         schedule("stfq", 1, named("a", 0, 1), named("b", 1, 1));
         CpuGrant alone = asking(0);
         for (int i = 0; i < 1000; i++) {
-            assertThat(scheduler.yield(alone, QUANTUM_NS)).isTrue();
+            assertThat(scheduler.yield(alone, QUANTUM_NS, false)).isTrue();
         }
         CpuGrant late = asking(1);
         List<CpuGrant> both = List.of(alone, late);
         StringBuilder order = new StringBuilder();
         CpuGrant running = alone;
         for (int i = 0; i < 8; i++) {
-            scheduler.yield(running, QUANTUM_NS);
+            scheduler.yield(running, QUANTUM_NS, false);
             running = granted(both);
             order.append(running == alone ? 'a' : 'b');
         }
@@ -130,11 +130,11 @@ class TurnSchedulerTest extends TurnTesting {
         for (int i = 0; i < 33; i++) {
             if (granted(List.of(sleeps, busy)) == busy) {
                 order.append('b');
-                scheduler.yield(busy, QUANTUM_NS);
+                scheduler.yield(busy, QUANTUM_NS, false);
             } else {
                 order.append('s');
                 if (asksAtOnce) {
-                    scheduler.yield(sleeps, QUANTUM_NS / 10);
+                    scheduler.yield(sleeps, QUANTUM_NS / 10, false);
                 } else {
                     scheduler.release(sleeps, QUANTUM_NS / 10);
                     sleeps.request(0);
@@ -299,7 +299,7 @@ class TurnSchedulerTest extends TurnTesting {
         assertThat(spinning.state()).isEqualTo(CpuGrant.State.OVERDUE);
         CpuGrant third = asking(1);
         assertThat(spinning.continueQuantum()).isFalse();
-        assertThat(scheduler.yield(spinning, 50_000_000)).isFalse();
+        assertThat(scheduler.yield(spinning, 50_000_000, false)).isFalse();
         assertThat(next(List.of(spinning, third), other, QUANTUM_NS, scheduler)).isSameAs(third);
         assertThat(status("spins").processorTime()).isEqualTo(Duration.ofMillis(50));
         scheduler.release(third, QUANTUM_NS);
@@ -322,10 +322,152 @@ class TurnSchedulerTest extends TurnTesting {
         CpuGrant spinning = asking(0);
         CpuGrant other = asking(1);
         assertThat(other.isGranted()).isFalse();
+        long beganNs = nowNs.get();
+        while (!other.isGranted()) {
+            assertThat(nowNs.get() - beganNs).isLessThanOrEqualTo(20_000_000);
+            alarm();
+        }
+        assertThat(spinning.state()).isEqualTo(CpuGrant.State.OVERDUE);
+    }
+
+    /** Lets the timer look when it is to. */
+    private void alarm() {
         nowNs.set(alarms.get(0).dueNs());
         alarms.get(0).due();
+    }
+
+    @Test
+    void aTurnWhoseQuantumIsOverInTheMidstOfAPacketIsAskedToGiveWayToOthers() {
+        schedule("stfq", 1, named("long", 0, 1), named("short", 1, 1));
+        CpuGrant running = asking(0);
+        running.begin();
+        running.serves(100);
+        CpuGrant other = asking(1);
+        nowNs.addAndGet(QUANTUM_NS - 1);
+        scheduler.look();
+        assertThat(preempting).isFalse();
+        assertThat(running.isOver()).isFalse();
+        nowNs.addAndGet(1);
+        scheduler.look();
+        assertThat(preempting).isTrue();
+        assertThat(running.isOver()).isTrue();
+        processorNs.addAndGet(QUANTUM_NS);
+        assertThat(running.giveWay()).isFalse();
+        assertThat(preempting).isFalse();
         assertThat(other.isGranted()).isTrue();
+        assertThat(running.isAnswered()).isFalse();
+        assertThat(status("long").processorTime()).isEqualTo(Duration.ofNanos(QUANTUM_NS));
+        scheduler.release(other, QUANTUM_NS);
+        assertThat(running.isAnswered()).isTrue();
+        assertThat(woken).containsExactly(other.owner, running.owner);
+        running.resume();
+        processorNs.addAndGet(300_000);
+        running.release();
+        assertThat(status("long").processorTime()).isEqualTo(Duration.ofNanos(QUANTUM_NS + 300_000));
+    }
+
+    @Test
+    void theTimerLooksWhenTheFirstQuantumIsOver() {
+        schedule("stfq", 2, named("long", 0, 1));
+        asking(0);
+        long firstEndsNs = nowNs.get() + QUANTUM_NS;
+        nowNs.addAndGet(300_000);
+        asking(0);
+        asking(0);
+        assertThat(alarms.get(0).dueNs()).isEqualTo(firstEndsNs);
+    }
+
+    @Test
+    void nobodyIsAskedToGiveWayWhileNobodyWaits() {
+        schedule("stfq", 2, named("long", 0, 1));
+        CpuGrant running = asking(0);
+        nowNs.addAndGet(5 * QUANTUM_NS);
+        scheduler.look();
+        assertThat(preempting).isFalse();
+        assertThat(running.isOver()).isFalse();
+    }
+
+    @Test
+    void theRestOfAPacketIsNotTheFirstOfATurnThatMayAlwaysGo() {
+        schedule("stfq", 1, named("long", 0, 1), named("short", 1, 1));
+        CpuGrant running = asking(0);
+        running.begin();
+        running.serves(100);
+        CpuGrant other = asking(1);
+        nowNs.addAndGet(QUANTUM_NS);
+        running.giveWay();
+        scheduler.release(other, QUANTUM_NS);
+        running.resume();
+        asking(1);
+        nowNs.addAndGet(QUANTUM_NS);
+        assertThat(running.continueQuantum()).isFalse();
+    }
+
+    @Test
+    void whoHasGivenWayInTheMidstOfAPacketGetsNoTurnOfAnotherClassBefore() {
+        schedule("fifo", 1, named("long", 0, 1), named("short", 1, 1));
+        TurnOwner owner = owner();
+        CpuGrant inMidst = turn(owner);
+        CpuGrant second = turn(owner);
+        inMidst.request(0);
+        second.request(1);
+        CpuGrant other = asking(1);
+        nowNs.addAndGet(QUANTUM_NS);
+        assertThat(inMidst.giveWay()).isFalse();
+        assertThat(second.state()).isEqualTo(CpuGrant.State.DEFERRED);
+        assertThat(other.isGranted()).isTrue();
+        CpuGrant third = asking(1);
+        scheduler.release(other, QUANTUM_NS);
+        assertThat(inMidst.isGranted()).isTrue();
+        scheduler.release(inMidst, QUANTUM_NS);
+        assertThat(third.isGranted()).isTrue();
+        scheduler.release(third, QUANTUM_NS);
+        assertThat(second.isGranted()).isTrue();
+    }
+
+    @Test
+    void whoGoesOnWithoutATurnGetsThoseOfOtherClassesAgain() {
+        schedule("fifo", 1, named("long", 0, 1), named("short", 1, 1));
+        TurnOwner owner = owner();
+        CpuGrant inMidst = turn(owner);
+        CpuGrant second = turn(owner);
+        inMidst.request(0);
+        second.request(1);
+        CpuGrant other = asking(1);
+        nowNs.addAndGet(QUANTUM_NS);
+        inMidst.giveWay();
+        inMidst.resume(); // It has waited for too long.
+        assertThat(inMidst.isIdle()).isTrue();
+        scheduler.release(other, QUANTUM_NS);
+        assertThat(second.isGranted()).isTrue();
+    }
+
+    @Test
+    void aThreadThatCameToNoCheckpointIsNotAskedAgainForASecond() {
+        schedule("fifo", 1, named("spins", 0, 1), named("other", 1, 1));
+        CpuGrant spinning = asking(0);
+        CpuGrant other = asking(1);
+        nowNs.addAndGet(QUANTUM_NS);
+        scheduler.look();
+        assertThat(preempting).isTrue();
+        nowNs.addAndGet(19 * QUANTUM_NS);
+        scheduler.look();
         assertThat(spinning.state()).isEqualTo(CpuGrant.State.OVERDUE);
+        assertThat(preempting).isFalse();
+        assertThat(askedToGiveWay(spinning, other)).isFalse();
+        nowNs.addAndGet(1_000_000_000);
+        assertThat(askedToGiveWay(spinning, other)).isTrue();
+    }
+
+    /** Has a turn last for its quantum while the other waits; returns whether it is asked to give way, and ends both. */
+    private boolean askedToGiveWay(CpuGrant first, CpuGrant second) {
+        first.release();
+        second.release();
+        first.request(0);
+        second.request(1);
+        nowNs.addAndGet(QUANTUM_NS);
+        scheduler.look();
+        return preempting;
     }
 
     @Test
@@ -596,7 +738,7 @@ class TurnSchedulerTest extends TurnTesting {
         for (int i = 0; i < 6; i++) {
             CpuGrant running = granted(all);
             order.append(running == next ? 'a' : 'b');
-            scheduler.yield(running, QUANTUM_NS);
+            scheduler.yield(running, QUANTUM_NS, false);
         }
         assertThat(order).hasToString("ababab");
     }

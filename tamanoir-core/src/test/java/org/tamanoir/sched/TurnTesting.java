@@ -47,8 +47,15 @@ public abstract class TurnTesting {
         public void close() {}
     };
 
-    final TurnScheduler scheduler =
-            new TurnScheduler(timer, name -> heldBack.contains(name), nowNs::get, processorNs::get, new Arena());
+    final TurnScheduler scheduler = new TurnScheduler(
+            timer, name -> heldBack.contains(name), nowNs::get, processorNs::get, this::want, new Arena());
+    /** Turns are to be given back at checkpoints. */
+    boolean preempting;
+
+    private void want(Object who, boolean on) {
+        preempting = on;
+    }
+
     /** Owners that were woken, in this order. */
     final List<TurnOwner> woken = new ArrayList<>();
 
