@@ -6,7 +6,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a service can be stopped in the midst of a packet. Nodes put calls of {@link #poll} into the
+ * Where a service can be stopped, or made to wait for its next turn, in the midst of a packet. Nodes put calls of {@link #poll} into the
  * classes of services that are deployed, at method entries and backward jumps; others call {@link Service#checkpoint}.
  *
  * <p>While nobody wants anything a checkpoint is one volatile read.
@@ -22,7 +22,7 @@ public final class Checkpoint {
 
     /** Who runs a service's code on a thread, and may want it back. */
     public interface Keeper {
-        /** Returns what the service is to be stopped by; null when it may go on. Its thread. */
+        /** Returns what the service is to be stopped by; null when it may go on, after a wait maybe. Its thread. */
         @Nullable
         ServiceStopped atCheckpoint();
     }

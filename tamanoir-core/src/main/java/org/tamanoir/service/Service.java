@@ -186,8 +186,8 @@ public abstract class Service extends Thread {
     }
 
     /**
-     * Passes a checkpoint, where the node can stop a service whose packet has used up its budget or that does not return.
-     * To be called in long loops; classes that are deployed have checkpoints already.
+     * Passes a checkpoint, where the node can stop a service whose packet has used up its budget or that does not return,
+     * and where a packet that takes long waits while others have their turn on the processor. To be called in long loops; classes that are deployed have checkpoints already.
      *
      * @throws ServiceStopped when the service is to stop: not to be caught
      */

@@ -1,6 +1,7 @@
 package org.tamanoir.benchmarks.emulate;
 
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
@@ -44,6 +45,7 @@ final class Burner extends Service {
         long spentNs;
         while ((spentNs = System.nanoTime() - beganNs) < ns) {
             Thread.onSpinWait();
+            Checkpoint.poll();
         }
         return spentNs;
     }

@@ -18,6 +18,7 @@ import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
@@ -154,6 +155,11 @@ final class EmulatedNode implements AutoCloseable {
             }
             LockSupport.parkNanos(LOOK_NS);
         }
+    }
+
+    /** Has turns scheduled so from now on. */
+    void turns(QosConfig config) {
+        environment.qos(config);
     }
 
     EmulatedPort port(int service) {

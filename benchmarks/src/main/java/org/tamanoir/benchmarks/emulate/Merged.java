@@ -2,7 +2,11 @@ package org.tamanoir.benchmarks.emulate;
 
 import java.io.IOException;
 
-/** Two sources superposed; the packets of the second are for the second service. Thread contract: one thread. */
+/**
+ * Two sources superposed; the packets of the second are for the second service, and of class of service 1.
+ *
+ * <p>Thread contract: one thread.
+ */
 final class Merged implements Arrivals {
     private final Schedule first;
     private final Schedule second;
@@ -29,8 +33,8 @@ final class Merged implements Arrivals {
         into.bytes = from.bytes;
         into.high = from.high;
         into.low = from.low;
-        into.trafficClass = from.trafficClass;
         into.service = isFirst ? 0 : 1;
+        into.trafficClass = into.service;
         return true;
     }
 }
