@@ -6,63 +6,57 @@ import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
 
-/**
- * Marks each packet and uses the processor for a time, and knows how long that really was. One instance at a time; its
- * thread reads the sums as well.
- */
+/** Marks each packet and uses the processor for a time. */
 @PerPacket
 final class Burner extends Service {
-    /** Beyond its time by more than this another thread had the processor. */
-    private static final long TAKEN_AWAY_NS = 20_000;
+    /** Between two looks at the clock: what takes longer was an interrupt's, another thread's or another machine's. */
+    private static final long GAP_NS = 1_000;
 
-    private final Sums sums;
+    private final Load load;
 
-    /** What was spent so far. */
-    static final class Sums {
+    /** What each packet costs, and on which thread. */
+    static final class Load {
         final long costNs;
-        long burnedNs;
         /** The instance's; 0 before its first packet. */
         long threadId;
-        /** Packets in which the processor was taken away. */
-        long disturbed;
 
-        Sums(long costNs) {
+        Load(long costNs) {
             this.costNs = costNs;
         }
 
         void burn() {
-            long spentNs = spin(costNs);
-            burnedNs += spentNs;
-            if (spentNs > costNs + TAKEN_AWAY_NS) {
-                disturbed++;
+            if (costNs > 0) {
+                spin(costNs);
             }
         }
     }
 
-    /** Uses the processor for this time; returns for how long it really was. */
-    static long spin(long ns) {
-        long beganNs = System.nanoTime();
-        long spentNs;
-        while ((spentNs = System.nanoTime() - beganNs) < ns) {
+    /** Uses the processor for this time, gaps not counted. */
+    static void spin(long ns) {
+        long spentNs = 0;
+        long lastNs = System.nanoTime();
+        while (spentNs < ns) {
             Thread.onSpinWait();
             Checkpoint.poll();
+            long nowNs = System.nanoTime();
+            if (nowNs - lastNs < GAP_NS) {
+                spentNs += nowNs - lastNs;
+            }
+            lastNs = nowNs;
         }
-        return spentNs;
     }
 
-    Burner(Sums sums) {
-        this.sums = sums;
+    Burner(Load load) {
+        this.load = load;
     }
 
     @Override
     public Verdict process(Packet packet) {
         packet.setClassOfService(StatedWork.MARK);
-        if (sums.threadId == 0) {
-            sums.threadId = Thread.currentThread().getId();
+        if (load.threadId == 0) {
+            load.threadId = Thread.currentThread().getId();
         }
-        if (sums.costNs > 0) {
-            sums.burn();
-        }
+        load.burn();
         return Verdict.FORWARD;
     }
 }

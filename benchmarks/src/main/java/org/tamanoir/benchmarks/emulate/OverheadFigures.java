@@ -21,14 +21,13 @@ final class OverheadFigures {
     private OverheadFigures() {}
 
     static void run(Settings settings, Section section) throws IOException {
-        double clockNs = clockNs();
         section.say(
                 "Packets of %d bytes to prefixes drawn uniformly from %,d; each is marked and uses the processor for c. "
-                        + "Overhead: processor time of the node's threads less what the loads really took, for each packet; "
-                        + "median of blocks. A reading of the clock, %.0f ns, belongs to each load and is taken off. With dispatch: "
+                        + "Overhead: processor time of the node's threads less what as many loads take by themselves, before or "
+                        + "after each block, for each packet; median of blocks. With dispatch: "
                         + "stream so many packets wait whenever the node's thread looks. With dispatch: packet so many come at "
                         + "once, when those before have left: reception and workers, their waking included.",
-                BYTES, settings.table().routes(), clockNs);
+                BYTES, settings.table().routes());
         Rows table = new Rows("dispatch | c, µs | 1 packet waits | 8 | 64 | 512 wait: ns a packet");
         Rows csv = new Rows("dispatch,c_us,runnable,overhead_ns,blocks");
         for (boolean perPacket : new boolean[] {false, true}) {
@@ -42,7 +41,7 @@ final class OverheadFigures {
                     List<Double> blocks = perPacket
                             ? PacketRounds.blocks(settings, costNs, runnable, BYTES)
                             : blocks(settings, costNs, runnable);
-                    double ns = Numbers.median(blocks) - (us > 0 ? clockNs : 0);
+                    double ns = Numbers.median(blocks);
                     cells.add("%.0f".formatted(ns));
                     csv.row("%s,%.1f,%d,%.1f,%d", dispatch, us, runnable, ns, blocks.size());
                     most = Math.max(most, runnable < 64 ? 0 : ns);
@@ -74,7 +73,7 @@ final class OverheadFigures {
     }
 
     private static List<Double> blocks(Settings settings, long costNs, int runnable) throws IOException {
-        Burner.Sums load = new Burner.Sums(costNs);
+        Burner.Load load = new Burner.Load(costNs);
         try (EmulatedNode node =
                 new EmulatedNode(settings.table().table(), EmulatedPort.UNSEEN, List.of(() -> new Burner(load)))) {
             Flood flood = new Flood(
@@ -87,19 +86,5 @@ final class OverheadFigures {
             node.port(0).feed(flood);
             return flood.await().stream().map(Flood.Sample::cpuPerPacket).toList();
         }
-    }
-
-    /** Returns what one reading of the clock takes. */
-    private static double clockNs() {
-        List<Double> rounds = new ArrayList<>();
-        for (int round = 0; round < 9; round++) {
-            long beganNs = System.nanoTime();
-            long last = 0;
-            for (int i = 0; i < 100_000; i++) {
-                last = System.nanoTime();
-            }
-            rounds.add((last - beganNs) / 1e5);
-        }
-        return Numbers.median(rounds);
     }
 }

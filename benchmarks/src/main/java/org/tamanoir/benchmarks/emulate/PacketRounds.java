@@ -17,10 +17,10 @@ final class PacketRounds {
     private final EmulatedNode node;
     private final Ring ring;
     private final Model model;
-    private final List<Burner.Sums> workers;
+    private final List<Burner.Load> workers;
     private final Arrival arrival = new Arrival();
 
-    private PacketRounds(EmulatedNode node, Model model, List<Burner.Sums> workers) {
+    private PacketRounds(EmulatedNode node, Model model, List<Burner.Load> workers) {
         this.node = node;
         this.model = model;
         this.workers = workers;
@@ -30,42 +30,34 @@ final class PacketRounds {
 
     /** Returns processor time without load, in ns a packet, of the blocks of the second half. */
     static List<Double> blocks(Settings settings, long costNs, int runnable, int bytes) throws IOException {
-        List<Burner.Sums> workers = new CopyOnWriteArrayList<>();
+        List<Burner.Load> workers = new CopyOnWriteArrayList<>();
         try (EmulatedNode node = new EmulatedNode(
                 settings.table().table(),
                 EmulatedPort.UNSEEN,
                 List.of(() -> {
-                    Burner.Sums sums = new Burner.Sums(costNs);
-                    workers.add(sums);
-                    return new Burner(sums);
+                    Burner.Load load = new Burner.Load(costNs);
+                    workers.add(load);
+                    return new Burner(load);
                 }),
                 EmulatedNode.BY_PACKET)) {
             PacketRounds rounds = new PacketRounds(node, settings.uniform(Model.Law.CONSTANT, bytes, 1e6, 1), workers);
             List<Double> blocks = new ArrayList<>();
-            List<Double> quiet = new ArrayList<>();
             long beganNs = System.nanoTime();
             long lastsNs = settings.ns() / 2;
             long nowNs;
             while ((nowNs = System.nanoTime()) - beganNs < lastsNs || blocks.isEmpty()) {
-                long disturbed = rounds.disturbed();
                 double ns = rounds.block(runnable);
                 if (nowNs - beganNs >= lastsNs / 2) {
                     blocks.add(ns);
-                    if (rounds.disturbed() == disturbed) {
-                        quiet.add(ns);
-                    }
                 }
             }
-            if (quiet.isEmpty()) {
-                throw new IllegalStateException(Flood.BUSY_HOST.formatted(blocks.size()));
-            }
-            return quiet;
+            return blocks;
         }
     }
 
     private double block(int runnable) throws IOException {
         long beganNs = System.nanoTime();
-        long before = cpuNs() - burnedNs();
+        long before = cpuNs();
         long packets = 0;
         do {
             long all = node.port(0).departed() + runnable;
@@ -86,22 +78,25 @@ final class PacketRounds {
             }
             packets += runnable;
         } while (System.nanoTime() - beganNs < BLOCK_NS);
-        return (cpuNs() - burnedNs() - before) / (double) packets;
+        return (cpuNs() - before) / (double) packets - loadNs(packets);
     }
 
     private long cpuNs() {
         long sum = THREADS.getThreadCpuTime(node.port(0).reader());
-        for (Burner.Sums worker : workers) {
+        for (Burner.Load worker : workers) {
             sum += worker.threadId == 0 ? 0 : THREADS.getThreadCpuTime(worker.threadId);
         }
         return sum;
     }
 
-    private long burnedNs() {
-        return workers.stream().mapToLong(each -> each.burnedNs).sum();
+    /** Returns what a load takes by itself, of so many. */
+    private double loadNs(long packets) {
+        Burner.Load load = workers.get(0);
+        long beganNs = THREADS.getCurrentThreadCpuTime();
+        for (long i = 0; i < packets && load.costNs > 0; i++) {
+            load.burn();
+        }
+        return load.costNs == 0 ? 0 : (THREADS.getCurrentThreadCpuTime() - beganNs) / (double) packets;
     }
 
-    private long disturbed() {
-        return workers.stream().mapToLong(each -> each.disturbed).sum();
-    }
 }
