@@ -53,6 +53,8 @@ final class PacketWorkers implements UdpTaker {
     private volatile int holder;
     /** Somebody waits until no job is left. */
     private volatile boolean awaited;
+    /** A later version waits for that. */
+    private volatile boolean retired;
 
     private int added;
     private int present;
@@ -60,7 +62,8 @@ final class PacketWorkers implements UdpTaker {
     private int users;
 
     /**
-     * @param drained runs when the last worker has handled what there was, or has been given up; no lock is held
+     * @param drained runs when these were retired and have handled what there was, but for what their service holds, or
+     *     when the last worker has left; perhaps more than once, and on the thread that calls {@link #retire}
      * @param atEnd runs when the last worker has ended
      */
     PacketWorkers(
@@ -247,6 +250,14 @@ final class PacketWorkers implements UdpTaker {
         if (awaited && jobs.inUse() == 0) {
             wakeAll();
         }
+        tellDrained();
+    }
+
+    /** Tells that all has been handled, once no more can come: packets behind one that is held need not wait for it. */
+    private void tellDrained() {
+        if (retired && !holds && jobs.inUse() == 0) {
+            drained.accept(this);
+        }
     }
 
     /** Returns whether nothing waits or is being processed; who asks is woken when that is so. */
@@ -296,6 +307,7 @@ final class PacketWorkers implements UdpTaker {
         }
         if (!holds) {
             wakeAll();
+            tellDrained();
         }
         return !holds;
     }
@@ -313,6 +325,8 @@ final class PacketWorkers implements UdpTaker {
     @Override
     public void retire() {
         jobs.close();
+        retired = true;
+        tellDrained();
         for (int i = 0; i < MAX_WORKERS; i++) {
             UdpService worker = workers.get(i);
             if (worker != null) {

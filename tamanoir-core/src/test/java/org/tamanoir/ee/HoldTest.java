@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.DefinedControl;
 import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
@@ -73,6 +75,12 @@ class HoldTest {
     private UdpTestNode node(boolean perPacket, Supplier<Service> service) throws Exception {
         UdpTestNode node =
                 new UdpTestNode(UdpTestNode.config(TransportKind.NIO)).deliver("127.0.0.1/32", Transport.SAME);
+        define(node, perPacket, service);
+        node.environment.start();
+        return node;
+    }
+
+    private static void define(UdpTestNode node, boolean perPacket, Supplier<Service> service) {
         node.services.add(new ServiceDefinition(
                 NAME,
                 "",
@@ -83,8 +91,6 @@ class HoldTest {
                 new Placement(),
                 DefinedControl.NONE,
                 new Dispatch(perPacket, true, 1024)));
-        node.environment.start();
-        return node;
     }
 
     private static PacketBuilder builder(UdpFarEnd to) {
@@ -163,6 +169,28 @@ class HoldTest {
             assertThat(receiver.next()).isEqualTo(marked(late));
             assertThat(suspension.resume(Verdict.FORWARD)).isFalse();
             assertThat(node.balanced(6).packetsOut()).isEqualTo(6);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nextVersionDoesNotWaitForPacketsThatTheOneBeforeHolds(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, LONG)) {
+            byte[] late = packet(receiver, HELD);
+            sender.send(node.udp(), late);
+            Suspension suspension = next();
+            ServiceDefinition old = Objects.requireNonNull(node.services.find(ServiceKey.of(NAME)));
+            define(node, perPacket, () -> new Holder(LONG));
+            node.environment.udp.retire(old);
+            byte[] later = packet(receiver, 1);
+            sender.send(node.udp(), later);
+            assertThat(receiver.next()).isEqualTo(marked(later));
+            assertThat(suspension.resume(Verdict.FORWARD)).isTrue();
+            assertThat(receiver.next()).isEqualTo(marked(late));
+            assertThat(node.environment.retire(old, UdpTestNode.PATIENCE)).isZero();
+            node.balanced(2);
         }
     }
 
