@@ -218,25 +218,49 @@ class PacketDispatchTest {
     }
 
     @Test
-    void packetsBeyondTheJobsAreDroppedAsInboxFull() throws Exception {
-        int jobs = Dispatch.MIN_JOBS;
+    void streamGetsAsManyJobsAsAreFree() throws Exception {
+        int share = Dispatch.MIN_JOBS / 2;
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
-                UdpTestNode node = patient(dispatch(true, jobs))) {
+                UdpTestNode node = patient(dispatch(true, Dispatch.MIN_JOBS))) {
             warmUp(node, sender, receiver);
             sender.send(node.udp(), packet(receiver, 1, BLOCKS));
             eventually().until(() -> blocked.get() == 1);
-            for (int i = 1; i <= jobs + 9; i++) {
+            for (int i = 1; i <= share + 9; i++) {
                 sender.send(node.udp(), packet(receiver, 1, i));
                 int sent = WARM + 1 + i;
                 eventually().until(() -> node.environment.traffic().packetsIn() == sent);
             }
             released.countDown();
             assertThat(number(receiver.next())).isEqualTo(BLOCKS);
-            for (int i = 1; i < jobs; i++) {
+            for (int i = 1; i < share; i++) {
                 assertThat(number(receiver.next())).isEqualTo(i);
             }
-            node.assertDrops(WARM + jobs + 10, Map.of(DropReason.INBOX_FULL, 10L));
+            node.assertDrops(WARM + share + 10, Map.of(DropReason.INBOX_FULL, 10L));
+        }
+    }
+
+    @Test
+    void streamBehindABlockedPacketLeavesMemoryToOthers() throws Exception {
+        int count = 900; // Of 1,400 bytes: more than the inbox has.
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(true, Dispatch.MAX_JOBS))) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            for (int i = 1; i <= count; i++) {
+                sender.send(node.udp(), UdpTestNode.packet(UdpTestNode.builder(receiver.address(), NAME, 1), 1400));
+                int sent = WARM + 1 + i;
+                eventually().until(() -> node.environment.traffic().packetsIn() == sent);
+            }
+            byte[] other = UdpTestNode.packet(UdpTestNode.builder(receiver.address(), NAME, 2), 60_000);
+            sender.send(node.udp(), other);
+            assertThat(receiver.next()).isEqualTo(other);
+            released.countDown();
+            long unitBytes = JobMemory.UNIT_BYTES * JobMemory.units(1400);
+            long dropped = node.balanced(WARM + count + 2).drops().getOrDefault(DropReason.INBOX_FULL, 0L);
+            assertThat((count - dropped) * unitBytes).isBetween((1L << 19) - 2 * unitBytes, (1L << 19) + unitBytes);
         }
     }
 
