@@ -72,6 +72,9 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         this.thread = new ServiceThread(context, definition, service, stream, name);
         this.loop = thread.loop;
         this.traffic = thread.traffic;
+        if (inbox.isShared()) {
+            traffic.countInHandAsHeld();
+        }
         this.memory = new ScratchBuffers(context.pool(), stream, service, this::drain);
         this.connections = new Connections<>(this::connect);
         this.inHand = new DatagramInHand(this, first);

@@ -338,6 +338,35 @@ class PacketDispatchTest {
     }
 
     @Test
+    void whatAWorkerHasIsHeldWhileItIsBlocked() throws Exception {
+        CountDownLatch atFive = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = classless(dispatch(true, Dispatch.MAX_JOBS), (service, packet) -> {
+                    service.send(packet.copy());
+                    if (TestSink.number(packet) == 4) {
+                        return Verdict.DROP;
+                    }
+                    if (TestSink.number(packet) == 5) {
+                        atFive.countDown();
+                        goOn.await(40, TimeUnit.SECONDS);
+                    }
+                    return note(service, packet);
+                })) {
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 10, 0);
+            eventually().untilAsserted(() -> UdpTestNode.assertBalance(node.environment.traffic()));
+            released.countDown();
+            assertThat(atFive.await(40, TimeUnit.SECONDS)).isTrue();
+            UdpTestNode.assertBalance(node.environment.traffic());
+            assertThat(node.environment.traffic().held()).isPositive();
+            goOn.countDown();
+            assertThat(node.balanced(9).packetsMade()).isEqualTo(9);
+        }
+    }
+
+    @Test
     void controlPacketsGoFirstAsFarAsATenthOfAll() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
