@@ -102,7 +102,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             String name = "udp " + definition.name();
             return new UdpService(context, intake, definition, service, stream, first, inbox, name);
         } catch (Throwable e) {
-            inbox.free(context.pool());
+            inbox.free(context.pool(), false);
             throw e;
         }
     }
@@ -160,6 +160,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
                     e.getClass().getName(),
                     e);
             path.dropWhatIsInHand(DropReason.SERVICE_FAILURE);
+            inbox.forsake();
         } finally {
             finish();
         }
@@ -439,8 +440,8 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     @Override
     public void leaveBehind(DropReason reason) {
-        inbox.close();
-        dropWaiting(reason);
+        inbox.forsake();
+        dropWaiting(retiring ? DropReason.SHUTDOWN : reason);
         inHand.complete(); // With what was in hand.
         ports.dropRest(traffic, reason);
         ports.forsake();
@@ -473,7 +474,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
                     e);
             nextHops.closeUnflushed(DropReason.SERVICE_FAILURE);
         } finally {
-            inbox.free(context.pool());
+            inbox.free(context.pool(), thread.isAbandoned());
             loop.close();
             thread.reportEnd();
         }

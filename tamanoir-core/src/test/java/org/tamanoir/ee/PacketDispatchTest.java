@@ -418,6 +418,56 @@ class PacketDispatchTest {
         }
     }
 
+    @Test
+    void otherPacketsWaitForNewWorkersWhenAllAreGivenUp() throws Exception {
+        int others = 40;
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node =
+                        node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::spin, Duration.ofSeconds(1))) {
+            warmUp(node, sender, receiver);
+            for (int i = 0; i < WORKERS; i++) {
+                sender.send(node.udp(), packet(receiver, i, BLOCKS));
+                int at = i + 1;
+                eventually().until(() -> blocked.get() == at);
+            }
+            for (int i = 0; i < others; i++) {
+                sender.send(node.udp(), packet(receiver, WORKERS + i, i));
+            }
+            TrafficSnapshot now = node.balanced(WARM + WORKERS + others); // Though its service still spins.
+            assertThat(now.drops())
+                    .isEqualTo(Map.of(
+                            DropReason.SERVICE_FAILURE, (long) WORKERS, DropReason.QUARANTINED, (long) others));
+            eventually().until(() -> node.environment.instances().size() == WORKERS);
+            Objects.requireNonNull(node.services.find(ServiceKey.of(NAME))).health().release();
+            byte[] packet = packet(receiver, 0, 7);
+            sender.send(node.udp(), packet);
+            assertThat(receiver.next()).isEqualTo(packet);
+        }
+    }
+
+    @Test
+    void packetsThatWaitAreDroppedWhenNoWorkerCanBeMadeAnew() throws Exception {
+        AtomicInteger made = new AtomicInteger();
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO))
+                        .deliver("127.0.0.1/32", Transport.SAME)) {
+            node.environment.qos(config("pq", 1, Duration.ofMillis(1), named("all", 0, 1)));
+            node.environment.stuckAfter(Duration.ofSeconds(1));
+            define(node, dispatch(true, 1024), () -> {
+                if (made.incrementAndGet() > 1) {
+                    throw new IllegalStateException("one is enough");
+                }
+                return new Shared(this::spin);
+            });
+            node.environment.start();
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 10, 0);
+            node.assertDrops(9, Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.NO_INSTANCE, 8L));
+        }
+    }
+
     private Verdict spin(UdpTestNode.Scripted service, Packet packet) {
         if (TestSink.number(packet) >= BLOCKS) {
             blocked.incrementAndGet();
