@@ -350,8 +350,13 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     public void suspend(Packet packet, Suspended suspended) {
         if (holding.keep(packet, arrival, suspended)) {
             inHand.setAside();
-        } else {
+            return;
+        }
+        Verdict said = suspended.end();
+        if (said == null) {
             path.drop(DropReason.HOLD_FULL, packet);
+        } else {
+            path.goOn(said, suspended);
         }
     }
 
@@ -449,7 +454,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     private void dropWaiting(DropReason reason) {
         gate.drop(reason);
-        holding.drop(reason);
+        holding.drop(reason, thread.isOwnThread());
         byte[] held;
         while ((held = inbox.nextHeld(arrival)) != null) {
             traffic.taken();
