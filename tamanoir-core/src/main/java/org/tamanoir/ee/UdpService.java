@@ -34,6 +34,8 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     private static final Logger LOG = LoggerFactory.getLogger(UdpService.class);
     /** Packets of the inbox handled before next hops are flushed. */
     private static final int BATCH_PACKETS = 256;
+    /** After so long what a worker has processed leaves: its next packet may take any time. */
+    private static final long WORKER_BATCH_NS = 100_000;
     /** Batches between looks at timers and at the end, under a flood. */
     private static final int BATCHES_PER_POLL = 8;
 
@@ -207,7 +209,12 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     private boolean readInbox() {
         int packets = 0;
-        while (packets < BATCH_PACKETS && !thread.isPaused() && !thread.isCut() && inbox.next(arrival)) {
+        long beganNs = inbox.isShared() ? context.platform().nanoTime() : 0;
+        while (packets < BATCH_PACKETS
+                && !thread.isPaused()
+                && !thread.isCut()
+                && !isLate(packets, beganNs)
+                && inbox.next(arrival)) {
             packets++;
             path.refresh();
             inHand.take();
@@ -224,6 +231,11 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             inbox.release();
         }
         return packets > 0;
+    }
+
+    /** Returns whether packets were processed that have to leave before the next one is begun. */
+    private boolean isLate(int packets, long beganNs) {
+        return packets > 0 && inbox.isShared() && context.platform().nanoTime() - beganNs >= WORKER_BATCH_NS;
     }
 
     /** Handles what was held for this instance before it, or the service's code, was there. */

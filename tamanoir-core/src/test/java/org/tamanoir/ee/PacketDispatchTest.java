@@ -338,6 +338,33 @@ class PacketDispatchTest {
     }
 
     @Test
+    void whatIsProcessedLeavesBeforeThePacketBehindOneThatTookLong() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = classless(dispatch(true, Dispatch.MAX_JOBS), (service, packet) -> {
+                    if (TestSink.number(packet) == 3) {
+                        long beganNs = System.nanoTime();
+                        while (System.nanoTime() - beganNs < 1_000_000) {
+                            Thread.onSpinWait();
+                        }
+                    } else if (TestSink.number(packet) == 4) {
+                        goOn.await(40, TimeUnit.SECONDS);
+                    }
+                    return note(service, packet);
+                })) {
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 10, 0);
+            released.countDown();
+            for (int number : List.of(BLOCKS, 2, 3)) {
+                assertThat(number(receiver.next())).isEqualTo(number);
+            }
+            goOn.countDown();
+            node.balanced(9);
+        }
+    }
+
+    @Test
     void whatAWorkerHasIsHeldWhileItIsBlocked() throws Exception {
         CountDownLatch atFive = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
