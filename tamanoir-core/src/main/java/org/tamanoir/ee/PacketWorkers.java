@@ -383,9 +383,6 @@ final class PacketWorkers implements UdpTaker {
 
     @Override
     public void placeAgain() {
-        UdpService worker = places.first();
-        if (worker != null) {
-            worker.placeAgain();
-        }
+        // Workers are in the JVM.
     }
 }

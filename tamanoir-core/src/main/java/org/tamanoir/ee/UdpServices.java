@@ -421,8 +421,11 @@ final class UdpServices implements UdpIntake {
      * waiting for a packet.
      */
     void place(ServiceDefinition definition, UdpSocket arrival) {
+        String misfit = definition.dispatch().whyNot(definition.placement().wanted());
         UdpTaker known = running.get(definition);
-        if (known != null) {
+        if (definition.dispatch().perPacket()) {
+            definition.placement().failed(definition.label(), misfit);
+        } else if (known != null) {
             known.placeAgain();
         } else if (definition.placement().wantsJvm()) {
             definition.placement().failed(definition.label(), ""); // There is nothing to take back.

@@ -46,18 +46,6 @@ final class WorkerPlaces {
         return index;
     }
 
-    /** Returns a worker; null when there is none. */
-    @Nullable
-    UdpService first() {
-        for (int i = 0; i < MAX_WORKERS; i++) {
-            UdpService worker = workers.get(i);
-            if (worker != null) {
-                return worker;
-            }
-        }
-        return null;
-    }
-
     void forEach(Consumer<UdpService> action) {
         for (int i = 0; i < MAX_WORKERS; i++) {
             UdpService worker = workers.get(i);
