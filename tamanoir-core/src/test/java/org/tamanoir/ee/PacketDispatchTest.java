@@ -463,10 +463,12 @@ class PacketDispatchTest {
             }
             TrafficSnapshot now = node.balanced(WARM + WORKERS + others); // Though its service still spins.
             assertThat(now.drops())
-                    .isEqualTo(Map.of(
-                            DropReason.SERVICE_FAILURE, (long) WORKERS, DropReason.QUARANTINED, (long) others));
+                    .isEqualTo(
+                            Map.of(DropReason.SERVICE_FAILURE, (long) WORKERS, DropReason.QUARANTINED, (long) others));
             eventually().until(() -> node.environment.instances().size() == WORKERS);
-            Objects.requireNonNull(node.services.find(ServiceKey.of(NAME))).health().release();
+            Objects.requireNonNull(node.services.find(ServiceKey.of(NAME)))
+                    .health()
+                    .release();
             byte[] packet = packet(receiver, 0, 7);
             sender.send(node.udp(), packet);
             assertThat(receiver.next()).isEqualTo(packet);

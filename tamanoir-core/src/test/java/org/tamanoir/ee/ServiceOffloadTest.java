@@ -192,8 +192,11 @@ class ServiceOffloadTest {
         node.services.add(definition);
         start();
         send();
-        eventually().untilAsserted(() -> assertThat(calls)
-                .contains("dispatch packet: workers are in the JVM, and a level works for one instance; take dispatch stream"));
+        eventually()
+                .untilAsserted(
+                        () -> assertThat(calls)
+                                .contains(
+                                        "dispatch packet: workers are in the JVM, and a level works for one instance; take dispatch stream"));
         node.environment.place(definition);
         awaitStatus(definition, Level.JVM, "dispatch packet with level xdp: workers are in the JVM");
         node.balanced(1);
