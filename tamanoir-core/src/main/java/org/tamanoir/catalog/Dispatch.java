@@ -31,4 +31,12 @@ public record Dispatch(boolean perPacket, boolean ordered, int jobs) {
                         + " is not made for several instances at a time: annotate it "
                         + "with @PerPacket, or take dispatch stream";
     }
+
+    /** Returns why packets that are dispatched so cannot be handled at this level, in one line; empty when they can. */
+    public String whyNot(Placement.Wanted level) {
+        return !perPacket || level.equals(Placement.Wanted.JVM)
+                ? ""
+                : "dispatch packet with level " + level.label()
+                        + ": workers are in the JVM; take level jvm, or dispatch stream";
+    }
 }

@@ -105,6 +105,11 @@ public final class Placement {
         return new Status(wanted.label(), actual, reason, refusal);
     }
 
+    /** Returns what the operator wants. */
+    public synchronized Wanted wanted() {
+        return wanted;
+    }
+
     /** Returns whether the JVM is all that is wanted. */
     public synchronized boolean wantsJvm() {
         return wanted.isJvm();

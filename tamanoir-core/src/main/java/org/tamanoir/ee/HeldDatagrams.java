@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -45,13 +46,11 @@ final class HeldDatagrams {
         final ClassQueues.Waiting packet;
         final Suspended suspended;
         final Future<?> alarm;
-        final long untilNs;
 
-        Held(ClassQueues.Waiting packet, Suspended suspended, Future<?> alarm, long untilNs) {
+        Held(ClassQueues.Waiting packet, Suspended suspended, Future<?> alarm) {
             this.packet = packet;
             this.suspended = suspended;
             this.alarm = alarm;
-            this.untilNs = untilNs;
         }
     }
 
@@ -72,15 +71,14 @@ final class HeldDatagrams {
         packet.seal();
         int length = packet.length();
         if (held.size() == MAX_PACKETS || bytes + length > MAX_BYTES || !store.reserve(length, MAX_CHUNKS)) {
-            suspended.end();
             return false;
         }
         ClassQueues.Waiting copy = new ClassQueues.Waiting(from);
         copy.length = length;
         store.put(copy, packet.buffer(), packet.offset(), length);
-        long untilNs = platform.nanoTime() + suspended.atMost.toNanos();
-        Future<?> alarm = loop.schedule(suspended.atMost, () -> {});
-        held.add(new Held(copy, suspended, alarm, untilNs));
+        long leftNs = Math.max(0, suspended.untilNs - platform.nanoTime());
+        Future<?> alarm = loop.schedule(Duration.ofNanos(leftNs), () -> {});
+        held.add(new Held(copy, suspended, alarm));
         bytes += length;
         return true;
     }
@@ -97,7 +95,7 @@ final class HeldDatagrams {
         long nowNs = platform.nanoTime();
         for (int i = 0; i < held.size(); i++) {
             Held each = held.get(i);
-            if (each.suspended.verdict() != null || nowNs - each.untilNs >= 0) {
+            if (each.suspended.verdict() != null || nowNs - each.suspended.untilNs >= 0) {
                 held.remove(i--);
                 owner.resumed(each.packet, each.suspended, end(each));
             }
@@ -113,12 +111,20 @@ final class HeldDatagrams {
         return each.suspended.end();
     }
 
-    /** Drops all. */
-    void drop(DropReason reason) {
+    /**
+     * Drops all, but for those of which the service has said what becomes of them.
+     *
+     * @param isOwnThread whether such packets can go on: to {@link #release} them is for later
+     */
+    void drop(DropReason reason, boolean isOwnThread) {
         while (!held.isEmpty()) {
             Held each = held.remove(held.size() - 1);
-            end(each);
-            owner.drop(each.packet, reason);
+            Verdict said = end(each);
+            if (said != null && isOwnThread) {
+                owner.resumed(each.packet, each.suspended, said);
+            } else {
+                owner.drop(each.packet, reason);
+            }
         }
     }
 

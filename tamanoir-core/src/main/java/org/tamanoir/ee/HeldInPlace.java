@@ -25,14 +25,18 @@ final class HeldInPlace implements Wait {
         Verdict verdict = suspended.verdict();
         if (verdict != null) {
             suspended.end();
-            instance.path.goOn(verdict);
+            instance.path.goOn(verdict, suspended);
         }
         return verdict != null;
     }
 
     @Override
     public void end(boolean isLate) {
-        suspended.end();
-        instance.path.drop(isLate ? DropReason.HOLD_EXPIRED : instance.endReason(), packet);
+        Verdict said = suspended.end();
+        if (isLate && said != null) {
+            instance.path.goOn(said, suspended);
+        } else {
+            instance.path.drop(isLate ? DropReason.HOLD_EXPIRED : instance.endReason(), packet);
+        }
     }
 }

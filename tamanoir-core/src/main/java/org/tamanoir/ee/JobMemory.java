@@ -41,9 +41,19 @@ final class JobMemory {
         return buffer;
     }
 
+    /** Returns how many units a packet takes. */
+    static int units(int length) {
+        return (length + UNIT_BYTES - 1) / UNIT_BYTES;
+    }
+
+    /** Returns how many units are in no use, in however many pieces. */
+    int freeUnits() {
+        return units - used.get();
+    }
+
     /** Copies a packet in; returns where it lies, or -1 when there is no room for it in one piece. */
     int put(ByteBuffer from, int offset, int length) {
-        int wanted = (length + UNIT_BYTES - 1) / UNIT_BYTES;
+        int wanted = units(length);
         if (used.get() + wanted > units || !find(wanted)) {
             return -1;
         }

@@ -1,6 +1,5 @@
 package org.tamanoir.ee;
 
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -18,6 +17,8 @@ import org.tamanoir.transport.Buffer;
  *
  * <p>Control packets have room of their own, as {@link ControlRing} says, and the first priority, which no others have,
  * as far as their {@link ControlShare} goes; beyond that the priority of their class.
+ *
+ * <p>With order, a stream that waits behind one of its packets leaves {@linkplain JobRoom room} for others.
  *
  * <p>A stream is what has one {@linkplain Classifier#streamHash stream identifier and ends} and came from one address; two
  * streams whose hashes meet in one of the slots go one after the other too.
@@ -52,7 +53,6 @@ final class PacketJobs {
     private final long[] ascents;
     private final long[] toHighs;
     private final long[] toLows;
-    private final AtomicInteger inUse = new AtomicInteger();
     private boolean closed;
 
     /**
@@ -65,8 +65,8 @@ final class PacketJobs {
         this.quality = quality;
         this.controlFrom = dispatch.jobs();
         int jobs = controlFrom + ControlRing.PACKETS;
-        this.others = new JobRoom(0, controlFrom, buffer);
-        this.control = new JobRoom(controlFrom, ControlRing.PACKETS, controlBuffer);
+        this.others = new JobRoom(0, controlFrom, buffer, dispatch.ordered());
+        this.control = new JobRoom(controlFrom, ControlRing.PACKETS, controlBuffer, dispatch.ordered());
         // More than there are: a taker may stand in the midst of one that is free again.
         this.ready = new ReadyQueue(Math.max(2 * controlFrom, 4 * ControlRing.PACKETS));
         this.streamMask = Integer.highestOneBit(controlFrom) - 1;
@@ -102,7 +102,7 @@ final class PacketJobs {
             return DropReason.SHUTDOWN;
         }
         JobRoom room = ControlRing.isControl(packet) ? control : others;
-        int job = room.take(packet.buffer(), packet.offset(), packet.length(), offsets);
+        int job = room.take(packet.buffer(), packet.offset(), packet.length(), stream, offsets);
         if (job == NONE) {
             return DropReason.INBOX_FULL;
         }
@@ -118,7 +118,6 @@ final class PacketJobs {
         ascents[job] = from.ascent();
         toHighs[job] = from.toHigh();
         toLows[job] = from.toLow();
-        inUse.incrementAndGet();
         int before = order == null ? StreamOrder.NONE : order.append(stream, job);
         if (before >= 0) {
             free(before);
@@ -161,20 +160,25 @@ final class PacketJobs {
 
     /** Ends a job whose successor the same worker has taken. */
     void endLinked(int job) {
-        free(job);
-        inUse.decrementAndGet();
+        JobRoom room = room(job);
+        room.end(streams[job], lengths[job]);
+        room.free(job);
+        room.ended();
     }
 
     /** Ends a job: the next of its stream gets ready. Returns whether there was one. */
     boolean end(int job) {
-        int next = order == null ? StreamOrder.NONE : order.finish(streams[job], job);
+        JobRoom room = room(job);
+        int stream = streams[job];
+        room.end(stream, lengths[job]); // Before it finishes: it may be another packet's then.
+        int next = order == null ? StreamOrder.NONE : order.finish(stream, job);
         if (next != StreamOrder.LEFT) {
-            free(job);
+            room.free(job);
         }
         if (next >= 0) {
             makeReady(next);
         }
-        inUse.decrementAndGet();
+        room.ended();
         return next >= 0;
     }
 
@@ -235,7 +239,7 @@ final class PacketJobs {
 
     /** Returns how many jobs wait, or are workers'. */
     int inUse() {
-        return inUse.get();
+        return others.inUse() + control.inUse();
     }
 
     /** Takes no more. */

@@ -393,6 +393,9 @@ final class PacketPath implements ServiceThread.Body {
 
     /** Does with the packet in hand what its service has said, or what follows where that failed. */
     void conclude(@Nullable Verdict verdict, @Nullable ParseFault fault) {
+        if (asked != null && (verdict != Verdict.HELD || fault != null)) {
+            forgetHold();
+        }
         if (verdict == Verdict.FORWARD && fault == null) {
             dispatcher.departProcessed(packet);
             return;
@@ -421,7 +424,8 @@ final class PacketPath implements ServiceThread.Body {
             throw new IllegalStateException("hold(): takes the packet that process() was given, in process() alone");
         }
         forgetHold();
-        Suspended suspended = new Suspended(atMost, thread.calls(), thread::wake);
+        endRun(); // Of the others in a run nobody looks whether they were asked to be held.
+        Suspended suspended = new Suspended(atMost, thread.calls(), context.platform(), thread::wake);
         asked = suspended;
         return suspended;
     }
@@ -456,14 +460,14 @@ final class PacketPath implements ServiceThread.Body {
             dropMalformed(fault);
             return;
         }
+        goOn(verdict, held);
+    }
+
+    /** Does with the packet in hand what its service has said later, or meanwhile. */
+    void goOn(Verdict verdict, Suspended held) {
         if (reaction != null) {
             reaction.resume(held, verdict == Verdict.CONSUME);
         }
-        goOn(verdict);
-    }
-
-    /** Does with the packet in hand what its service has said later. */
-    void goOn(Verdict verdict) {
         try {
             conclude(verdict, null);
         } catch (NoMemoryException e) {
@@ -494,6 +498,9 @@ final class PacketPath implements ServiceThread.Body {
         reaction.begin(packet.length());
         Verdict verdict = thread.call(packet);
         reaction.end(verdict == Verdict.CONSUME);
+        if (asked != null && verdict != Verdict.HELD) {
+            forgetHold();
+        }
         return verdict;
     }
 

@@ -3,9 +3,6 @@ package org.tamanoir.ee;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -14,6 +11,7 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.supervision.InstanceFactory;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.UdpPort;
@@ -21,8 +19,9 @@ import org.tamanoir.transport.UdpSocket;
 
 /**
  * The workers of a service whose UDP packets are dispatched one by one: each a {@link UdpService} with an instance of its
- * own, all of them fed from the same {@link PacketJobs}. A worker that finds nothing ready says so by a bit and rests;
- * who makes a job ready clears one of the bits and wakes that worker.
+ * own, all of them fed from the same {@link PacketJobs}. One that is given up leaves its jobs to the others, and another is
+ * made in its place at once: its service is in quarantine then, so that it is called for no packet before that is over.
+ * While there is none, packets wait.
  *
  * <p>The packets that were held for the first instance are older than all jobs: one worker handles them, and the others
  * begin when they have left.
@@ -30,21 +29,16 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: any thread; where a worker is named by its index, that worker's, or that which gives it up.
  */
 final class PacketWorkers implements UdpTaker {
-    /** As there are bits for. */
-    static final int MAX_WORKERS = 64;
-
     private final NodeContext context;
     private final Instances instances;
+    private final InstanceFactory maker;
     private final UdpIntake intake;
     private final ServiceDefinition definition;
     private final StreamInfo stream;
     private final UdpSocket first;
-    private final Consumer<PacketWorkers> drained;
-    private final Consumer<PacketWorkers> atEnd;
+    private final Owner owner;
     private final PacketJobs jobs;
-    private final AtomicReferenceArray<@Nullable UdpService> workers = new AtomicReferenceArray<>(MAX_WORKERS);
-    /** A bit for each worker that rests since it found nothing ready. */
-    private final AtomicLong idle = new AtomicLong();
+    final WorkerPlaces places = new WorkerPlaces();
 
     private final Queue<UdpIntake.Held> held = new ConcurrentLinkedQueue<>();
     /** Packets that were held have not all left. */
@@ -53,33 +47,54 @@ final class PacketWorkers implements UdpTaker {
     private volatile int holder;
     /** Somebody waits until no job is left. */
     private volatile boolean awaited;
+    /** A later version waits for that. */
+    private volatile boolean retired;
 
-    private int added;
+    private final int wanted;
     private int present;
-    /** Workers whose threads have not ended: they may refer to the memory. */
-    private int users;
+    /** Workers that are being made. */
+    private int expected = 1;
+    /** The node stops: no worker is made any more. */
+    private volatile boolean stopping;
+    /** There is no worker, and none will be. */
+    private boolean over;
+    /** Workers whose threads have not ended, and this until it is over: they may refer to the memory. */
+    private int users = 1;
 
-    /**
-     * @param drained runs when the last worker has handled what there was, or has been given up; no lock is held
-     * @param atEnd runs when the last worker has ended
-     */
+    /** Who has these workers. */
+    interface Owner {
+        /**
+         * All has been handled since they were retired, but for what their service holds, or the last worker has left;
+         * perhaps told more than once, and on the thread that calls {@link #retire}.
+         */
+        void drained(PacketWorkers workers);
+
+        /** The last worker has ended, and none will come. */
+        void ended(PacketWorkers workers);
+
+        /** Counts a packet that no worker will have. */
+        void drop(DropReason reason, Arrival from, int bytes);
+    }
+
+    /** Makes one that waits for its first worker, {@link #add}. */
     PacketWorkers(
             NodeContext context,
             Instances instances,
+            InstanceFactory maker,
             UdpIntake intake,
             ServiceDefinition definition,
             StreamInfo stream,
             UdpSocket first,
-            Consumer<PacketWorkers> drained,
-            Consumer<PacketWorkers> atEnd) {
+            Owner owner) {
         this.context = context;
         this.instances = instances;
+        this.maker = maker;
         this.intake = intake;
         this.definition = definition;
         this.stream = stream;
         this.first = first;
-        this.drained = drained;
-        this.atEnd = atEnd;
+        this.owner = owner;
+        this.wanted = wanted(context);
         this.jobs = jobs(context, definition.dispatch());
     }
 
@@ -100,68 +115,148 @@ final class PacketWorkers implements UdpTaker {
     }
 
     /** Returns how many workers there should be: one for each processor that services may use. */
-    int wanted() {
+    private static int wanted(NodeContext context) {
         PreProcessing turns = context.qualityOfService().now().config().pre();
         int processors = turns == null ? Runtime.getRuntime().availableProcessors() : turns.processors();
-        return Math.min(processors, MAX_WORKERS);
+        return Math.min(processors, WorkerPlaces.MAX_WORKERS);
     }
 
-    /** Begins a worker; false when it takes no more, or there is no thread for it. */
+    /** Begins the worker that was expected; false when it is not wanted any more, or there is no thread for it. */
     boolean add(Service service) {
         UdpService worker;
         synchronized (this) {
-            if (jobs.isClosed() || added == MAX_WORKERS) {
+            expected--;
+            if (over || stopping || jobs.isClosed()) {
                 return false;
             }
-            int index = added;
+            int index = places.free();
             WorkerInbox inbox = new WorkerInbox(this, jobs, index);
             String name = "udp " + definition.name() + " " + (index + 1);
-            try {
-                worker = new UdpService(context, intake, definition, service, stream, first, inbox, name);
-            } catch (Throwable e) {
-                if (added == 0) { // There is no thread that would give the memory back.
-                    jobs.close();
-                    free(context.pool());
-                }
-                throw e;
+            worker = new UdpService(context, intake, definition, service, stream, first, inbox, name);
+            places.put(index, worker);
+            if (present++ == 0) {
+                holder = index;
             }
-            workers.set(index, worker);
-            added++;
-            present++;
             users++;
         }
-        return instances.begin(worker.handle, this::workerEnded);
+        boolean begun = instances.begin(worker.handle, this::workerEnded);
+        if (retired) {
+            worker.retire(); // Since it was looked at.
+        }
+        if (stopping) {
+            worker.nodeStops();
+        }
+        return begun;
+    }
+
+    /** Has as many workers made as are missing. */
+    void hire() {
+        make(missing());
+    }
+
+    private synchronized int missing() {
+        int missing = over || stopping || jobs.isClosed() ? 0 : Math.max(0, wanted - present - expected);
+        expected += missing;
+        return missing;
+    }
+
+    private void make(int workers) {
+        for (int i = 0; i < workers; i++) {
+            maker.make(definition, this::join);
+        }
+    }
+
+    private void join(@Nullable Service made, @Nullable Throwable failure) {
+        Throwable fault = failure;
+        try {
+            if (made == null) {
+                synchronized (this) {
+                    expected--;
+                }
+            } else {
+                add(made);
+            }
+        } catch (Throwable e) {
+            fault = e;
+        } finally {
+            if (made != null) {
+                made.dismiss(); // Unless it was attached.
+            }
+        }
+        forsake(DropReason.NO_INSTANCE);
+        if (fault != null) {
+            context.incidents().failed(definition, "its constructor", fault, "one worker less");
+        }
+    }
+
+    @Override
+    public void stop() {
+        stopping = true;
+        forsake(DropReason.SHUTDOWN);
+    }
+
+    /** Drops what is there, if there is no worker for it, and none will come. */
+    void forsake(DropReason reason) {
+        synchronized (this) {
+            if (over || present > 0 || expected > 0 && !stopping && !jobs.isClosed()) {
+                return;
+            }
+            over = true;
+        }
+        jobs.close();
+        UdpIntake.Held oldest;
+        while ((oldest = held.poll()) != null) {
+            intake.handled(oldest);
+            owner.drop(reason, oldest.from(), oldest.bytes().length);
+        }
+        Arrival from = new Arrival(first);
+        int[] job = new int[1];
+        while (jobs.take(job, 1) == 1) {
+            jobs.arrival(job[0], from);
+            owner.drop(reason, from, jobs.length(job[0]));
+            jobs.end(job[0]);
+        }
+        owner.drained(this);
+        owner.ended(this);
+        freed(context.pool(), false);
     }
 
     private void workerEnded() {
         boolean last;
         synchronized (this) {
-            last = present == 0;
+            last = over;
         }
         if (last) {
-            atEnd.accept(this);
+            owner.ended(this);
         }
     }
 
-    /** Takes note that a worker takes no more; returns whether it was the last. */
-    boolean leave(int index) {
+    /**
+     * Takes note that a worker takes no more.
+     *
+     * @param isLost whether there is to be another one in its place
+     * @return whether it was the last, which handles or drops what is left
+     */
+    boolean leave(int index, boolean isLost) {
         boolean last;
+        int missing;
         synchronized (this) {
-            workers.set(index, null);
-            last = --present == 0;
-            if (last) {
-                jobs.close();
-            }
-            for (int i = 0; i < added && holder == index; i++) {
-                if (workers.get(i) != null) {
-                    holder = i;
-                }
+            places.remove(index);
+            present--;
+            missing = isLost ? missing() : 0;
+            last = !over && present == 0 && (expected == 0 || stopping || jobs.isClosed());
+            over |= last;
+            if (holder == index && present > 0) {
+                holder = places.any();
             }
         }
+        make(missing);
         if (last) {
-            drained.accept(this);
+            jobs.close();
+            owner.drained(this);
+            freed(context.pool(), false);
         } else {
-            wakeAll();
+            places.wakeAll();
         }
         return last;
     }
@@ -171,81 +266,47 @@ final class PacketWorkers implements UdpTaker {
         return definition.dispatch().ordered() && present > 0;
     }
 
-    /** Gives the memory back when no thread of a worker is left. */
-    synchronized void freed(BufferPool pool) {
-        if (--users == 0) {
-            free(pool);
+    /**
+     * Takes note that a worker's thread has ended; the last that refers to the memory gives it back.
+     *
+     * @param wasGivenUp whether it did not return: there may be none in its place yet
+     */
+    void freed(BufferPool pool, boolean wasGivenUp) {
+        synchronized (this) {
+            if (--users == 0) {
+                pool.give(jobs.memory());
+                pool.give(jobs.controlMemory());
+            }
         }
-    }
-
-    private void free(BufferPool pool) {
-        pool.give(jobs.memory());
-        pool.give(jobs.controlMemory());
+        if (wasGivenUp) {
+            hire();
+        }
     }
 
     @Override
     public @Nullable DropReason offer(Packet packet, Arrival from) {
         DropReason reason = jobs.offer(packet, from);
         if (reason == null) {
-            wakeOne();
+            places.wakeOne();
         }
         return reason;
-    }
-
-    /** Takes note that a worker finds nothing ready, before it looks once more and rests. */
-    void idle(int index) {
-        change(0, 1L << index);
-    }
-
-    /** Takes note that a worker rests no more; returns whether nobody has woken it. */
-    boolean busy(int index) {
-        return (change(1L << index, 0) & 1L << index) != 0;
-    }
-
-    private long change(long without, long with) {
-        long before;
-        do {
-            before = idle.get();
-        } while (!idle.compareAndSet(before, before & ~without | with));
-        return before;
-    }
-
-    boolean isAnyIdle() {
-        return idle.get() != 0;
-    }
-
-    /** Wakes a worker that rests, if there is one. */
-    void wakeOne() {
-        long resting = idle.get();
-        while (resting != 0) {
-            int index = Long.numberOfTrailingZeros(resting);
-            if (idle.compareAndSet(resting, resting & resting - 1)) {
-                UdpService worker = workers.get(index);
-                if (worker != null) {
-                    worker.loop.wakeup();
-                    return;
-                }
-            }
-            resting = idle.get();
-        }
-    }
-
-    private void wakeAll() {
-        for (int i = 0; i < MAX_WORKERS; i++) {
-            UdpService worker = workers.get(i);
-            if (worker != null) {
-                worker.loop.wakeup();
-            }
-        }
     }
 
     /** Takes note that jobs have ended, and so many are ready for other workers. */
     void ended(int ready) {
         for (int i = 0; i < ready; i++) {
-            wakeOne();
+            places.wakeOne();
         }
         if (awaited && jobs.inUse() == 0) {
-            wakeAll();
+            places.wakeAll();
+        }
+        tellDrained();
+    }
+
+    /** Tells that all has been handled, once no more can come: packets behind one that is held need not wait for it. */
+    private void tellDrained() {
+        if (retired && !holds && jobs.inUse() == 0) {
+            owner.drained(this);
         }
     }
 
@@ -264,7 +325,7 @@ final class PacketWorkers implements UdpTaker {
             holds = true;
             held.addAll(packets);
         }
-        wakeAll();
+        places.wakeAll();
         return true;
     }
 
@@ -295,7 +356,8 @@ final class PacketWorkers implements UdpTaker {
             holds = !held.isEmpty();
         }
         if (!holds) {
-            wakeAll();
+            places.wakeAll();
+            tellDrained();
         }
         return !holds;
     }
@@ -313,22 +375,14 @@ final class PacketWorkers implements UdpTaker {
     @Override
     public void retire() {
         jobs.close();
-        for (int i = 0; i < MAX_WORKERS; i++) {
-            UdpService worker = workers.get(i);
-            if (worker != null) {
-                worker.retire();
-            }
-        }
+        retired = true;
+        forsake(DropReason.SHUTDOWN);
+        tellDrained();
+        places.forEach(UdpService::retire);
     }
 
     @Override
     public void placeAgain() {
-        for (int i = 0; i < MAX_WORKERS; i++) {
-            UdpService worker = workers.get(i);
-            if (worker != null) {
-                worker.thread.placeAgain();
-                return;
-            }
-        }
+        // Workers are in the JVM.
     }
 }

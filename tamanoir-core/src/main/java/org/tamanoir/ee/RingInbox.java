@@ -61,7 +61,7 @@ final class RingInbox implements UdpInbox {
     }
 
     @Override
-    public void free(BufferPool pool) {
+    public void free(BufferPool pool, boolean wasGivenUp) {
         pool.give(memory);
         pool.give(controlMemory);
     }

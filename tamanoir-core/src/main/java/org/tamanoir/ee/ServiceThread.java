@@ -31,6 +31,7 @@ import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Abandoned;
+import org.tamanoir.supervision.Incidents;
 import org.tamanoir.supervision.NodeFault;
 import org.tamanoir.supervision.ServiceCall;
 import org.tamanoir.supervision.Supervision;
@@ -234,8 +235,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
 
     /** Takes note of what {@link #process} has thrown, and not of the node's own. */
     final void failedProcess(Throwable failure) {
+        Throwable read = Incidents.read(failure); // First: what it says of itself counts for the packet's budget.
         leaveProcess();
-        failed("process", failure);
+        failed("process", read);
         comeBack();
     }
 

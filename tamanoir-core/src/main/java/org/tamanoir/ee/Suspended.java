@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 
@@ -15,6 +16,8 @@ final class Suspended implements Suspension {
     private static final Duration MAX = Duration.ofMinutes(10);
 
     final Duration atMost;
+    /** When its time is up, in ns. */
+    final long untilNs;
     /** The service had returned so many packets before this one. */
     final long calls;
 
@@ -23,17 +26,20 @@ final class Suspended implements Suspension {
 
     long answersLeft;
 
+    private final Platform platform;
     private final Runnable wake;
     /** {@link Verdict#HELD} = nothing can be said any more; null = nothing has been. */
     private final AtomicReference<@Nullable Verdict> said = new AtomicReference<>();
 
     /** @param wake runs on the thread that resumes, once */
-    Suspended(Duration atMost, long calls, Runnable wake) {
+    Suspended(Duration atMost, long calls, Platform platform, Runnable wake) {
         if (atMost.isNegative() || atMost.isZero() || atMost.compareTo(MAX) > 0) {
             throw new IllegalArgumentException("hold for " + atMost + ": must be more than 0 and at most " + MAX);
         }
         this.atMost = atMost;
+        this.untilNs = platform.nanoTime() + atMost.toNanos();
         this.calls = calls;
+        this.platform = platform;
         this.wake = wake;
     }
 
@@ -45,7 +51,7 @@ final class Suspended implements Suspension {
                 throw new IllegalArgumentException(
                         "resume with " + verdict + ": FORWARD, REPLY, DROP or CONSUME is wanted");
         }
-        boolean first = said.compareAndSet(null, verdict);
+        boolean first = platform.nanoTime() - untilNs < 0 && said.compareAndSet(null, verdict);
         if (first) {
             wake.run();
         }
@@ -58,7 +64,10 @@ final class Suspended implements Suspension {
         return said.get();
     }
 
-    /** Ends it; what the service says from now on comes too late. Returns what it has said, or null. */
+    /**
+     * Ends it: what the service says from now on comes too late. Returns what it has said, which counts, since {@link
+     * #resume} has told it so; or null.
+     */
     @Nullable
     Verdict end() {
         return said.getAndSet(Verdict.HELD);

@@ -12,7 +12,7 @@ import org.tamanoir.transport.BufferPool;
  * Packets that wait for the thread of a UDP service, of its own or shared with others.
  *
  * <p>Thread contract: {@link #takeHeld} and {@link #offer} any thread, everything else the service's thread; where that
- * does not return, {@link #close} and the taking of packets are the thread's that gives the instance up.
+ * does not return, {@link #forsake} and the taking of packets are the thread's that gives the instance up.
  */
 interface UdpInbox {
     /** Takes packets that were held, in their order; false when it takes no more. */
@@ -28,6 +28,11 @@ interface UdpInbox {
 
     /** Takes no more. */
     void close();
+
+    /** Takes no more, since the service's thread does not return, or has failed. */
+    default void forsake() {
+        close();
+    }
 
     boolean isClosed();
 
@@ -60,6 +65,10 @@ interface UdpInbox {
     /** Gives the room back of all that {@link #next} has found: they have left. */
     void release();
 
-    /** Gives the memory back; the last that the service's thread does with it. */
-    void free(BufferPool pool);
+    /**
+     * Gives the memory back; the last that the service's thread does with it.
+     *
+     * @param wasGivenUp whether the thread did not return, and has now
+     */
+    void free(BufferPool pool, boolean wasGivenUp);
 }

@@ -34,6 +34,8 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     private static final Logger LOG = LoggerFactory.getLogger(UdpService.class);
     /** Packets of the inbox handled before next hops are flushed. */
     private static final int BATCH_PACKETS = 256;
+    /** After so long what a worker has processed leaves: its next packet may take any time. */
+    private static final long WORKER_BATCH_NS = 100_000;
     /** Batches between looks at timers and at the end, under a flood. */
     private static final int BATCHES_PER_POLL = 8;
 
@@ -72,6 +74,9 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         this.thread = new ServiceThread(context, definition, service, stream, name);
         this.loop = thread.loop;
         this.traffic = thread.traffic;
+        if (inbox.isShared()) {
+            traffic.countInHandAsHeld();
+        }
         this.memory = new ScratchBuffers(context.pool(), stream, service, this::drain);
         this.connections = new Connections<>(this::connect);
         this.inHand = new DatagramInHand(this, first);
@@ -99,7 +104,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             String name = "udp " + definition.name();
             return new UdpService(context, intake, definition, service, stream, first, inbox, name);
         } catch (Throwable e) {
-            inbox.free(context.pool());
+            inbox.free(context.pool(), false);
             throw e;
         }
     }
@@ -157,6 +162,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
                     e.getClass().getName(),
                     e);
             path.dropWhatIsInHand(DropReason.SERVICE_FAILURE);
+            inbox.forsake();
         } finally {
             finish();
         }
@@ -203,7 +209,12 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     private boolean readInbox() {
         int packets = 0;
-        while (packets < BATCH_PACKETS && !thread.isPaused() && !thread.isCut() && inbox.next(arrival)) {
+        long beganNs = inbox.isShared() ? context.platform().nanoTime() : 0;
+        while (packets < BATCH_PACKETS
+                && !thread.isPaused()
+                && !thread.isCut()
+                && !isLate(packets, beganNs)
+                && inbox.next(arrival)) {
             packets++;
             path.refresh();
             inHand.take();
@@ -220,6 +231,11 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             inbox.release();
         }
         return packets > 0;
+    }
+
+    /** Returns whether packets were processed that have to leave before the next one is begun. */
+    private boolean isLate(int packets, long beganNs) {
+        return packets > 0 && inbox.isShared() && context.platform().nanoTime() - beganNs >= WORKER_BATCH_NS;
     }
 
     /** Handles what was held for this instance before it, or the service's code, was there. */
@@ -346,8 +362,13 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     public void suspend(Packet packet, Suspended suspended) {
         if (holding.keep(packet, arrival, suspended)) {
             inHand.setAside();
-        } else {
+            return;
+        }
+        Verdict said = suspended.end();
+        if (said == null) {
             path.drop(DropReason.HOLD_FULL, packet);
+        } else {
+            path.goOn(said, suspended);
         }
     }
 
@@ -436,8 +457,8 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     @Override
     public void leaveBehind(DropReason reason) {
-        inbox.close();
-        dropWaiting(reason);
+        inbox.forsake();
+        dropWaiting(retiring ? DropReason.SHUTDOWN : reason);
         inHand.complete(); // With what was in hand.
         ports.dropRest(traffic, reason);
         ports.forsake();
@@ -445,7 +466,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     private void dropWaiting(DropReason reason) {
         gate.drop(reason);
-        holding.drop(reason);
+        holding.drop(reason, thread.isOwnThread());
         byte[] held;
         while ((held = inbox.nextHeld(arrival)) != null) {
             traffic.taken();
@@ -470,7 +491,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
                     e);
             nextHops.closeUnflushed(DropReason.SERVICE_FAILURE);
         } finally {
-            inbox.free(context.pool());
+            inbox.free(context.pool(), thread.isAbandoned());
             loop.close();
             thread.reportEnd();
         }

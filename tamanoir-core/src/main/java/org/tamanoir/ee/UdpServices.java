@@ -375,35 +375,44 @@ final class UdpServices implements UdpIntake {
     private @Nullable UdpTaker startWorkers(
             ServiceDefinition definition, Service service, StreamInfo info, UdpSocket arrival) {
         PacketWorkers workers = new PacketWorkers(
-                context,
-                instances,
-                this,
-                definition,
-                info,
-                arrival,
-                workersLeft -> drained(definition, workersLeft),
-                ended -> running.remove(definition, ended));
-        if (!workers.add(service)) {
-            return null;
+                context, instances, maker, this, definition, info, arrival, new WorkersOwner(definition));
+        boolean begun = false;
+        try {
+            begun = workers.add(service);
+        } finally {
+            if (!begun) {
+                workers.forsake(DropReason.NO_INSTANCE);
+            }
         }
-        for (int more = workers.wanted() - 1; more > 0; more--) {
-            maker.make(definition, (made, failure) -> {
-                try {
-                    join(workers, made);
-                } finally {
-                    dismissUnlessAttached(made);
-                }
-                if (failure != null) {
-                    context.incidents().failed(definition, "its constructor", failure, "one worker less");
-                }
-            });
-        }
-        return workers;
+        workers.hire();
+        return begun ? workers : null;
     }
 
-    private synchronized void join(PacketWorkers workers, @Nullable Service made) {
-        if (made != null && !closed) {
-            workers.add(made);
+    /** Sees what becomes of the workers of one service. */
+    private final class WorkersOwner implements PacketWorkers.Owner {
+        private final ServiceDefinition definition;
+
+        WorkersOwner(ServiceDefinition definition) {
+            this.definition = definition;
+        }
+
+        @Override
+        public void drained(PacketWorkers workers) {
+            UdpServices.this.drained(definition, workers);
+        }
+
+        @Override
+        public void ended(PacketWorkers workers) {
+            running.remove(definition, workers);
+        }
+
+        @Override
+        public void drop(DropReason reason, Arrival from, int bytes) {
+            synchronized (UdpServices.this) {
+                UdpServices.this.drop(reason, from, definition.key(), bytes);
+                completions.report(context.levels().os());
+                traffic.publish();
+            }
         }
     }
 
@@ -412,8 +421,11 @@ final class UdpServices implements UdpIntake {
      * waiting for a packet.
      */
     void place(ServiceDefinition definition, UdpSocket arrival) {
+        String misfit = definition.dispatch().whyNot(definition.placement().wanted());
         UdpTaker known = running.get(definition);
-        if (known != null) {
+        if (definition.dispatch().perPacket()) {
+            definition.placement().failed(definition.label(), misfit);
+        } else if (known != null) {
             known.placeAgain();
         } else if (definition.placement().wantsJvm()) {
             definition.placement().failed(definition.label(), ""); // There is nothing to take back.
@@ -491,12 +503,16 @@ final class UdpServices implements UdpIntake {
         for (Held held : wait.packets()) {
             packetsHeld--;
             bytesHeld -= held.bytes().length;
-            traffic.taken();
-            traffic.drop(reason, held.from().peer(), wait.key(), held.bytes().length);
-            completions.add(held.from().slot());
+            drop(reason, held.from(), wait.key(), held.bytes().length);
         }
         completions.report(context.levels().os());
         traffic.publish();
+    }
+
+    private void drop(DropReason reason, Arrival from, long key, int bytes) {
+        traffic.taken();
+        traffic.drop(reason, from.peer(), key, bytes);
+        completions.add(from.slot());
     }
 
     /** Takes note that an instance has handled or dropped a packet that was held. */
@@ -542,6 +558,9 @@ final class UdpServices implements UdpIntake {
     /** Drops what is held and makes no more instances. */
     synchronized void close() {
         closed = true;
+        for (UdpTaker taker : running.values()) {
+            taker.stop();
+        }
         for (Waiting wait : List.copyOf(waits.values())) {
             drop(wait, DropReason.SHUTDOWN);
         }

@@ -28,6 +28,9 @@ interface UdpTaker {
     /** Takes no more, handles what has reached it, then ends. */
     void retire();
 
+    /** The node stops: its instances are told, and no others come in their place. */
+    default void stop() {}
+
     /** Sees to it that the service is handled where its operator wants it. */
     void placeAgain();
 }

@@ -44,6 +44,10 @@ final class WorkerInbox implements UdpInbox {
 
     /** The last look found nothing ready. */
     private boolean rests;
+    /** It has had a packet. */
+    private boolean hasWorked;
+    /** There is to be another one in its place. */
+    private boolean isLost;
     /** It takes no more. */
     private boolean left;
     /** It was the last that left. */
@@ -86,6 +90,7 @@ final class WorkerInbox implements UdpInbox {
             row = 1;
         }
         if (job >= 0) {
+            hasWorked = true;
             handled[handledCount] = job;
             offsets[handledCount++] = jobs.offset(job);
         }
@@ -104,18 +109,18 @@ final class WorkerInbox implements UdpInbox {
         }
         if (rests) {
             rests = false;
-            workers.busy(index);
+            workers.places.busy(index);
         }
         // What is taken waits while the service is in its code: not where another worker could have it.
-        takenCount = jobs.take(taken, workers.isAnyIdle() ? 1 : TAKEN);
+        takenCount = jobs.take(taken, workers.places.isAnyIdle() ? 1 : TAKEN);
         if (takenCount == 0) {
             rests = true;
-            workers.idle(index); // Who makes a job ready from now on wakes this thread.
+            workers.places.idle(index); // Who makes a job ready from now on wakes this thread.
             takenCount = jobs.take(taken, 1);
             if (takenCount > 0) {
                 rests = false;
-                if (!workers.busy(index)) {
-                    workers.wakeOne(); // In its place: what it was woken for may be another job.
+                if (!workers.places.busy(index)) {
+                    workers.places.wakeOne(); // In its place: what it was woken for may be another job.
                 }
             }
         }
@@ -161,6 +166,12 @@ final class WorkerInbox implements UdpInbox {
         workers.ended(more - 1); // One is for this thread.
     }
 
+    @Override
+    public void forsake() {
+        isLost = hasWorked; // In the place of one that never does none comes, but when its thread has ended.
+        close();
+    }
+
     /** Leaves its jobs to others; the last worker drops what is left for any. */
     @Override
     public void close() {
@@ -173,7 +184,7 @@ final class WorkerInbox implements UdpInbox {
             jobs.makeReady(taken[takenNext++]);
         }
         current = -1;
-        drains = workers.leave(index);
+        drains = workers.leave(index, isLost);
     }
 
     private int drained() {
@@ -217,7 +228,9 @@ final class WorkerInbox implements UdpInbox {
 
     @Override
     public byte @Nullable [] nextHeld(Arrival arrival) {
-        return workers.nextHeld(index, arrival);
+        byte[] oldest = left && !drains ? null : workers.nextHeld(index, arrival);
+        hasWorked |= oldest != null;
+        return oldest;
     }
 
     @Override
@@ -226,7 +239,7 @@ final class WorkerInbox implements UdpInbox {
     }
 
     @Override
-    public void free(BufferPool pool) {
-        workers.freed(pool);
+    public void free(BufferPool pool, boolean wasGivenUp) {
+        workers.freed(pool, wasGivenUp);
     }
 }

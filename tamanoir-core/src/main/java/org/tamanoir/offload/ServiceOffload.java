@@ -32,8 +32,10 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
     private final Service service;
     private final ServiceDefinition definition;
     private final Offloads offloads;
-    /** Null for TCP, which is not placed. */
+    /** Null for what is not placed: TCP, and one of several workers, each of which would take the others' policies back. */
     private final @Nullable PlacementKeeper keeper;
+
+    private final boolean isWorker;
 
     private boolean isOpen;
     private boolean looks;
@@ -61,7 +63,9 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
         this.service = service;
         this.definition = definition;
         this.offloads = new Offloads(services, levels, definition);
-        this.keeper = transport == StreamInfo.Transport.UDP ? new PlacementKeeper(definition, offloads) : null;
+        boolean isUdp = transport == StreamInfo.Transport.UDP;
+        this.isWorker = isUdp && definition.dispatch().perPacket();
+        this.keeper = isUdp && !isWorker ? new PlacementKeeper(definition, offloads) : null;
     }
 
     /** Begins when the service is initialised, or ends when it cannot be. */
@@ -172,6 +176,10 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
     public Offload ask(Flow flow, Policy policy) throws LevelException {
         Placement placement = definition.placement();
         try {
+            if (isWorker) {
+                throw new LevelException(
+                        "dispatch packet: workers are in the JVM, and a level works for one instance; take dispatch stream");
+            }
             Offload offload = offloads.begin(flow, policy, placement.allowed(), true);
             placement.asked(null);
             lookAgain();

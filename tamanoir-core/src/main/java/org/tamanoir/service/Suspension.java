@@ -6,7 +6,9 @@ public interface Suspension {
      * Has the packet go on: soon, and on the service's thread. Any thread.
      *
      * @param verdict {@link Verdict#FORWARD}, {@link Verdict#REPLY}, {@link Verdict#DROP} or {@link Verdict#CONSUME}
-     * @return false when that was said already, or the packet has ended: its time was up, or its stream
+     * @return true when this verdict decides what becomes of the packet; false when that was decided before: something was
+     *     said already, its time was up, another verdict than {@link Verdict#HELD} was returned, there was no room to
+     *     hold it, or its stream or instance has ended
      * @throws IllegalArgumentException for another verdict
      */
     boolean resume(Verdict verdict);

@@ -28,6 +28,11 @@ public final class Incidents {
         this.log = log;
     }
 
+    /** Reads what a service has thrown, which is its code, as {@link ForeignFailure#of}; the thread that may be held up. */
+    public static Throwable read(Throwable thrown) {
+        return ForeignFailure.of(thrown);
+    }
+
     /** Counts that a service has thrown, as one failure. */
     public void failed(ServiceDefinition definition, String where, Throwable thrown, String consequence) {
         failed(definition, where, thrown, consequence, 1);

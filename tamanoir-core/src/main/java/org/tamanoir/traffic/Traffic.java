@@ -41,6 +41,10 @@ public final class Traffic {
     private long packetsHeld;
     private long anomalies;
     private long batches;
+    /** All drops. */
+    private long packetsDropped;
+
+    private boolean holdsInHand;
     private boolean isGivenUp;
 
     /**
@@ -72,14 +76,34 @@ public final class Traffic {
 
     public void taken() {
         packetsTaken++;
+        if (holdsInHand) {
+            holdInHand();
+            publish();
+        }
     }
 
     public void handed() {
         packetsHanded++;
+        holdInHand();
     }
 
     public void made() {
         packetsMade++;
+        holdInHand();
+    }
+
+    /**
+     * Has what is in hand be held at once, and not only what {@link #hold} tells once a batch: for a thread that takes
+     * its packets one by one, and may have one of them for long. Before anything is counted.
+     */
+    public void countInHandAsHeld() {
+        holdsInHand = true;
+    }
+
+    private void holdInHand() {
+        if (holdsInHand && !isGivenUp) {
+            packetsHeld = inHand();
+        }
     }
 
     public void anomaly() {
@@ -94,6 +118,7 @@ public final class Traffic {
     public void out(long packets, long bytes) {
         packetsOut += packets;
         bytesOut += bytes;
+        holdInHand();
     }
 
     /** Counts a drop of a packet of which nothing is known here. */
@@ -106,7 +131,7 @@ public final class Traffic {
         if (isGivenUp) {
             return;
         }
-        drops[reason.ordinal()] += packets;
+        dropped(reason, packets);
         if (tap.watchesDrops()) {
             tap.dropped(reason, service, null, ServiceKey.NONE, 0, packets);
         }
@@ -121,10 +146,16 @@ public final class Traffic {
         if (isGivenUp) {
             return;
         }
-        drops[reason.ordinal()]++;
+        dropped(reason, 1);
         if (tap.watchesDrops()) {
             tap.dropped(reason, service, peer, key, bytes, 1);
         }
+    }
+
+    private void dropped(DropReason reason, long packets) {
+        drops[reason.ordinal()] += packets;
+        packetsDropped += packets;
+        holdInHand();
     }
 
     /**
@@ -140,11 +171,7 @@ public final class Traffic {
 
     /** Packets that came here and neither went nor ended. */
     public long inHand() {
-        long ended = packetsOut + packetsHanded;
-        for (long drop : drops) {
-            ended += drop;
-        }
-        return packetsIn + packetsTaken + packetsMade - ended;
+        return packetsIn + packetsTaken + packetsMade - packetsOut - packetsHanded - packetsDropped;
     }
 
     /** Packets that came here, from elsewhere or out of a queue, and that left. A guess for other threads. */

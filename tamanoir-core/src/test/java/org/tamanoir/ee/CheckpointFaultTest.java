@@ -128,6 +128,10 @@ class CheckpointFaultTest extends TcpNodeTesting {
                 "Verdict bad(Packet p) { while (true) { try { while (true) { } } catch (Throwable t) { } } }",
                 "Verdict bad(Packet p) { try { while (true) { } } finally { return Verdict.FORWARD; } }",
                 "Verdict bad(Packet p) { try { while (true) { } } catch (Throwable t) { throw new RuntimeException(t); } }",
+                "Verdict bad(Packet p) { throw new Wordy(); } static class Wordy extends RuntimeException {"
+                        + " public String getMessage() { while (true) { } } }",
+                "Verdict bad(Packet p) { throw new Wordy(); } static class Wordy extends RuntimeException {"
+                        + " public String toString() { while (true) { try { while (true) { } } catch (Throwable t) { } } } }",
                 "Verdict bad(Packet p) { return Sick.VERDICT; }"
                         + " static class Sick { static Verdict VERDICT; static { while (sink >= 0) { } } }",
             })

@@ -9,7 +9,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.DefinedControl;
 import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
@@ -33,6 +36,7 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Packets that services hold, and what becomes of them. */
@@ -73,6 +77,12 @@ class HoldTest {
     private UdpTestNode node(boolean perPacket, Supplier<Service> service) throws Exception {
         UdpTestNode node =
                 new UdpTestNode(UdpTestNode.config(TransportKind.NIO)).deliver("127.0.0.1/32", Transport.SAME);
+        define(node, perPacket, service);
+        node.environment.start();
+        return node;
+    }
+
+    private static void define(UdpTestNode node, boolean perPacket, Supplier<Service> service) {
         node.services.add(new ServiceDefinition(
                 NAME,
                 "",
@@ -83,8 +93,6 @@ class HoldTest {
                 new Placement(),
                 DefinedControl.NONE,
                 new Dispatch(perPacket, true, 1024)));
-        node.environment.start();
-        return node;
     }
 
     private static PacketBuilder builder(UdpFarEnd to) {
@@ -163,6 +171,28 @@ class HoldTest {
             assertThat(receiver.next()).isEqualTo(marked(late));
             assertThat(suspension.resume(Verdict.FORWARD)).isFalse();
             assertThat(node.balanced(6).packetsOut()).isEqualTo(6);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nextVersionDoesNotWaitForPacketsThatTheOneBeforeHolds(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, LONG)) {
+            byte[] late = packet(receiver, HELD);
+            sender.send(node.udp(), late);
+            Suspension suspension = next();
+            ServiceDefinition old = Objects.requireNonNull(node.services.find(ServiceKey.of(NAME)));
+            define(node, perPacket, () -> new Holder(LONG));
+            node.environment.udp.retire(old);
+            byte[] later = packet(receiver, 1);
+            sender.send(node.udp(), later);
+            assertThat(receiver.next()).isEqualTo(marked(later));
+            assertThat(suspension.resume(Verdict.FORWARD)).isTrue();
+            assertThat(receiver.next()).isEqualTo(marked(late));
+            assertThat(node.environment.retire(old, UdpTestNode.PATIENCE)).isZero();
+            node.balanced(2);
         }
     }
 
@@ -254,6 +284,102 @@ class HoldTest {
             node.environment.stop(Duration.ofMillis(1));
             node.assertDrops(1, Map.of(DropReason.SHUTDOWN, 1L));
             assertThat(suspension.resume(Verdict.FORWARD)).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void resumeSaysFalseForAPacketWhoseTimeIsUpThoughNobodyHasLooked(boolean perPacket) throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, () -> new Waiter(over))) {
+            sender.send(node.udp(), packet(sender, HELD));
+            Suspension suspension = next();
+            assertThat(suspension.resume(Verdict.FORWARD)).isFalse();
+            over.countDown();
+            node.assertDrops(1, Map.of(DropReason.HOLD_EXPIRED, 1L));
+        }
+    }
+
+    /** Holds a packet for a nanosecond, but looks after it no sooner than the test says. */
+    @PerPacket
+    private final class Waiter extends Service {
+        private final CountDownLatch over;
+
+        Waiter(CountDownLatch over) {
+            this.over = over;
+        }
+
+        @Override
+        public Verdict process(Packet packet) throws InterruptedException {
+            held.add(hold(packet, Duration.ofNanos(1)));
+            over.await();
+            return Verdict.HELD;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void resumeSaysFalseWhenAnotherVerdictFollowed(boolean perPacket) throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicBoolean waits = new AtomicBoolean();
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, () -> new Undecided(goOn, waits))) {
+            sender.send(node.udp(), List.of(packet(receiver, HELD), packet(receiver, 1)));
+            eventually().untilTrue(waits);
+            Suspension suspension = next();
+            assertThat(suspension.resume(Verdict.DROP)).isFalse();
+            goOn.countDown();
+            assertThat(node.balanced(2).packetsOut()).isEqualTo(2);
+        }
+    }
+
+    /** Asks for a packet to be held, and sends it on; waits with the next. */
+    @PerPacket
+    private final class Undecided extends Service {
+        private final CountDownLatch goOn;
+        private final AtomicBoolean waits;
+
+        Undecided(CountDownLatch goOn, AtomicBoolean waits) {
+            this.goOn = goOn;
+            this.waits = waits;
+        }
+
+        @Override
+        public Verdict process(Packet packet) throws InterruptedException {
+            if (TestSink.number(packet) >= HELD) {
+                held.add(hold(packet, LONG));
+            } else {
+                waits.set(true);
+                goOn.await();
+            }
+            return Verdict.FORWARD;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void packetThatWasResumedGoesOnThoughTheStoreIsFull(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, Hasty::new)) {
+            int count = HeldDatagrams.MAX_PACKETS + 40;
+            for (int i = 0; i < count; i++) {
+                sender.send(node.udp(), packet(receiver, HELD + i));
+            }
+            TrafficSnapshot now = node.balanced(count);
+            assertThat(now.packetsOut()).isEqualTo(count);
+        }
+    }
+
+    /** Resumes each packet before it has returned. */
+    @PerPacket
+    private static final class Hasty extends Service {
+        @Override
+        public Verdict process(Packet packet) {
+            assertThat(hold(packet, LONG).resume(Verdict.FORWARD)).isTrue();
+            return Verdict.HELD;
         }
     }
 

@@ -218,25 +218,49 @@ class PacketDispatchTest {
     }
 
     @Test
-    void packetsBeyondTheJobsAreDroppedAsInboxFull() throws Exception {
-        int jobs = Dispatch.MIN_JOBS;
+    void streamGetsAsManyJobsAsAreFree() throws Exception {
+        int share = Dispatch.MIN_JOBS / 2;
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
-                UdpTestNode node = patient(dispatch(true, jobs))) {
+                UdpTestNode node = patient(dispatch(true, Dispatch.MIN_JOBS))) {
             warmUp(node, sender, receiver);
             sender.send(node.udp(), packet(receiver, 1, BLOCKS));
             eventually().until(() -> blocked.get() == 1);
-            for (int i = 1; i <= jobs + 9; i++) {
+            for (int i = 1; i <= share + 9; i++) {
                 sender.send(node.udp(), packet(receiver, 1, i));
                 int sent = WARM + 1 + i;
                 eventually().until(() -> node.environment.traffic().packetsIn() == sent);
             }
             released.countDown();
             assertThat(number(receiver.next())).isEqualTo(BLOCKS);
-            for (int i = 1; i < jobs; i++) {
+            for (int i = 1; i < share; i++) {
                 assertThat(number(receiver.next())).isEqualTo(i);
             }
-            node.assertDrops(WARM + jobs + 10, Map.of(DropReason.INBOX_FULL, 10L));
+            node.assertDrops(WARM + share + 10, Map.of(DropReason.INBOX_FULL, 10L));
+        }
+    }
+
+    @Test
+    void streamBehindABlockedPacketLeavesMemoryToOthers() throws Exception {
+        int count = 900; // Of 1,400 bytes: more than the inbox has.
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = patient(dispatch(true, Dispatch.MAX_JOBS))) {
+            warmUp(node, sender, receiver);
+            sender.send(node.udp(), packet(receiver, 1, BLOCKS));
+            eventually().until(() -> blocked.get() == 1);
+            for (int i = 1; i <= count; i++) {
+                sender.send(node.udp(), UdpTestNode.packet(UdpTestNode.builder(receiver.address(), NAME, 1), 1400));
+                int sent = WARM + 1 + i;
+                eventually().until(() -> node.environment.traffic().packetsIn() == sent);
+            }
+            byte[] other = UdpTestNode.packet(UdpTestNode.builder(receiver.address(), NAME, 2), 60_000);
+            sender.send(node.udp(), other);
+            assertThat(receiver.next()).isEqualTo(other);
+            released.countDown();
+            long unitBytes = JobMemory.UNIT_BYTES * JobMemory.units(1400);
+            long dropped = node.balanced(WARM + count + 2).drops().getOrDefault(DropReason.INBOX_FULL, 0L);
+            assertThat((count - dropped) * unitBytes).isBetween((1L << 19) - 2 * unitBytes, (1L << 19) + unitBytes);
         }
     }
 
@@ -314,6 +338,62 @@ class PacketDispatchTest {
     }
 
     @Test
+    void whatIsProcessedLeavesBeforeThePacketBehindOneThatTookLong() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = classless(dispatch(true, Dispatch.MAX_JOBS), (service, packet) -> {
+                    if (TestSink.number(packet) == 3) {
+                        long beganNs = System.nanoTime();
+                        while (System.nanoTime() - beganNs < 1_000_000) {
+                            Thread.onSpinWait();
+                        }
+                    } else if (TestSink.number(packet) == 4) {
+                        goOn.await(40, TimeUnit.SECONDS);
+                    }
+                    return note(service, packet);
+                })) {
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 10, 0);
+            released.countDown();
+            for (int number : List.of(BLOCKS, 2, 3)) {
+                assertThat(number(receiver.next())).isEqualTo(number);
+            }
+            goOn.countDown();
+            node.balanced(9);
+        }
+    }
+
+    @Test
+    void whatAWorkerHasIsHeldWhileItIsBlocked() throws Exception {
+        CountDownLatch atFive = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = classless(dispatch(true, Dispatch.MAX_JOBS), (service, packet) -> {
+                    service.send(packet.copy());
+                    if (TestSink.number(packet) == 4) {
+                        return Verdict.DROP;
+                    }
+                    if (TestSink.number(packet) == 5) {
+                        atFive.countDown();
+                        goOn.await(40, TimeUnit.SECONDS);
+                    }
+                    return note(service, packet);
+                })) {
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 10, 0);
+            eventually().untilAsserted(() -> UdpTestNode.assertBalance(node.environment.traffic()));
+            released.countDown();
+            assertThat(atFive.await(40, TimeUnit.SECONDS)).isTrue();
+            UdpTestNode.assertBalance(node.environment.traffic());
+            assertThat(node.environment.traffic().held()).isPositive();
+            goOn.countDown();
+            assertThat(node.balanced(9).packetsMade()).isEqualTo(9);
+        }
+    }
+
+    @Test
     void controlPacketsGoFirstAsFarAsATenthOfAll() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
@@ -362,6 +442,58 @@ class PacketDispatchTest {
             sender.send(node.udp(), packet(receiver, 1, 1));
             TrafficSnapshot now = node.balanced(WARM + 2); // Nothing is held, though its service still spins.
             assertThat(now.drops()).isEqualTo(Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.QUARANTINED, 1L));
+        }
+    }
+
+    @Test
+    void otherPacketsWaitForNewWorkersWhenAllAreGivenUp() throws Exception {
+        int others = 40;
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node =
+                        node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::spin, Duration.ofSeconds(1))) {
+            warmUp(node, sender, receiver);
+            for (int i = 0; i < WORKERS; i++) {
+                sender.send(node.udp(), packet(receiver, i, BLOCKS));
+                int at = i + 1;
+                eventually().until(() -> blocked.get() == at);
+            }
+            for (int i = 0; i < others; i++) {
+                sender.send(node.udp(), packet(receiver, WORKERS + i, i));
+            }
+            TrafficSnapshot now = node.balanced(WARM + WORKERS + others); // Though its service still spins.
+            assertThat(now.drops())
+                    .isEqualTo(
+                            Map.of(DropReason.SERVICE_FAILURE, (long) WORKERS, DropReason.QUARANTINED, (long) others));
+            eventually().until(() -> node.environment.instances().size() == WORKERS);
+            Objects.requireNonNull(node.services.find(ServiceKey.of(NAME)))
+                    .health()
+                    .release();
+            byte[] packet = packet(receiver, 0, 7);
+            sender.send(node.udp(), packet);
+            assertThat(receiver.next()).isEqualTo(packet);
+        }
+    }
+
+    @Test
+    void packetsThatWaitAreDroppedWhenNoWorkerCanBeMadeAnew() throws Exception {
+        AtomicInteger made = new AtomicInteger();
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO))
+                        .deliver("127.0.0.1/32", Transport.SAME)) {
+            node.environment.qos(config("pq", 1, Duration.ofMillis(1), named("all", 0, 1)));
+            node.environment.stuckAfter(Duration.ofSeconds(1));
+            define(node, dispatch(true, 1024), () -> {
+                if (made.incrementAndGet() > 1) {
+                    throw new IllegalStateException("one is enough");
+                }
+                return new Shared(this::spin);
+            });
+            node.environment.start();
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 10, 0);
+            node.assertDrops(9, Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.NO_INSTANCE, 8L));
         }
     }
 

@@ -23,6 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
@@ -35,6 +37,7 @@ import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Share;
 import org.tamanoir.offload.KeyedOffload;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
@@ -155,6 +158,49 @@ class ServiceOffloadTest {
                 assertThat(status.reason()).contains(reason);
             }
         });
+    }
+
+    /** Asks for this policy, on several threads. */
+    @PerPacket
+    private final class AskingWorker extends Light {
+        AskingWorker(Policy asked) {
+            super(asked);
+        }
+
+        @Override
+        public void init(ServiceConfig config) throws Exception {
+            try {
+                offload(Flow.ANY, Policy.forward());
+            } catch (LevelException e) {
+                calls.add(String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    @Test
+    void workersPlaceNothingAndAreToldSo() throws IOException {
+        ServiceDefinition definition = new ServiceDefinition(
+                NAME,
+                "",
+                () -> new AskingWorker(Policy.forward()),
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                new ServiceHealth(),
+                wanting("xdp"),
+                DefinedControl.NONE,
+                new Dispatch(true, true, 1024));
+        node.services.add(definition);
+        start();
+        send();
+        eventually()
+                .untilAsserted(
+                        () -> assertThat(calls)
+                                .contains(
+                                        "dispatch packet: workers are in the JVM, and a level works for one instance; take dispatch stream"));
+        node.environment.place(definition);
+        awaitStatus(definition, Level.JVM, "dispatch packet with level xdp: workers are in the JVM");
+        node.balanced(1);
+        assertThat(levels.open()).isEmpty();
     }
 
     // ---- what a service asks for -----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.catalog.UdpBounds;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -39,7 +40,7 @@ class UdpReactionTest {
                     new Placement(),
                     DefinedControl.NONE,
                     new Dispatch(false, true, 1024)));
-    private final Suspended held = new Suspended(Duration.ofSeconds(1), 0, () -> {});
+    private final Suspended held = new Suspended(Duration.ofSeconds(1), 0, Platform.SYSTEM, () -> {});
 
     @BeforeEach
     void aDatagramIsHeldAfterASmallReaction() {

@@ -77,7 +77,7 @@ public final class NodeConfigBuilder {
         String className = added.find(ServiceTable.CLASS);
         String wanted = className == null ? withoutVersion(name) : className;
         Values merged = ServiceTable.merged(given.get(name), added);
-        ServiceTable.withoutWorkers(merged).ifPresent(line -> problems.add(where, line));
+        ServiceTable.misfit(merged).ifPresent(line -> problems.add(where, line));
         if (known == null && className == null && !ServiceClasses.exists(wanted)) {
             given.put(name, merged);
             deployedWhere.put(name, where);
@@ -89,10 +89,6 @@ public final class NodeConfigBuilder {
         ServiceSettings settings = ServiceTable.settings(merged);
         if (settings.dispatch().perPacket()) {
             String misfit = settings.dispatch().whyNot(ServiceClasses.type(merged.find(ServiceTable.CLASS, wanted)));
-            if (misfit.isEmpty() && !settings.level().equals(Placement.Wanted.JVM)) {
-                misfit = "dispatch packet with level " + settings.level().label()
-                        + ": workers are in the JVM; take level jvm, or dispatch stream";
-            }
             if (!misfit.isEmpty()) {
                 problems.add(where, misfit);
             }

@@ -86,16 +86,18 @@ final class ServiceTable {
         return merged;
     }
 
-    /** Returns in one line what is said of workers that there are none of; empty when nothing is, or no more than the defaults. */
-    static Optional<String> withoutWorkers(Values service) {
-        return service.get(DISPATCH)
-                ? Optional.empty()
-                : Stream.of(ORDER, JOBS)
-                        .filter(setting -> service.isGiven(setting) && service.differs(setting))
-                        .map(
-                                setting -> setting.path()
-                                        + " without dispatch packet: it counts for workers alone; add dispatch: packet, or remove it")
-                        .findFirst();
+    /** Returns in one line what of these settings does not go together; of those that are given for workers alone, too. */
+    static Optional<String> misfit(Values service) {
+        if (service.get(DISPATCH)) {
+            String noLevel = settings(service).dispatch().whyNot(service.get(LEVEL));
+            return noLevel.isEmpty() ? Optional.empty() : Optional.of(noLevel);
+        }
+        return Stream.of(ORDER, JOBS)
+                .filter(setting -> service.isGiven(setting) && service.differs(setting))
+                .map(
+                        setting -> setting.path()
+                                + " without dispatch packet: it counts for workers alone; add dispatch: packet, or remove it")
+                .findFirst();
     }
 
     static ServiceSettings settings(Values service) {

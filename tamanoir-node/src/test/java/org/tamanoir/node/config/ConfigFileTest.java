@@ -139,6 +139,19 @@ class ConfigFileTest {
     }
 
     @Test
+    void deployedServiceWithWorkersAndALevelIsAProblem() {
+        Problems problems = new Problems();
+        ConfigFile.parse("f", """
+                services:
+                  - {name: org.example.Deployed, dispatch: packet, level: xdp}
+                """, new NodeConfigBuilder(problems));
+        assertThat(problems.lines())
+                .containsExactly(
+                        "f:2: services[0].name: dispatch packet with level xdp: workers are in the JVM; take level jvm, or "
+                                + "dispatch stream");
+    }
+
+    @Test
     void orderAndJobsWithoutDispatchByPacketAreProblems() {
         Problems problems = new Problems();
         ConfigFile.parse("f", """
