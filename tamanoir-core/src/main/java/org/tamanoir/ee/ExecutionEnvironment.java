@@ -16,6 +16,7 @@ import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.admission.StreamPlaces;
 import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.ArenaFile;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -65,6 +66,7 @@ import org.tamanoir.transport.UdpSocket;
 public final class ExecutionEnvironment implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     private final EeConfig config;
+    private final Arena arena = new Arena();
     final NodeContext context;
     final Instances instances;
     final UdpServices udp;
@@ -113,7 +115,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                         platform::processorNs,
                         BufferPool.MEDIUM_BYTES,
                         config.stallTimeout(),
-                        new Arena()),
+                        arena),
                 new Tap(),
                 threads,
                 failures,
@@ -254,6 +256,15 @@ public final class ExecutionEnvironment implements AutoCloseable {
             throw new IllegalArgumentException("a service stuck after " + timeout + ": must be PT0.1S or more");
         }
         stuckTimeout = timeout;
+    }
+
+    /**
+     * Has the arena stand in this file, which stays the caller's, for other processes to read. Before {@link #qos}.
+     *
+     * @throws IllegalStateException if traffic is scheduled already
+     */
+    public void show(ArenaFile file) {
+        arena.moveTo(file);
     }
 
     /** Gives threads that start from now on what their ranks have here. Before {@link #qos} and {@link #start}. */

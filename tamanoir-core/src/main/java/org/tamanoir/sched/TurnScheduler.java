@@ -71,7 +71,7 @@ public final class TurnScheduler {
      */
     TurnScheduler(
             QosTimer timer, Predicate<String> heldBack, LongSupplier clock, LongSupplier processorClock, Arena arena) {
-        this.counts = new PointCounts(true, arena);
+        this.counts = PointCounts.ofTurns(arena);
         this.timer = timer;
         this.heldBack = heldBack;
         this.clock = clock;
