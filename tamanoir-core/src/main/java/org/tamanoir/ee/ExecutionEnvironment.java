@@ -353,6 +353,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                     maxStreams(),
                     config.maxStreams());
         }
+        context.threads().beginStarter();
         defineAll();
         Acceptor started = new Acceptor(context, streams, udp, receptionTraffic);
         started.start();
@@ -456,6 +457,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         streams.close();
         if (stopped == null) {
             controls.closeAll();
+            context.threads().endStarter();
             context.qualityOfService().close();
             return 0;
         }
@@ -491,6 +493,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.qualityOfService().close();
         maker.close();
         controls.closeAll();
+        context.threads().endStarter();
         context.pool().close();
         return (int) left.stream()
                 .filter(each -> each.isStream() && each.trunk() == each)
