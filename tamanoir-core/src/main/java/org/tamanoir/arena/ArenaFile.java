@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -105,7 +106,9 @@ public final class ArenaFile implements AutoCloseable {
                 Files.deleteIfExists(temporary);
             }
         } catch (FileSystemException e) {
-            String reason = e instanceof NoSuchFileException ? "there is no such folder" : e.getReason();
+            String reason = e instanceof NoSuchFileException
+                    ? "there is no such folder"
+                    : e instanceof AccessDeniedException ? "no permission" : e.getReason();
             throw refused(file, (reason == null ? e.toString() : reason) + "; name a file that the node may make", e);
         } catch (IOException e) {
             throw refused(file, e.getMessage() + "; it needs " + BYTES + " bytes: make room, or name another file", e);

@@ -27,6 +27,7 @@ import org.tamanoir.node.cli.ExitCode;
 /** A node's arena as other processes see it: by the command, and by the program of docs/sharing.md. */
 @Timeout(60)
 @DisabledOnOs(OS.WINDOWS)
+@SuppressWarnings("try") // The node runs until it is closed.
 class ArenaNodeTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "sharing.md");
     private static final Pattern PYTHON = Pattern.compile("```python\n(.*?)```", Pattern.DOTALL);
@@ -57,10 +58,10 @@ class ArenaNodeTest {
 
     private int run(Object... options) {
         List<String> words = Stream.concat(
-                        List.of("arena", file().toString()).stream(), List.of(options).stream().map(String::valueOf))
+                        List.of("arena", file().toString()).stream(),
+                        List.of(options).stream().map(String::valueOf))
                 .toList();
-        return Main.run(
-                new PrintWriter(out, true), new PrintWriter(err, true), words.toArray(String[]::new));
+        return Main.run(new PrintWriter(out, true), new PrintWriter(err, true), words.toArray(String[]::new));
     }
 
     @Test
@@ -78,7 +79,8 @@ class ArenaNodeTest {
             out.getBuffer().setLength(0);
             assertThat(run("--json")).isZero();
             assertThat(out.toString().strip())
-                    .startsWith("{\"slots\":[{\"kind\":\"point\",\"point\":\"pre\",\"name\":\"pre\",\"turnsRunning\":0,");
+                    .startsWith(
+                            "{\"slots\":[{\"kind\":\"point\",\"point\":\"pre\",\"name\":\"pre\",\"turnsRunning\":0,");
             assertThat(err.toString()).isEmpty();
         }
     }
@@ -131,7 +133,8 @@ class ArenaNodeTest {
                         .redirectErrorStream(true)
                         .start();
             } catch (IOException e) {
-                System.out.println("skipped: the program of docs/sharing.md, since there is no python3: " + e.getMessage());
+                System.out.println(
+                        "skipped: the program of docs/sharing.md, since there is no python3: " + e.getMessage());
                 return;
             }
             String said = new String(python.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
