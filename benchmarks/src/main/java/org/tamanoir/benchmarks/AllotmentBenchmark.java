@@ -19,6 +19,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.tamanoir.arena.Arena;
 import org.tamanoir.arena.Slot;
+import org.tamanoir.arena.SlotKind;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
@@ -61,8 +62,8 @@ public class AllotmentBenchmark {
 
     private final AllotmentView view = new AllotmentView();
     private final Arena arena = new Arena();
-    private final Slot ofClass = arena.take();
-    private final Slot point = arena.take();
+    private final Slot ofClass = arena.take(SlotKind.TURNS, "class");
+    private final Slot point = arena.take(SlotKind.POINT, "point");
     private final QualityOfService quality = new QualityOfService(
             () -> NO_TIMER, () -> this.nowNs, () -> this.nowNs, Preemption.NONE, 1 << 16, Duration.ofSeconds(10), arena);
     private long nowNs;

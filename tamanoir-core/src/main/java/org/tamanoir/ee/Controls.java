@@ -131,9 +131,9 @@ final class Controls {
     private <T> T bounded(Duration time, Callable<T> code) {
         FutureTask<T> task = new FutureTask<>(code);
         try {
-            threads.execute(task);
+            context.threads().starter().run(() -> threads.execute(task));
             return task.get(time.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
+        } catch (RejectedExecutionException | IllegalStateException | OutOfMemoryError e) {
             throw new IllegalStateException(
                     MAX_THREADS + " calls of controls are under way already, or the node stops: ask again");
         } catch (TimeoutException e) {

@@ -16,6 +16,7 @@ import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.admission.StreamPlaces;
 import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.ArenaFile;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -66,6 +67,7 @@ import org.tamanoir.transport.UdpSocket;
 public final class ExecutionEnvironment implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutionEnvironment.class);
     private final EeConfig config;
+    private final Arena arena = new Arena();
     final NodeContext context;
     final Instances instances;
     final UdpServices udp;
@@ -115,7 +117,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                         Checkpoint::want,
                         BufferPool.MEDIUM_BYTES,
                         config.stallTimeout(),
-                        new Arena()),
+                        arena),
                 new Tap(),
                 threads,
                 failures,
@@ -258,6 +260,15 @@ public final class ExecutionEnvironment implements AutoCloseable {
         stuckTimeout = timeout;
     }
 
+    /**
+     * Has the arena stand in this file, which stays the caller's, for other processes to read. Before {@link #qos}.
+     *
+     * @throws IllegalStateException if traffic is scheduled already
+     */
+    public void show(ArenaFile file) {
+        arena.moveTo(file);
+    }
+
     /** Gives threads that start from now on what their ranks have here. Before {@link #qos} and {@link #start}. */
     public void rank(ThreadRanks ranks) {
         context.threads().rank(ranks);
@@ -344,6 +355,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                     maxStreams(),
                     config.maxStreams());
         }
+        context.threads().beginStarter();
         defineAll();
         Acceptor started = new Acceptor(context, streams, udp, receptionTraffic);
         started.start();
@@ -447,6 +459,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         streams.close();
         if (stopped == null) {
             controls.closeAll();
+            context.threads().endStarter();
             context.qualityOfService().close();
             return 0;
         }
@@ -482,6 +495,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.qualityOfService().close();
         maker.close();
         controls.closeAll();
+        context.threads().endStarter();
         context.pool().close();
         return (int) left.stream()
                 .filter(each -> each.isStream() && each.trunk() == each)

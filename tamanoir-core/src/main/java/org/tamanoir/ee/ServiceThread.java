@@ -145,7 +145,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
 
     /** Gives the thread what it serves; as {@link Supervision#start}. */
     final void start() {
-        supervision.start(this);
+        context.threads().starter().run(() -> supervision.start(this));
     }
 
     /** Returns whether this is the service's own thread; on another one none of the service's code may run. */

@@ -28,6 +28,11 @@ public interface Platform {
     /** Makes daemon threads of this name, up to so many at once, and refuses work beyond. */
     Executor newPool(String name, int mostThreads);
 
+    /** Begins what starts threads in place of background ones, from now on as the caller would; to be closed. */
+    default Starter newStarter() {
+        return Starter.DIRECT;
+    }
+
     /** Waits at most so many ns until {@link #unpark}; may return earlier, and does so when the thread is interrupted. */
     void park(Object blocker, long ns);
 

@@ -48,6 +48,11 @@ final class SystemPlatform implements Platform {
     }
 
     @Override
+    public Starter newStarter() {
+        return new StarterThread(body -> newThread("starter", body));
+    }
+
+    @Override
     public void park(Object blocker, long ns) {
         LockSupport.parkNanos(blocker, ns);
     }

@@ -1,6 +1,7 @@
 package org.tamanoir.sched;
 
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.arena.Fields;
 import org.tamanoir.arena.Slot;
 import org.tamanoir.service.Allotment;
 

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.Fields;
 import org.tamanoir.arena.Slot;
 import org.tamanoir.qdisc.TrafficClass;
 

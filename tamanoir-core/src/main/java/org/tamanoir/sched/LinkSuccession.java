@@ -41,7 +41,7 @@ final class LinkSuccession {
      * @param arena that shows the link
      */
     LinkSuccession(Link first, LongSupplier clock, long patienceNs, Arena arena) {
-        this.counts = new PointCounts(false, arena);
+        this.counts = PointCounts.ofLink(first.name(), arena);
         this.time = new LinkTime(clock);
         this.bucket = new TokenBucket(first.rate(), first.burst(), time.linkNs());
         this.patienceNs = patienceNs;

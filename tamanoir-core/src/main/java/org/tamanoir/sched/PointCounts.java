@@ -5,7 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.tamanoir.arena.Arena;
+import org.tamanoir.arena.Fields;
 import org.tamanoir.arena.Slot;
+import org.tamanoir.arena.SlotKind;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 
@@ -16,6 +18,9 @@ import org.tamanoir.qdisc.TrafficClass;
  * <p>Thread contract: inside the point's lock.
  */
 final class PointCounts {
+    /** Of turns before processing; of links they have their own. */
+    private static final String TURNS = "pre";
+
     private final boolean sharesProcessors;
     /** Those of the configuration that holds, in its order; then those that are gone and were not empty. */
     private final Map<String, ClassCounts> byName = new LinkedHashMap<>();
@@ -32,14 +37,20 @@ final class PointCounts {
     /** Spans of 10 ms that have begun, by the clock. */
     private long spans = Long.MIN_VALUE;
 
-    /**
-     * @param sharesProcessors true: shares are those of processor time; false: of bytes
-     * @param arena that shows the point
-     */
-    PointCounts(boolean sharesProcessors, Arena arena) {
+    private PointCounts(boolean sharesProcessors, String name, Arena arena) {
         this.sharesProcessors = sharesProcessors;
         this.arena = arena;
-        this.slot = arena.take();
+        this.slot = arena.take(sharesProcessors ? SlotKind.POINT : SlotKind.LINK, name);
+    }
+
+    /** Makes those of turns, whose shares are those of processor time. */
+    static PointCounts ofTurns(Arena arena) {
+        return new PointCounts(true, TURNS, arena);
+    }
+
+    /** Makes those of a link, whose shares are those of bytes. */
+    static PointCounts ofLink(String name, Arena arena) {
+        return new PointCounts(false, name, arena);
     }
 
     /** Counts by the classes of this configuration from now on; shares count from here. */
@@ -49,7 +60,7 @@ final class PointCounts {
         long weights = 0;
         for (TrafficClass each : next.classes()) {
             ClassCounts kept = before.remove(each.name());
-            ClassCounts counts = kept == null ? new ClassCounts(this, arena.take()) : kept;
+            ClassCounts counts = kept == null ? new ClassCounts(this, take(each.name())) : kept;
             counts.configurationChanged(sharesProcessors);
             counts.configure(each);
             weights += each.weight();
@@ -65,6 +76,10 @@ final class PointCounts {
         });
         before.values().forEach(each -> each.configurationChanged(sharesProcessors));
         byName.putAll(before);
+    }
+
+    private Slot take(String className) {
+        return arena.take(sharesProcessors ? SlotKind.TURNS : SlotKind.QUEUE, slot, className);
     }
 
     /** Returns the counts of a class of the configuration that holds. */

@@ -85,7 +85,7 @@ public final class TurnScheduler {
             Preemption preemption,
             Arena arena) {
         this.preemption = preemption;
-        this.counts = new PointCounts(true, arena);
+        this.counts = PointCounts.ofTurns(arena);
         this.timer = timer;
         this.heldBack = heldBack;
         this.clock = clock;

@@ -8,6 +8,7 @@ import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.Starter;
 import org.tamanoir.platform.ThreadRanks;
 
 /**
@@ -30,6 +31,7 @@ public final class CoreThreads {
     private final long roundLimitNs;
     private volatile BiConsumer<String, Throwable> onLoss = (name, cause) -> {};
     private volatile ThreadRanks ranks = ThreadRanks.NONE;
+    private volatile Starter starter = Starter.DIRECT;
     private long lastLineNs;
     private long unsaid;
 
@@ -55,6 +57,20 @@ public final class CoreThreads {
 
     public ThreadRanks ranks() {
         return ranks;
+    }
+
+    /** Has threads of services be started as the caller would from now on, whoever has it done. */
+    public void beginStarter() {
+        starter = platform.newStarter();
+    }
+
+    public void endStarter() {
+        starter.close();
+    }
+
+    /** Returns what threads of services are started by. */
+    public Starter starter() {
+        return starter;
     }
 
     /** Returns for how many ns rounds may fail before their thread is given up. */

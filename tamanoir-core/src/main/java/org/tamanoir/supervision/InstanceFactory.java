@@ -128,9 +128,10 @@ public final class InstanceFactory implements AutoCloseable {
                     if (closed) {
                         throw new RejectedExecutionException("the node stops");
                     }
-                    threads.execute(line);
+                    Line wants = line;
+                    core.starter().run(() -> threads.execute(wants));
                     lines.put(definition, line);
-                } catch (RejectedExecutionException | OutOfMemoryError e) {
+                } catch (RejectedExecutionException | IllegalStateException | OutOfMemoryError e) {
                     failure = e;
                 }
             } else if (line.stuck) {

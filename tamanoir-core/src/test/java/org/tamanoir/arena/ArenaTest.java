@@ -9,6 +9,10 @@ import org.junit.jupiter.api.Test;
 class ArenaTest {
     private final Arena arena = new Arena();
 
+    private Slot take() {
+        return arena.take(SlotKind.LINK, "any");
+    }
+
     private static void write(Slot slot, long value) {
         for (int field = 0; field < Slot.FIELDS; field++) {
             slot.set(field, value);
@@ -21,7 +25,7 @@ class ArenaTest {
 
     @Test
     void aReaderSeesNoNumberHalfWrittenAndTheLastInTheEnd() throws Exception {
-        Slot slot = arena.take();
+        Slot slot = take();
         Thread writer = new Thread(() -> {
             for (long value = 1; value <= 1_000_000; value++) {
                 slot.set(1, value << 32 | value);
@@ -38,8 +42,8 @@ class ArenaTest {
 
     @Test
     void numbersOfASlotAreItsOwn() {
-        Slot one = arena.take();
-        Slot next = arena.take();
+        Slot one = take();
+        Slot next = take();
         write(one, 7);
         assertThat(read(next)).containsOnly(0);
         assertThat(read(one)).containsOnly(7);
@@ -47,18 +51,18 @@ class ArenaTest {
 
     @Test
     void aSlotThatWasGivenBackIsTakenAnewAndEmpty() {
-        Slot before = arena.take();
+        Slot before = take();
         write(before, 7);
         arena.give(before);
-        Slot next = arena.take();
+        Slot next = take();
         assertThat(next.index()).isEqualTo(before.index());
         assertThat(read(next)).containsOnly(0);
     }
 
     @Test
     void whoGaveItsSlotBackWritesToNoOther() {
-        Slot kept = arena.give(arena.take());
-        Slot next = arena.take();
+        Slot kept = arena.give(take());
+        Slot next = take();
         write(kept, 7);
         assertThat(read(next)).containsOnly(0);
     }
@@ -66,9 +70,9 @@ class ArenaTest {
     @Test
     void aSlotBeyondTheRegionWorksAlike() {
         for (int i = 0; i < Arena.SLOTS; i++) {
-            arena.take();
+            take();
         }
-        Slot outside = arena.take();
+        Slot outside = take();
         write(outside, 7);
         assertThat(outside.index()).isEqualTo(Slot.OUTSIDE);
         assertThat(read(outside)).containsOnly(7);

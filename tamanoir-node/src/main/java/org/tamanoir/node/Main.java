@@ -21,6 +21,7 @@ import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Logging;
 import org.tamanoir.node.cli.Suggestion;
 import org.tamanoir.node.cli.Version;
+import org.tamanoir.node.ctl.ArenaCommand;
 import org.tamanoir.node.ctl.CaptureCommand;
 import org.tamanoir.node.ctl.CtlCommand;
 import org.tamanoir.node.ctl.ObserveCommand;
@@ -54,6 +55,7 @@ public final class Main implements Callable<Integer> {
     private static final List<Class<?>> COMMANDS = List.of(
             NodeCommand.class,
             CtlCommand.class,
+            ArenaCommand.class,
             DirectorCommand.class,
             ReflectCommand.class,
             SendCommand.class,

@@ -289,6 +289,7 @@ public final class NodeSettings {
             .option("--threads", "KIND");
     public static final Setting<ThreadPriorities> PRIORITIES =
             TABLE.add("priorities", Kind.choice(Choice.PRIORITIES), ThreadPriorities.AUTO);
+    public static final Setting<Path> ARENA = TABLE.add("arena", Kind.path("file"), null, "none");
     public static final Setting<TransportKind> TRANSPORT = TABLE.add(
                     "transport", Kind.choice(Choice.SOCKETS), DEFAULTS.transport())
             .option("--transport", "KIND");

@@ -2,6 +2,7 @@ package org.tamanoir.node.run;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.arena.ArenaFile;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.cluster.Membership;
 import org.tamanoir.cluster.MembershipSettings;
@@ -140,6 +142,7 @@ public final class Node {
                 LOG.info("priorities: {}", ranks.text());
             }
             environment.rank(ranks);
+            showArena();
             joinCluster();
             DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;
             FormatStore formats = formats(deployment);
@@ -178,6 +181,16 @@ public final class Node {
         } catch (IOException | RuntimeException e) {
             stop(Duration.ZERO);
             throw e;
+        }
+    }
+
+    /** Before traffic is scheduled. */
+    private void showArena() throws IOException {
+        Path file = config.find(NodeSettings.ARENA);
+        if (file != null) {
+            ArenaFile shown = ArenaFile.create(file);
+            opened.push(shown);
+            environment.show(shown);
         }
     }
 
