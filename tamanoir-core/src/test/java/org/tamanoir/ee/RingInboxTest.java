@@ -55,7 +55,7 @@ class RingInboxTest {
 
     @AfterEach
     void giveMemoryBack() {
-        inbox.free(pool);
+        inbox.free(pool, false);
         pool.close();
     }
 
