@@ -209,7 +209,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     private boolean readInbox() {
         int packets = 0;
-        long beganNs = inbox.isShared() ? context.platform().nanoTime() : 0;
+        long beganNs = beganNs();
         while (packets < BATCH_PACKETS
                 && !thread.isPaused()
                 && !thread.isCut()
@@ -233,6 +233,10 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         return packets > 0;
     }
 
+    private long beganNs() {
+        return inbox.isShared() ? context.platform().nanoTime() : 0;
+    }
+
     /** Returns whether packets were processed that have to leave before the next one is begun. */
     private boolean isLate(int packets, long beganNs) {
         return packets > 0 && inbox.isShared() && context.platform().nanoTime() - beganNs >= WORKER_BATCH_NS;
@@ -244,7 +248,13 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             return false;
         }
         byte[] held;
-        while (!thread.isCut() && !thread.isPaused() && (held = inbox.nextHeld(arrival)) != null) {
+        int packets = 0;
+        long beganNs = beganNs();
+        while (!thread.isCut()
+                && !thread.isPaused()
+                && !isLate(packets, beganNs)
+                && (held = inbox.nextHeld(arrival)) != null) {
+            packets++;
             path.refresh();
             inHand.take();
             try {

@@ -94,9 +94,8 @@ final class ServiceTable {
         }
         return Stream.of(ORDER, JOBS)
                 .filter(setting -> service.isGiven(setting) && service.differs(setting))
-                .map(
-                        setting -> setting.path()
-                                + " without dispatch packet: it counts for workers alone; add dispatch: packet, or remove it")
+                .map(setting -> setting.path()
+                        + " without dispatch packet: it counts for workers alone; add dispatch: packet, or remove it")
                 .findFirst();
     }
 
