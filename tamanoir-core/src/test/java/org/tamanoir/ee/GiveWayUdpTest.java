@@ -78,8 +78,7 @@ class GiveWayUdpTest {
                 sender.send(node.udp(), packet(service, receiver, 0, -1));
                 receiver.next();
             }
-            node.environment.qos(
-                    config("pq", 1, Duration.ofMillis(5), named("short", 0, 1), named("long", 1, 1)));
+            node.environment.qos(config("pq", 1, Duration.ofMillis(5), named("short", 0, 1), named("long", 1, 1)));
             sender.send(node.udp(), packet(LONG, receiver, 1, 0));
             eventually().until(() -> rounds.get() > 0);
             List<Integer> arrived = new ArrayList<>();
