@@ -118,7 +118,7 @@ final class HeldDatagrams {
      */
     void drop(DropReason reason, boolean isOwnThread) {
         while (!held.isEmpty()) {
-            Held each = held.remove(held.size() - 1);
+            Held each = held.remove(0);
             Verdict said = end(each);
             if (said != null && isOwnThread) {
                 owner.resumed(each.packet, each.suspended, said);

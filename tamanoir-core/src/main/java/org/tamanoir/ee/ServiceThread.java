@@ -403,10 +403,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         }
     }
 
-    /** Waits in the midst of a packet until it is unparked, so many ns at most. */
-    final void rest(long ns) {
-        comeBack();
-        supervision.rest(() -> context.platform().park(this, ns));
+    /** Returns whether an instance of the service is suspected not to return, or the service is in quarantine. */
+    final boolean isSuspected() {
+        return !health.isOpen();
     }
 
     /** Takes note that the thread is back, for a while, from the service's code. */

@@ -1,6 +1,5 @@
 package org.tamanoir.ee;
 
-import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -10,7 +9,6 @@ import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
 import org.tamanoir.sched.TurnOwner;
 import org.tamanoir.sched.WaitingGrants;
-import org.tamanoir.supervision.ThreadUse;
 
 /**
  * The turns of a TCP stream: it waits for each with the packet in hand, so that the order of the stream is kept, and reads
@@ -20,6 +18,7 @@ import org.tamanoir.supervision.ThreadUse;
  */
 final class StreamTurns extends TurnGate implements Wait {
     private final StreamInstance instance;
+    private final TurnWait wait;
     private volatile Asking asking;
     /** Class of the turn that the thread has. */
     private int heldClass;
@@ -28,10 +27,8 @@ final class StreamTurns extends TurnGate implements Wait {
 
     /** What the thread asks for under one configuration. */
     private record Asking(WaitingGrants grants, Classifier classifier, TurnOwner owner, CpuGrant turn) {
-        static Asking of(StreamInstance instance, WaitingGrants grants, Classifier classifier) {
-            TurnOwner owner = new TurnOwner(
-                    instance.loop::wakeup,
-                    ThreadUse.of(instance.thread.supervision().thread()));
+        static Asking of(TurnWait wait, WaitingGrants grants, Classifier classifier) {
+            TurnOwner owner = wait.newOwner();
             return new Asking(grants, classifier, owner, new CpuGrant(grants, owner));
         }
 
@@ -43,7 +40,8 @@ final class StreamTurns extends TurnGate implements Wait {
 
     StreamTurns(StreamInstance instance, WaitingGrants grants, Classifier classifier) {
         this.instance = instance;
-        this.asking = Asking.of(instance, grants, classifier);
+        this.wait = new TurnWait(instance.thread, instance.nextHops);
+        this.asking = Asking.of(wait, grants, classifier);
     }
 
     @Override
@@ -69,7 +67,7 @@ final class StreamTurns extends TurnGate implements Wait {
         Asking before = asking;
         if (before.grants != grants) {
             before.end();
-            asking = Asking.of(instance, grants, classifier);
+            asking = Asking.of(wait, grants, classifier);
         }
         return ask(asking, packet);
     }
@@ -124,27 +122,7 @@ final class StreamTurns extends TurnGate implements Wait {
 
     @Override
     public void giveWay() {
-        CpuGrant turn = asking.turn;
-        if (!turn.isOver()) {
-            return;
-        }
-        instance.thread.comeBack();
-        instance.path.endRun();
-        instance.nextHops.flush();
-        if (!turn.giveWay()) {
-            await(turn);
-        }
-    }
-
-    private void await(CpuGrant turn) {
-        boolean[] late = new boolean[1];
-        Future<?> alarm = instance.loop.schedule(instance.stall(), () -> late[0] = true);
-        try {
-            instance.waits.until(() -> late[0] || turn.isAnswered());
-        } finally {
-            alarm.cancel(false);
-            turn.resume();
-        }
+        wait.giveWay(asking.turn);
     }
 
     @Override

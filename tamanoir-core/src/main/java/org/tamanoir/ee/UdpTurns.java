@@ -6,14 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
-import org.tamanoir.platform.Platform;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.sched.CpuGrant;
 import org.tamanoir.sched.TurnGate;
 import org.tamanoir.sched.TurnOwner;
 import org.tamanoir.sched.WaitingGrants;
-import org.tamanoir.supervision.ThreadUse;
 
 /**
  * The turns of a UDP service: one for each class. Its thread never waits for a turn with a packet in hand. A packet
@@ -32,12 +30,11 @@ final class UdpTurns extends TurnGate {
     private static final int PACKETS_PER_LOOK = 8;
     /** After so long the ports are read again: what waits there for longer may be dropped by no class. */
     private static final long SLICE_NS = 1_000_000;
-    /** Between looks whether a link has granted what the thread has to send, in the midst of a packet. */
-    private static final long LONGEST_PARK_NS = 5_000_000;
 
     private final UdpService service;
     private final UdpGate gate;
     private final ClassQueues queues;
+    private final TurnWait wait;
     private volatile TurnOwner owner;
     /** Null since scheduling was switched off: what waits is served as it comes. */
     private volatile @Nullable WaitingGrants grants;
@@ -54,9 +51,6 @@ final class UdpTurns extends TurnGate {
     private final long stallNs;
     /** The thread will be woken to look whether a class starves. */
     private boolean alarmed;
-    /** The thread waits for a turn in the midst of a packet. */
-    private volatile boolean waitsInPlace;
-
     UdpTurns(UdpService service, UdpGate gate, WaitingGrants grants, QosConfig config, Classifier classifier) {
         this.service = service;
         this.gate = gate;
@@ -64,21 +58,10 @@ final class UdpTurns extends TurnGate {
         this.queues = new ClassQueues(
                 context.pool(), context.platform(), context.config().typeId(), this);
         this.classifier = classifier;
-        this.owner = newOwner();
+        this.wait = new TurnWait(service.thread, service.nextHops);
+        this.owner = wait.newOwner();
         this.stallNs = context.config().stallTimeout().toNanos();
         change(grants, config, classifier);
-    }
-
-    private TurnOwner newOwner() {
-        return new TurnOwner(
-                this::wake, ThreadUse.of(service.thread.supervision().thread()));
-    }
-
-    private void wake() {
-        service.loop.wakeup();
-        if (waitsInPlace) {
-            service.context.platform().unpark(service.thread.supervision().thread());
-        }
     }
 
     /** Schedules so from now on; packets that wait are classified anew, in their order. */
@@ -86,7 +69,7 @@ final class UdpTurns extends TurnGate {
         end();
         WaitingGrants before = grants;
         queues.change(config, nextClassifier, before);
-        TurnOwner asking = newOwner();
+        TurnOwner asking = wait.newOwner();
         owner = asking;
         List<CpuGrant> made = new ArrayList<>();
         for (int i = 0; i < queues.count(); i++) {
@@ -285,29 +268,8 @@ final class UdpTurns extends TurnGate {
     @Override
     public void giveWay() {
         CpuGrant turn = owner.running();
-        if (turn == null || !turn.isOver()) {
-            return;
-        }
-        service.thread.comeBack();
-        service.nextHops.flush();
-        if (!turn.giveWay()) {
-            await(turn);
-        }
-    }
-
-    private void await(CpuGrant turn) {
-        Platform platform = service.context.platform();
-        long beganNs = platform.nanoTime();
-        waitsInPlace = true;
-        try {
-            while (!turn.isAnswered() && !service.thread.isCut() && platform.nanoTime() - beganNs < stallNs) {
-                // Not in the loop, which what waits in the ports would keep awake.
-                service.thread.rest(LONGEST_PARK_NS);
-                service.nextHops.flush(); // What links have granted meanwhile.
-            }
-        } finally {
-            waitsInPlace = false;
-            turn.resume();
+        if (turn != null) {
+            wait.giveWay(turn);
         }
     }
 

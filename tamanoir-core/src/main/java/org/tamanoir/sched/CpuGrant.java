@@ -198,15 +198,15 @@ public final class CpuGrant extends Item {
     public boolean isOver() {
         return isGranted()
                 && scheduler.isContended()
-                && (state == State.OVERDUE || quantumRestNs() <= 0)
+                && quantumRestNs() <= 0
                 && !scheduler.isHeldBack(this);
     }
 
     /**
      * Ends it in the midst of a packet, and asks for the next, before which the owner gets no turn of another class.
      *
-     * @return whether that was granted at once; else the owner waits until it {@link #isAnswered} or gives up, then
-     *     {@link #resume}s
+     * @return whether that was granted at once; else the owner waits until it {@link #isAnswered}, for {@link #patienceNs}
+     *     at most, then {@link #resume}s
      */
     public boolean giveWay() {
         return goOn(true);
@@ -217,13 +217,15 @@ public final class CpuGrant extends Item {
         return isGranted() || isIdle();
     }
 
-    /** Goes on with the packet in whose midst it was given back: in the turn, or without one where none was granted. */
+    /** Returns for how long a packet in whose midst it was given back waits, in ns: as others wait for one that does not. */
+    public long patienceNs() {
+        return scheduler.overdueNs();
+    }
+
+    /** Goes on with the packet in whose midst it was given back: in the turn, or beside others where none was granted. */
     public void resume() {
-        if (isGranted()) {
-            begin();
-        } else {
-            release();
-        }
+        scheduler.goBeside(this);
+        begin();
     }
 
     /** Ends it, or withdraws it when it was not granted yet; nothing happens when it is idle. */

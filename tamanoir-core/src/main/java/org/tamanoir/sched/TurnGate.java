@@ -26,8 +26,8 @@ public abstract class TurnGate {
 
     /**
      * Gives the turn back in the midst of a packet if its quantum is over and others wait, and waits for the next one;
-     * what was processed before leaves first. Where none comes in time the packet goes on without. The thread is in the
-     * service's code.
+     * what was processed before leaves first. Where none comes in time the packet goes on beside others. The thread is in
+     * the service's code.
      */
     public abstract void giveWay();
 

@@ -123,6 +123,9 @@ public final class TurnScheduler {
     void recheck() {
         List<TurnOwner> woken;
         synchronized (this) {
+            if (closed) {
+                return;
+            }
             long now = clock.getAsLong();
             succession.forEach(each -> each.unpark(now));
             woken = grant(now, null);
@@ -214,6 +217,26 @@ public final class TurnScheduler {
         return turn.isGranted();
     }
 
+    /**
+     * Has a packet whose turn was given back in its midst, and does not come, go on beside those that have one, as after a
+     * turn that is overdue: what it costs is charged when it ends.
+     */
+    void goBeside(CpuGrant turn) {
+        List<TurnOwner> woken;
+        synchronized (this) {
+            if (turn.isGranted() || turn.isIdle()) {
+                return; // It has come, or never will.
+            }
+            long now = clock.getAsLong();
+            turn.ofClass().waiting.withdraw(turn, now);
+            turn.become(CpuGrant.State.OVERDUE);
+            turn.grantedAt(now);
+            turn.owner.runs(turn);
+            woken = grant(now, turn.owner);
+        }
+        wake(woken);
+    }
+
     /** Ends a turn, or withdraws it when it was not granted yet. */
     void release(CpuGrant turn, long costNs) {
         List<TurnOwner> woken;
@@ -281,6 +304,7 @@ public final class TurnScheduler {
         switch (turn.state()) {
             case WAITING, PARKED, DEFERRED -> {
                 turn.ofClass().waiting.withdraw(turn, nowNs);
+                turn.become(CpuGrant.State.IDLE);
                 if (turn.owner.isInMidst() && turn.owner.mayRun(turn)) {
                     turn.owner.inMidstOf(null);
                     putDeferred(turn.owner, nowNs);
@@ -321,7 +345,7 @@ public final class TurnScheduler {
             counts.contended(othersWait);
         }
         counts.tick(nowNs);
-        boolean late = contended && isLate(nowNs);
+        boolean late = contended && !processors.isFree() && isLate(nowNs);
         if (preempting != late) {
             preempt(late);
         }
@@ -359,7 +383,8 @@ public final class TurnScheduler {
 
     // ---- turns that last too long ----------------------------------------------------------------------------------
 
-    private long overdueNs() {
+    /** Returns after how long a turn is overdue, in ns. */
+    long overdueNs() {
         return Math.max(OVERDUE_QUANTA * quantumNs, OVERDUE_NS);
     }
 

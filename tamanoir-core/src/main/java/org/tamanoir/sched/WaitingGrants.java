@@ -128,7 +128,7 @@ public final class WaitingGrants {
 
     // ---- out -------------------------------------------------------------------------------------------------------
 
-    /** Takes out one that waits, wherever it stands. */
+    /** Takes out one that waits, wherever it stands; its owner sees no change before it becomes something else. */
     void withdraw(CpuGrant grant, long nowNs) {
         switch (grant.state()) {
             case WAITING -> {
@@ -148,7 +148,6 @@ public final class WaitingGrants {
                 throw new IllegalStateException(
                         "a grant that is " + grant.state() + " is withdrawn: only one that waits may be");
         }
-        grant.become(CpuGrant.State.IDLE);
     }
 
     /** Takes out all but those that are deferred, in the order in which they were asked for, parked ones last. */

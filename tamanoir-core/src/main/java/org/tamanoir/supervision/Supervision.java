@@ -41,6 +41,8 @@ public final class Supervision {
     static final class Watch {
         long progress = -1;
         long sinceNs;
+        /** What the thread had waited for turns by then. */
+        long waitedNs;
         boolean interrupted;
         long interruptedNs;
         /** In which {@link Budgets} saw it last, and what the thread had used of a processor by then. */
@@ -79,6 +81,8 @@ public final class Supervision {
     private volatile boolean entered;
     /** Inside the loop, where no code of the service runs. Written by the service's thread alone, read by any. */
     private boolean resting;
+    /** Waits for turns in the midst of packets. Written by the service's thread alone. */
+    private volatile long waitedNs;
 
     private boolean suspected;
     private boolean interrupting;
@@ -149,6 +153,26 @@ public final class Supervision {
             meter.works();
             RESTING.setOpaque(this, false);
         }
+    }
+
+    /**
+     * Waits in the midst of a packet, until the thread is unparked, or so long at most. It is in the service's code all the
+     * same, but for the time that counts against it. The thread.
+     */
+    public void waitInMidst(long ns) {
+        long beganNs = platform.nanoTime();
+        meter.rests();
+        try {
+            platform.park(this, ns);
+        } finally {
+            meter.works();
+            waitedNs += platform.nanoTime() - beganNs;
+        }
+    }
+
+    /** Returns how long the thread has waited in the midst of packets, in ns. */
+    long waitedNs() {
+        return waitedNs;
     }
 
     /** Returns whether the thread waits in its loop: a guess. */

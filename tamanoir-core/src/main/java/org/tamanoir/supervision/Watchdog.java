@@ -253,7 +253,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
         if (resting || progress != watch.progress) {
             boolean worked = !resting || progress != watch.progress;
             watch.progress = progress;
-            watch.sinceNs = nowNs;
+            since(instance, watch, nowNs);
             watch.interrupted = false;
             return worked;
         }
@@ -267,17 +267,23 @@ public final class Watchdog<I extends Watchdog.Watched> {
             fleet.abandon(instance, DropReason.SERVICE_FAILURE);
             return true;
         }
-        if (!watch.interrupted && nowNs - watch.sinceNs >= stuckNs) {
+        long waitedNs = instance.supervision().waitedNs() - watch.waitedNs;
+        if (!watch.interrupted && nowNs - watch.sinceNs - waitedNs >= stuckNs) {
             suspect(instance, watch, nowNs);
         } else if (watch.interrupted && nowNs - watch.interruptedNs >= graceNs) {
             if (frameOfService(instance) == null || !fleet.abandon(instance, DropReason.SERVICE_FAILURE)) {
                 watch.interrupted = false;
-                watch.sinceNs = nowNs;
+                since(instance, watch, nowNs);
             } else {
                 replaceCarrier(instance.supervision());
             }
         }
         return true;
+    }
+
+    private static <I extends Watched> void since(I instance, Supervision.Watch watch, long nowNs) {
+        watch.sinceNs = nowNs;
+        watch.waitedNs = instance.supervision().waitedNs();
     }
 
     /** Makes up for the thread of the operating system that a virtual one keeps which spins, or waits for a monitor. */
@@ -316,7 +322,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
         StackTraceElement frame = frameOfService(instance);
         if (frame == null || instance.call() != call) {
             instance.supervision().clear();
-            watch.sinceNs = nowNs;
+            since(instance, watch, nowNs);
             return;
         }
         watch.interrupted = true;

@@ -28,6 +28,8 @@ class GiveWayUdpTest {
     private static final String LONG = "org.example.Long";
     private static final String SHORT = "org.example.Short";
 
+    private static final int SHORT_ONES = 8;
+
     private final AtomicLong rounds = new AtomicLong();
     private final AtomicInteger overlapped = new AtomicInteger();
     private volatile boolean goesOn = true;
@@ -78,11 +80,11 @@ class GiveWayUdpTest {
                 sender.send(node.udp(), packet(service, receiver, 0, -1));
                 receiver.next();
             }
-            node.environment.qos(config("pq", 1, Duration.ofMillis(5), named("short", 0, 1), named("long", 1, 1)));
+            node.environment.qos(config("pq", 1, Duration.ofMillis(100), named("short", 0, 1), named("long", 1, 1)));
             sender.send(node.udp(), packet(LONG, receiver, 1, 0));
             eventually().until(() -> rounds.get() > 0);
             List<Integer> arrived = new ArrayList<>();
-            for (int i = 1; i <= 50; i++) {
+            for (int i = 1; i <= SHORT_ONES; i++) {
                 sender.send(node.udp(), packet(SHORT, receiver, 0, i));
                 arrived.add(number(receiver.next()));
             }
@@ -93,9 +95,9 @@ class GiveWayUdpTest {
             for (int i = 0; i < 3; i++) {
                 arrived.add(number(receiver.next()));
             }
-            assertThat(arrived.subList(0, 50)).isSorted().doesNotHaveDuplicates();
-            assertThat(arrived.subList(50, 53)).containsExactlyInAnyOrder(0, 51, 52);
-            eventually().until(() -> node.environment.traffic().packetsOut() == 55);
+            assertThat(arrived.subList(0, SHORT_ONES)).isSorted().doesNotHaveDuplicates();
+            assertThat(arrived.subList(SHORT_ONES, SHORT_ONES + 3)).containsExactlyInAnyOrder(0, 51, 52);
+            eventually().until(() -> node.environment.traffic().packetsOut() == SHORT_ONES + 5);
             assertThat(node.environment.traffic().dropped()).isZero();
         }
     }

@@ -426,20 +426,72 @@ class TurnSchedulerTest extends TurnTesting {
     }
 
     @Test
-    void whoGoesOnWithoutATurnGetsThoseOfOtherClassesAgain() {
+    void aPacketInMidstWhoseTurnDoesNotComeGoesOnBesideOthersAndIsCharged() {
+        schedule("pq", 1, named("high", 0, 1), named("low", 1, 1));
+        TurnOwner owner = owner();
+        CpuGrant low = turn(owner);
+        CpuGrant second = turn(owner);
+        low.request(1);
+        low.begin();
+        CpuGrant high = asking(0);
+        second.request(0);
+        nowNs.addAndGet(QUANTUM_NS);
+        assertThat(low.giveWay()).isFalse();
+        nowNs.addAndGet(low.patienceNs());
+        low.resume();
+        assertThat(low.state()).isEqualTo(CpuGrant.State.OVERDUE);
+        assertThat(high.isGranted()).isTrue();
+        assertThat(low.isOver()).isFalse(); // For a quantum.
+        processorNs.addAndGet(3_000_000);
+        low.release();
+        assertThat(status("low").processorTime()).isEqualTo(Duration.ofMillis(3));
+        scheduler.release(high, QUANTUM_NS);
+        assertThat(second.isGranted()).isTrue();
+    }
+
+    @Test
+    void nobodyIsAskedToGiveWayWhileAProcessorIsFree() {
+        schedule("fifo", 2, named("long", 0, 1), named("short", 1, 1));
+        TurnOwner owner = owner();
+        CpuGrant running = turn(owner);
+        CpuGrant second = turn(owner);
+        running.request(0);
+        second.request(1);
+        assertThat(second.state()).isEqualTo(CpuGrant.State.DEFERRED);
+        nowNs.addAndGet(2 * QUANTUM_NS);
+        scheduler.look();
+        assertThat(preempting).isFalse();
+    }
+
+    @Test
+    void nobodyIsAskedToGiveWayAfterTheEnd() {
         schedule("fifo", 1, named("long", 0, 1), named("short", 1, 1));
         TurnOwner owner = owner();
-        CpuGrant inMidst = turn(owner);
-        CpuGrant second = turn(owner);
-        inMidst.request(0);
-        second.request(1);
-        CpuGrant other = asking(1);
-        nowNs.addAndGet(QUANTUM_NS);
-        inMidst.giveWay();
-        inMidst.resume(); // It has waited for too long.
-        assertThat(inMidst.isIdle()).isTrue();
-        scheduler.release(other, QUANTUM_NS);
-        assertThat(second.isGranted()).isTrue();
+        turn(owner).request(0);
+        turn(owner).request(1);
+        asking(1);
+        scheduler.close();
+        nowNs.addAndGet(2 * QUANTUM_NS);
+        scheduler.recheck();
+        assertThat(preempting).isFalse();
+    }
+
+    @Test
+    void aTurnThatIsOnlyMovedIsNeverSeenIdle() {
+        List<CpuGrant> watched = new ArrayList<>();
+        List<CpuGrant.State> seen = new ArrayList<>();
+        whenAsked = () -> watched.forEach(turn -> seen.add(turn.state()));
+        schedule("fifo", 1, named("one", 0, 1), named("two", 1, 1));
+        CpuGrant running = asking(0);
+        heldBack.add("two");
+        CpuGrant parked = asking(1);
+        assertThat(parked.state()).isEqualTo(CpuGrant.State.PARKED);
+        watched.add(parked);
+        heldBack.clear();
+        scheduler.recheck();
+        running.release();
+        assertThat(parked.isGranted()).isTrue();
+        assertThat(seen).isNotEmpty().doesNotContain(CpuGrant.State.IDLE);
     }
 
     @Test

@@ -24,6 +24,9 @@ public abstract class TurnTesting {
     /** Names of classes that are held back. */
     final Set<String> heldBack = new HashSet<>();
 
+    /** Runs inside the scheduler's lock whenever it asks whether a class is held back. */
+    Runnable whenAsked = () -> {};
+
     /** What the scheduler wants to be called for. */
     final List<QosTimer.Task> alarms = new ArrayList<>();
 
@@ -48,9 +51,14 @@ public abstract class TurnTesting {
     };
 
     final TurnScheduler scheduler = new TurnScheduler(
-            timer, name -> heldBack.contains(name), nowNs::get, processorNs::get, this::want, new Arena());
+            timer, this::isHeldBack, nowNs::get, processorNs::get, this::want, new Arena());
     /** Turns are to be given back at checkpoints. */
     boolean preempting;
+
+    private boolean isHeldBack(String name) {
+        whenAsked.run();
+        return heldBack.contains(name);
+    }
 
     private void want(Object who, boolean on) {
         preempting = on;
