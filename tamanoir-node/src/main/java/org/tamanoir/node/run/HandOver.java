@@ -36,6 +36,10 @@ final class HandOver implements AutoCloseable {
     static final String DRAINING = "draining";
 
     private static final Logger LOG = LoggerFactory.getLogger(HandOver.class);
+    /** Of a file's mode, inode(7). */
+    private static final int TYPE_MASK = 0xF000;
+
+    private static final int TYPE_SOCKET = 0xC000;
     static final Duration PATIENCE = Duration.ofSeconds(10);
     /** For the other process to start. */
     private static final Duration START_PATIENCE = Duration.ofMinutes(2);
@@ -98,19 +102,19 @@ final class HandOver implements AutoCloseable {
         if (!Files.exists(path)) {
             return;
         }
-        try (LocalSocket there = LocalSocket.connect(path, PATIENCE)) {
-            throw new IOException("a node listens there already: start this one with --take-over, or stop that one");
+        LocalSocket there;
+        try {
+            there = LocalSocket.connect(path, PATIENCE);
         } catch (IOException e) {
-            if (String.valueOf(e.getMessage()).startsWith("a node")) {
-                throw e;
-            }
             Object mode = Files.getAttribute(path, "unix:mode");
-            boolean isSocket = mode instanceof Integer bits && (bits & 0xF000) == 0xC000;
-            if (!isSocket) {
+            if (!(mode instanceof Integer bits) || (bits & TYPE_MASK) != TYPE_SOCKET) {
                 throw new IOException("there is a file, and no socket", e);
             }
             Files.delete(path); // Nobody listens: a node ended without removing it.
+            return;
         }
+        there.close();
+        throw new IOException("a node listens there already: start this one with --take-over, or stop that one");
     }
 
     /** Passes if the other process is this one's user, or root. */

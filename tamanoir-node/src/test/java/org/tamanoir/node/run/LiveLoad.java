@@ -6,6 +6,7 @@ import static org.tamanoir.support.Waiting.eventually;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,6 +29,9 @@ final class LiveLoad implements AutoCloseable {
     private static final int WINDOW = 48;
     private static final int PAYLOAD_BYTES = 600;
     private static final int UDP = 0;
+    /** Nothing takes this long unless it hangs, also where several JVMs start meanwhile. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
     /** Between two packets of a sender: leaves processors to the nodes' starts. */
     private static final long PACE_NS = 200_000;
 
@@ -145,7 +149,7 @@ final class LiveLoad implements AutoCloseable {
     }
 
     private void await(int stream, int packets) {
-        long deadlineNs = System.nanoTime() + LiveNode.PATIENCE.toNanos();
+        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
         while (come(stream) < packets) {
             if (System.nanoTime() - deadlineNs > 0) {
                 throw new IllegalStateException(
@@ -178,7 +182,7 @@ final class LiveLoad implements AutoCloseable {
         int streamsBefore = finished();
         int datagramsBefore = come(UDP);
         eventually()
-                .atMost(LiveNode.PATIENCE.multipliedBy(2))
+                .atMost(PATIENCE.multipliedBy(2))
                 .until(() ->
                         !faults.isEmpty() || finished() >= streamsBefore + moreStreams && come(UDP) > datagramsBefore);
         assertThat(faults).isEmpty();
@@ -192,7 +196,7 @@ final class LiveLoad implements AutoCloseable {
     long finish() throws InterruptedException {
         stopped = true;
         for (Thread thread : senders) {
-            thread.join(LiveNode.PATIENCE.multipliedBy(2).toMillis());
+            thread.join(PATIENCE.multipliedBy(2).toMillis());
             if (thread.isAlive()) {
                 faults.add(thread.getName() + " does not end");
             }
