@@ -44,8 +44,14 @@ class ReloadTest {
     Path folder;
 
     private final HttpClient client = HttpClient.newHttpClient();
+
+    @SuppressWarnings("NullAway.Init") // Each test starts it.
     private Process node;
+
+    @SuppressWarnings("NullAway.Init")
     private BufferedReader out;
+
+    @SuppressWarnings("NullAway.Init")
     private JsonNode started;
 
     @AfterEach

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,7 @@ class RestartTest {
     Path folder;
 
     private final List<Process> nodes = new ArrayList<>();
+    private final Asking admin = new Asking();
 
     @BeforeEach
     void need() {
@@ -55,7 +57,8 @@ class RestartTest {
     }
 
     @AfterEach
-    void end() {
+    void end() throws InterruptedException {
+        admin.end();
         nodes.forEach(Process::destroyForcibly);
     }
 
@@ -116,8 +119,7 @@ class RestartTest {
 
     @Test
     void underLoadRestartsLoseNothing() throws Exception {
-        try (LiveLoad load = new LiveLoad();
-                Asking admin = new Asking()) {
+        try (LiveLoad load = new LiveLoad()) {
             write(load.address().getPort());
             Running running = new Running();
             PacketBuilder packets = new PacketBuilder()
@@ -140,7 +142,7 @@ class RestartTest {
                 assertThat(admin.failures).isEmpty();
             }
             long came = load.finish();
-            admin.close();
+            admin.end();
             assertThat(admin.failures).isEmpty();
             running.process.toHandle().destroy();
             in += whole(running.stopped());
@@ -160,13 +162,13 @@ class RestartTest {
     }
 
     /** Asks the admin API again and again, by a connection of its own each time. */
-    private static final class Asking implements AutoCloseable {
+    private static final class Asking {
         final List<String> failures = new CopyOnWriteArrayList<>();
         private volatile boolean stopped;
-        private Thread thread;
+        private @Nullable Thread thread;
 
         void ask(String url) {
-            thread = new Thread(() -> {
+            Thread asking = new Thread(() -> {
                 HttpRequest request = HttpRequest.newBuilder(URI.create(url))
                         .timeout(PATIENCE)
                         .build();
@@ -183,14 +185,15 @@ class RestartTest {
                     }
                 }
             });
-            thread.start();
+            thread = asking;
+            asking.start();
         }
 
-        @Override
-        public void close() throws InterruptedException {
+        void end() throws InterruptedException {
             stopped = true;
-            if (thread != null) {
-                thread.join(PATIENCE.toMillis());
+            Thread asking = thread;
+            if (asking != null) {
+                asking.join(PATIENCE.toMillis());
             }
         }
     }
