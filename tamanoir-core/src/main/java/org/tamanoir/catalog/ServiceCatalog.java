@@ -29,6 +29,26 @@ public final class ServiceCatalog {
         generation.incrementAndGet();
     }
 
+    /**
+     * Puts a service in place of another one under every key that means that; where there was none, under a key of its
+     * own that is free. One change at a time.
+     *
+     * @param before null = there was none
+     * @param fresh null = the other one goes
+     */
+    public void replace(@Nullable ServiceDefinition before, @Nullable ServiceDefinition fresh) {
+        if (before == null) {
+            if (fresh != null) {
+                byKey.putIfAbsent(fresh.key(), fresh);
+            }
+        } else if (fresh == null) {
+            byKey.values().removeIf(other -> other == before);
+        } else {
+            byKey.replaceAll((key, other) -> other == before ? fresh : other);
+        }
+        generation.incrementAndGet();
+    }
+
     /** Takes a service away from streams to come, under every key that means it. */
     public void remove(ServiceDefinition definition) {
         byKey.values().removeIf(other -> other == definition);

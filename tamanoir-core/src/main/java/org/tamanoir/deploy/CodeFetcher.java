@@ -78,7 +78,7 @@ public final class CodeFetcher implements AutoCloseable {
     private record Question(CodeSource source, long key) {}
 
     private final Settings settings;
-    private final List<CodeSource> mirrors;
+    private volatile List<CodeSource> mirrors;
     private final CodeCache cache;
     private final Supplier<TrustPolicy> trust;
     private final CodeClient client;
@@ -98,18 +98,27 @@ public final class CodeFetcher implements AutoCloseable {
      */
     public CodeFetcher(Settings settings, CodeCache cache, Supplier<TrustPolicy> trust) {
         this.settings = settings;
-        this.mirrors = settings.mirrors().stream()
-                .map(address -> CodeSource.of(CodeSource.REPOSITORY, address))
-                .toList();
+        this.mirrors = sources(settings.mirrors());
         this.cache = cache;
         this.trust = trust;
         this.client = new CodeClient(settings);
         long minNs = settings.backOffMin().toNanos();
         long maxNs = settings.backOffMax().toNanos();
-        this.mirrorFailures = new BackOff<>(minNs, maxNs, Math.max(1, mirrors.size()), System::nanoTime);
+        this.mirrorFailures = new BackOff<>(minNs, maxNs, MAX_ANSWERS, System::nanoTime);
         this.nodeFailures = new BackOff<>(minNs, maxNs, MAX_PREVIOUS_NODES, System::nanoTime);
         this.absent = new BackOff<>(minNs, minNs, MAX_ANSWERS, System::nanoTime);
         this.refused = new BackOff<>(minNs, maxNs, MAX_ANSWERS, System::nanoTime);
+    }
+
+    private static List<CodeSource> sources(List<URI> mirrors) {
+        return mirrors.stream()
+                .map(address -> CodeSource.of(CodeSource.REPOSITORY, address))
+                .toList();
+    }
+
+    /** Asks these repositories from the next fetch on, in place of those that it asked. */
+    public void mirrors(List<URI> replacement) {
+        mirrors = sources(replacement);
     }
 
     /**

@@ -33,6 +33,7 @@ import org.tamanoir.transport.UdpPort;
 final class Acceptor {
     private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
     private static final long SWEEP_NS = Duration.ofMillis(500).toNanos();
+    private static final long NEWCOMERS_LOOK_NS = Duration.ofMillis(20).toNanos();
     /** For the thread to come round. */
     private static final long PATIENCE_MS = 10_000;
 
@@ -226,6 +227,27 @@ final class Acceptor {
     /** Reads a port from now on. Any thread. */
     void adopt(UdpPort port) {
         ports.adopt(port);
+    }
+
+    /**
+     * Accepts no more, and waits for what was accepted before to become streams, so long at most: another process accepts
+     * on the same sockets. UDP is read on. Any thread.
+     */
+    void leaveListeners(Duration patience) {
+        loop.execute(() -> {
+            listeners.forEach(TcpListener::close);
+            listeners.clear();
+        });
+        long endNs = context.platform().nanoTime() + patience.toNanos();
+        while (!hasNoNewcomers() && context.platform().nanoTime() - endNs < 0) {
+            context.platform().park(this, NEWCOMERS_LOOK_NS);
+        }
+    }
+
+    private boolean hasNoNewcomers() {
+        Reply<Boolean> answer = new Reply<>(context.platform());
+        boolean running = loop.execute(() -> answer.make(() -> newcomers.isEmpty() && held.isEmpty()));
+        return !running || !Boolean.FALSE.equals(answer.await(PATIENCE_MS));
     }
 
     /** Accepts and reads no more. Any thread; returns, in bounded time, when it is so. */

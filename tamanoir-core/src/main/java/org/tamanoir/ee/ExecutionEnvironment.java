@@ -443,6 +443,20 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     /**
+     * Accepts no more TCP connections, which another process takes from the same sockets, and waits until those that were
+     * accepted are streams, so long at most; {@link #stop} is to follow.
+     */
+    public void leaveListeners(Duration patience) {
+        Acceptor accepting;
+        synchronized (this) {
+            accepting = reception;
+        }
+        if (accepting != null) {
+            accepting.leaveListeners(patience);
+        }
+    }
+
+    /**
      * Stops accepting, lets streams finish until the deadline, then closes what is left. Returns when every thread
      * has ended, but for services that do not return.
      *

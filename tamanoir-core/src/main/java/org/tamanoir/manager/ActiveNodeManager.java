@@ -52,6 +52,7 @@ public final class ActiveNodeManager implements AutoCloseable {
     private final EventLog events = new EventLog();
     private final Placements placements;
     private final ServiceStatuses statuses;
+    private final Reconfiguration reconfiguration;
     private volatile @Nullable RouteFeed feed;
     private volatile @Nullable String notReady = "the node has not started";
 
@@ -85,11 +86,13 @@ public final class ActiveNodeManager implements AutoCloseable {
                 Map.of("format", id.toString())));
         if (deployment == null) {
             deployer = null;
+            reconfiguration = new Reconfiguration(this, catalog, null);
             statuses = new ServiceStatuses(environment, catalog, null);
             return;
         }
         Deployer loaded = new Deployer(environment, catalog, deployment, events, outcomes);
         deployer = loaded;
+        reconfiguration = new Reconfiguration(this, catalog, loaded);
         statuses = new ServiceStatuses(environment, catalog, loaded);
         if (deployment.onDemand()) {
             UpstreamCodeServers upstream = new UpstreamCodeServers(deployment.neighbours(), deployment.tls());
@@ -397,6 +400,27 @@ public final class ActiveNodeManager implements AutoCloseable {
         routes.replace(replacement);
         given.replace(List.of(), file);
         events.add("route", "all routes replaced, now " + routes.size(), Map.of());
+    }
+
+    /**
+     * Changes several things at once, all of them or nothing. Streams keep the services that they run.
+     *
+     * @throws ManagerException {@link Kind#INVALID}, with a line for each thing that is wrong; nothing is changed then
+     */
+    public void change(NodeChange change) throws ManagerException {
+        reconfiguration.apply(change);
+    }
+
+    /** Removes routes and then puts others as one change, all of them or none. */
+    void changeRoutes(List<Route> put, List<Prefix> removed) throws ManagerException {
+        try {
+            routes.change(put, removed);
+        } catch (IllegalArgumentException e) {
+            throw new ManagerException(Kind.INVALID, "routes: " + e.getMessage());
+        }
+        removed.forEach(given::remove);
+        put.forEach(route -> given.add(route.prefix()));
+        events.add("route", "routes changed: " + put.size() + " set, " + removed.size() + " removed", Map.of());
     }
 
     /** Returns how traffic is scheduled now. */

@@ -1,6 +1,7 @@
 package org.tamanoir.manager;
 
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -283,15 +284,25 @@ final class Deployer {
      */
     @Nullable
     String revoke(String keyIdOrDigest) {
-        List<Runnable> left = withdraw(keyIdOrDigest);
+        List<Runnable> left = withdraw(() -> from.trust().revoke(keyIdOrDigest), "revoked");
         String notKept = keepRevocations();
         left.forEach(Runnable::run);
         return notKept;
     }
 
+    /** Trusts as the operator's policy says from now on, what was revoked apart, and ends what runs of others. */
+    void trust(TrustPolicy operators) {
+        withdraw(() -> from.trust().replace(operators), "trusted no more").forEach(Runnable::run);
+    }
+
+    /** Asks these repositories from the next deployment on. */
+    void repositories(List<URI> replacement) {
+        from.fetcher().mirrors(replacement);
+    }
+
     /** Returns what could not be given to threads of its own, for want of memory: the caller runs it. */
-    private synchronized List<Runnable> withdraw(String keyIdOrDigest) {
-        from.trust().revoke(keyIdOrDigest);
+    private synchronized List<Runnable> withdraw(Runnable change, String why) {
+        change.run();
         TrustPolicy trust = from.trust().get();
         List<Runnable> left = new ArrayList<>();
         for (DeployedVersion draining : leaving) {
@@ -308,7 +319,7 @@ final class Deployer {
         for (DeployedVersion version : all()) {
             if (!isTrusted(version, trust)) {
                 try {
-                    remove(version, Duration.ZERO, "revoked");
+                    remove(version, Duration.ZERO, why);
                 } catch (OutOfMemoryError e) {
                     left.add(() -> {
                         catalog.remove(Objects.requireNonNull(version.definition()));
@@ -337,6 +348,17 @@ final class Deployer {
         } catch (IOException e) {
             return String.valueOf(e.getMessage());
         }
+    }
+
+    /** Puts a service of the class path in place of another one, for streams to come; null = none. */
+    synchronized void redefine(@Nullable ServiceDefinition before, @Nullable ServiceDefinition fresh) {
+        if (before != null) {
+            classPath.remove(before.name());
+        }
+        if (fresh != null) {
+            classPath.put(fresh.name(), fresh);
+        }
+        catalog.replace(before, fresh);
     }
 
     /** Keeps a version from streams to come; a thread of its own waits for those that run it, and unloads it. */

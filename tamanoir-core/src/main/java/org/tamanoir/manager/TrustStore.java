@@ -45,11 +45,14 @@ public final class TrustStore implements Supplier<TrustPolicy> {
 
     private final @Nullable Path file;
     private volatile TrustPolicy policy;
+    /** Revoked by others than the operator's policy. Guarded by the lock. */
+    private final Set<String> revoked;
     /** Revoked and not in the file. Guarded by the lock, as is the file. */
     private final Set<String> unwritten = new LinkedHashSet<>();
 
-    private TrustStore(TrustPolicy policy, @Nullable Path file) {
-        this.policy = policy;
+    private TrustStore(TrustPolicy policy, Set<String> revoked, @Nullable Path file) {
+        this.policy = policy.revoking(revoked);
+        this.revoked = revoked;
         this.file = file;
     }
 
@@ -62,7 +65,7 @@ public final class TrustStore implements Supplier<TrustPolicy> {
      */
     public static TrustStore open(TrustPolicy policy, @Nullable Path file) throws IOException {
         if (file == null) {
-            return new TrustStore(policy, null);
+            return new TrustStore(policy, new LinkedHashSet<>(), null);
         }
         Set<String> revoked = new LinkedHashSet<>();
         List<String> unreadable = new ArrayList<>();
@@ -83,7 +86,7 @@ public final class TrustStore implements Supplier<TrustPolicy> {
                     first.substring(0, Math.min(first.length(), 2 * DIGEST_DIGITS)),
                     revoked.size());
         }
-        return new TrustStore(policy.revoking(revoked), file);
+        return new TrustStore(policy, revoked, file);
     }
 
     /**
@@ -149,7 +152,13 @@ public final class TrustStore implements Supplier<TrustPolicy> {
                     + (file == null ? "the configuration" : file + " and start the node again"));
         }
         policy = stricter;
+        revoked.add(keyIdOrDigest.toLowerCase(Locale.ROOT));
         unwritten.add(keyIdOrDigest.toLowerCase(Locale.ROOT));
+    }
+
+    /** Puts another policy of the operator in place; what the file or {@link #revoke} revoked stays so. */
+    synchronized void replace(TrustPolicy operators) {
+        policy = operators.revoking(revoked);
     }
 
     /**

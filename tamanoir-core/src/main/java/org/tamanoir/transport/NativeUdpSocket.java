@@ -64,6 +64,17 @@ final class NativeUdpSocket implements UdpSocket {
         }
     }
 
+    /** Makes one of a bound socket that another process has handed over. */
+    static NativeUdpSocket adopt(int fd, InetSocketAddress wanted) throws IOException {
+        try {
+            return new NativeUdpSocket(
+                    fd, wanted.getAddress() instanceof Inet6Address, named(fd, MessageArray.allocate(40), wanted));
+        } catch (Throwable t) {
+            LibC.close(fd);
+            throw t;
+        }
+    }
+
     private static InetSocketAddress bindAndName(int fd, InetSocketAddress wanted, boolean v6) throws IOException {
         InetAddress ip = wanted.getAddress();
         int scope = UdpAddress.scope(ip);
@@ -74,11 +85,16 @@ final class NativeUdpSocket implements UdpSocket {
         if (LibC.bind(fd, address, bytes) != 0) {
             throw UdpSockets.bindFailure(wanted, LibC.strerror(Native.getLastError()));
         }
+        return named(fd, memory, wanted);
+    }
+
+    private static InetSocketAddress named(int fd, ByteBuffer memory, InetSocketAddress wanted) throws IOException {
+        long address = MessageArray.addressOf(memory);
         memory.putInt(32, 32);
         if (LibC.getsockname(fd, address, address + 32) != 0) {
             throw UdpSockets.bindFailure(wanted, LibC.strerror(Native.getLastError()));
         }
-        return new InetSocketAddress(ip, MessageArray.sockaddrPort(memory, 0));
+        return new InetSocketAddress(wanted.getAddress(), MessageArray.sockaddrPort(memory, 0));
     }
 
     private static int getInt(int fd, int level, int option) {

@@ -38,7 +38,7 @@ final class NettyListener implements TcpListener {
             throws IOException {
         Maker maker = child ->
                 new NettyConnection(child, loop.pool(), child.remoteAddress(), tls == null ? null : tls.server());
-        return bind(loop, address, tls != null, maker, accepted);
+        return bind(loop, address, tls != null, maker, accepted, tls == null ? "tcp" : "tls");
     }
 
     /** Listens as {@link IoSockets#listenInside} says. */
@@ -47,13 +47,19 @@ final class NettyListener implements TcpListener {
             QuicPort.Origin origin = port.origin(child.remoteAddress());
             return origin == null ? null : new NettyConnection(child, loop.pool(), origin);
         };
-        return bind(loop, QuicLibrary.anyInside(), true, maker, accepted);
+        return bind(loop, QuicLibrary.anyInside(), true, maker, accepted, "inside");
     }
 
     private static TcpListener bind(
-            NettyLoop loop, InetSocketAddress address, boolean tls, Maker maker, Consumer<TcpConnection> accepted)
+            NettyLoop loop,
+            InetSocketAddress address,
+            boolean tls,
+            Maker maker,
+            Consumer<TcpConnection> accepted,
+            String use)
             throws IOException {
-        Channel channel = loop.newServerChannel();
+        int adopted = loop.shared().take(use, address);
+        Channel channel = adopted < 0 ? loop.newServerChannel() : new EpollServerSocketChannel(adopted);
         channel.config().setOption(ChannelOption.SO_BACKLOG, BACKLOG);
         channel.config().setOption(ChannelOption.SO_REUSEADDR, true);
         channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
@@ -96,12 +102,15 @@ final class NettyListener implements TcpListener {
         });
         loop.register(channel);
         // On the loop's own thread both are done when they return.
-        Throwable cause = channel.bind(address).cause();
+        Throwable cause = adopted < 0 ? channel.bind(address).cause() : null;
         if (cause != null || channel.localAddress() == null) {
             channel.close();
             throw new IOException("cannot listen on TCP " + address.getHostString() + ":" + address.getPort() + ": "
                     + (cause == null ? "not bound" : cause.getMessage())
                     + "; is the port taken? choose another, or 0 for a free one");
+        }
+        if (channel instanceof EpollServerSocketChannel open) {
+            loop.shared().opened(use, address, open.fd().intValue());
         }
         return new NettyListener(channel, tls);
     }

@@ -33,6 +33,7 @@ final class NettyLoop implements IoLoop {
     private final Loop loop;
     private final boolean isNative;
     private final BufferPool pool;
+    private final ListeningSockets shared;
     /** Netty's own queue takes tasks of other threads after the loop's end, and forgets them. */
     private final Object taking = new Object();
 
@@ -44,21 +45,28 @@ final class NettyLoop implements IoLoop {
      * @param kind as {@link UdpSockets#resolve} gave it, not AUTO
      */
     NettyLoop(TransportKind kind, BufferPool pool) {
+        this(kind, pool, ListeningSockets.NONE);
+    }
+
+    /** @param shared sockets of listeners that come from another process, and may go to one */
+    NettyLoop(TransportKind kind, BufferPool pool, ListeningSockets shared) {
         this(
                 kind == TransportKind.NATIVE,
                 kind == TransportKind.NATIVE ? EpollHandler.newFactory(EVENTS) : NioIoHandler.newFactory(),
-                pool);
+                pool,
+                shared);
     }
 
-    private NettyLoop(boolean isNative, IoHandlerFactory waits, BufferPool pool) {
+    private NettyLoop(boolean isNative, IoHandlerFactory waits, BufferPool pool, ListeningSockets shared) {
         this.isNative = isNative;
         this.pool = pool;
+        this.shared = shared;
         this.loop = new Loop(waits);
     }
 
     /** Makes one likewise that parks its thread, over native sockets. */
     static NettyLoop parking(BufferPool pool) {
-        return new NettyLoop(true, ParkingHandler.newFactory(), pool);
+        return new NettyLoop(true, ParkingHandler.newFactory(), pool, ListeningSockets.NONE);
     }
 
     @Override
@@ -168,6 +176,10 @@ final class NettyLoop implements IoLoop {
     @Override
     public UdpReadiness watch(UdpSocket socket, Runnable readable) throws IOException {
         return NettyReadiness.register(loop, socket, readable);
+    }
+
+    ListeningSockets shared() {
+        return shared;
     }
 
     Channel newServerChannel() {

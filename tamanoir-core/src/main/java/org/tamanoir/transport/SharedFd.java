@@ -15,6 +15,7 @@ final class SharedFd {
 
     private final int fd;
     private final AtomicInteger state = new AtomicInteger();
+    private volatile boolean isShared;
 
     SharedFd(int fd) {
         this.fd = fd;
@@ -47,7 +48,12 @@ final class SharedFd {
         return state.get() < 0;
     }
 
-    /** Wakes whoever waits on the descriptor; it goes when the last user is out. */
+    /** Leaves the socket as it is at the close: another process has it too, and would see it shut down. */
+    void share() {
+        isShared = true;
+    }
+
+    /** Wakes whoever waits on the descriptor, unless it is {@linkplain #share shared}; it goes when the last user is out. */
     void close() {
         int seen;
         do {
@@ -56,8 +62,10 @@ final class SharedFd {
                 return;
             }
         } while (!state.compareAndSet(seen, seen + 1 | CLOSING));
-        // On an unconnected UDP socket this answers ENOTCONN, and wakes poll and epoll all the same: inet_shutdown.
-        LibC.shutdown(fd, LibC.SHUT_RDWR);
+        if (!isShared) {
+            // On an unconnected UDP socket this answers ENOTCONN, and wakes poll and epoll all the same: inet_shutdown.
+            LibC.shutdown(fd, LibC.SHUT_RDWR);
+        }
         release();
     }
 }

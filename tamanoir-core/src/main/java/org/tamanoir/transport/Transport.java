@@ -11,11 +11,16 @@ import java.net.InetSocketAddress;
 public interface Transport {
     /** Returns the sockets of this host, of the kind wanted. */
     static Transport of(TransportKind wanted) {
+        return of(wanted, ListeningSockets.NONE);
+    }
+
+    /** Returns the same, where sockets that receive may come from another process, and go to one: native ones alone. */
+    static Transport of(TransportKind wanted, ListeningSockets shared) {
         TransportKind kind = UdpSockets.resolve(wanted);
         return new Transport() {
             @Override
             public IoLoop newLoop(BufferPool pool) {
-                return new NettyLoop(kind, pool);
+                return new NettyLoop(kind, pool, shared);
             }
 
             @Override
@@ -30,7 +35,12 @@ public interface Transport {
 
             @Override
             public UdpSocket bind(InetSocketAddress local) throws IOException {
-                return UdpSockets.bind(kind, local);
+                int adopted = shared.take("udp", local);
+                UdpSocket socket = adopted < 0 ? UdpSockets.bind(kind, local) : NativeUdpSocket.adopt(adopted, local);
+                if (socket instanceof NativeUdpSocket bound) {
+                    shared.opened("udp", local, bound.fd(), bound.shared());
+                }
+                return socket;
             }
 
             @Override

@@ -9,6 +9,7 @@ import io.netty.channel.socket.InternetProtocolFamily;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.vertx.core.transport.Transport;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Vert.x's usual transport, but for its listening sockets: they ask {@link HttpConnections} whether there is a place for
@@ -18,11 +19,15 @@ import java.util.List;
  * <p>Thread contract: Vert.x's acceptor thread asks; all else is the usual transport's.
  */
 final class BoundedTransport implements Transport {
-    private final Transport usual = Transport.NIO;
+    private final Transport usual;
     private final HttpConnections connections;
+    private final @Nullable SharedListening shared;
 
-    BoundedTransport(HttpConnections connections) {
+    /** @param shared the listening socket, on the native transport; null = one of this process alone */
+    BoundedTransport(HttpConnections connections, @Nullable SharedListening shared) {
+        this.usual = shared == null ? Transport.NIO : Transport.EPOLL;
         this.connections = connections;
+        this.shared = shared;
     }
 
     @Override
@@ -75,7 +80,10 @@ final class BoundedTransport implements Transport {
 
         @Override
         public ChannelFactory<? extends ServerChannel> serverChannelFactory(boolean domainSocket) {
-            return domainSocket ? usual.serverChannelFactory(true) : () -> new Listening(connections);
+            if (domainSocket) {
+                return usual.serverChannelFactory(true);
+            }
+            return shared == null ? () -> new Listening(connections) : () -> shared.channel(connections);
         }
     }
 

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.ListeningSockets;
 
 /**
  * Serves the code that a node runs to other nodes, read-only, in the layout of a repository, and the formats that it
@@ -24,6 +25,9 @@ public final class CodeServer implements AutoCloseable {
         @Nullable
         Path file(String path);
     }
+
+    /** Names its socket among those that processes share. */
+    public static final String USE = "code server";
 
     private final HttpListener listener;
 
@@ -54,8 +58,24 @@ public final class CodeServer implements AutoCloseable {
     public static CodeServer start(
             InetSocketAddress address, @Nullable TlsFiles tls, Code files, @Nullable Formats formats)
             throws IOException {
+        return start(address, tls, files, formats, ListeningSockets.NONE);
+    }
+
+    /** Serves on a socket that may come from another process and go to one, under the name {@value #USE}. */
+    public static CodeServer start(
+            InetSocketAddress address,
+            @Nullable TlsFiles tls,
+            Code files,
+            @Nullable Formats formats,
+            ListeningSockets sockets)
+            throws IOException {
         return new CodeServer(HttpListener.start(
-                "code server", address, tls, vertx -> routes(vertx, path -> file(files, path), formats)));
+                USE,
+                address,
+                tls,
+                nobody -> false,
+                vertx -> routes(vertx, path -> file(files, path), formats),
+                sockets));
     }
 
     private static Router routes(Vertx vertx, TreeHandler.Lookup files, @Nullable Formats formats) {
@@ -90,6 +110,11 @@ public final class CodeServer implements AutoCloseable {
     /** Returns where it listens, with the real port. */
     public InetSocketAddress address() {
         return listener.address();
+    }
+
+    /** Accepts no more, as {@link HttpListener#leave} says. */
+    public void leave() {
+        listener.leave();
     }
 
     @Override

@@ -27,6 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.routing.PeerNetwork;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.ListeningSockets;
 
 /**
  * An HTTP/1.1 server on one address, with the bounds that every server here has: connections in all and of one peer,
@@ -58,10 +59,12 @@ public final class HttpListener implements AutoCloseable {
 
     private final Vertx vertx;
     private final InetSocketAddress address;
+    private final @Nullable SharedListening shared;
 
-    private HttpListener(Vertx vertx, InetSocketAddress address) {
+    private HttpListener(Vertx vertx, InetSocketAddress address, @Nullable SharedListening shared) {
         this.vertx = vertx;
         this.address = address;
+        this.shared = shared;
     }
 
     /**
@@ -93,7 +96,25 @@ public final class HttpListener implements AutoCloseable {
             Predicate<InetAddress> isReservedFor,
             Function<Vertx, Router> routes)
             throws IOException {
-        return start(what, address, tls, isReservedFor, routes, Limits.USUAL);
+        return start(what, address, tls, isReservedFor, routes, ListeningSockets.NONE);
+    }
+
+    /**
+     * Listens, on a socket that may come from another process and go to one.
+     *
+     * @param sockets where it is under the name {@code what}, if at all
+     * @throws IOException as the other one
+     */
+    public static HttpListener start(
+            String what,
+            InetSocketAddress address,
+            @Nullable TlsFiles tls,
+            Predicate<InetAddress> isReservedFor,
+            Function<Vertx, Router> routes,
+            ListeningSockets sockets)
+            throws IOException {
+        SharedListening shared = sockets.wants(what, address) ? new SharedListening(sockets, what, address) : null;
+        return start(what, address, tls, isReservedFor, routes, Limits.USUAL, shared);
     }
 
     static HttpListener start(
@@ -103,6 +124,18 @@ public final class HttpListener implements AutoCloseable {
             Predicate<InetAddress> isReservedFor,
             Function<Vertx, Router> routes,
             Limits limits)
+            throws IOException {
+        return start(what, address, tls, isReservedFor, routes, limits, null);
+    }
+
+    private static HttpListener start(
+            String what,
+            InetSocketAddress address,
+            @Nullable TlsFiles tls,
+            Predicate<InetAddress> isReservedFor,
+            Function<Vertx, Router> routes,
+            Limits limits,
+            @Nullable SharedListening shared)
             throws IOException {
         HttpConnections connections =
                 new HttpConnections(limits.connections, limits.perPeer, limits.reserved, isReservedFor);
@@ -114,7 +147,7 @@ public final class HttpListener implements AutoCloseable {
                         .setFileSystemOptions(new FileSystemOptions()
                                 .setClassPathResolvingEnabled(false)
                                 .setFileCachingEnabled(false)))
-                .withTransport(new BoundedTransport(connections))
+                .withTransport(new BoundedTransport(connections, shared))
                 .build();
         try {
             if (tls != null) {
@@ -134,7 +167,7 @@ public final class HttpListener implements AutoCloseable {
                 }
             });
             server.listen().toCompletionStage().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            return new HttpListener(vertx, new InetSocketAddress(address.getAddress(), server.actualPort()));
+            return new HttpListener(vertx, new InetSocketAddress(address.getAddress(), server.actualPort()), shared);
         } catch (ExecutionException | TimeoutException e) {
             vertx.close();
             Throwable cause = e.getCause() == null ? e : e.getCause();
@@ -194,6 +227,13 @@ public final class HttpListener implements AutoCloseable {
     /** Returns where it listens, with the real port. */
     public InetSocketAddress address() {
         return address;
+    }
+
+    /** Accepts no more; connections that are open are answered on. Another process accepts on the same socket. */
+    public void leave() {
+        if (shared != null) {
+            shared.leave();
+        }
     }
 
     /** Ends the listener with its connections. Returns when it has, or after {@value #PATIENCE_SECONDS} s. */

@@ -28,6 +28,7 @@ import org.tamanoir.node.config.QosTable;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.repository.HttpListener;
+import org.tamanoir.transport.ListeningSockets;
 
 /**
  * The admin API of a node: its state, changes of it, events and drops as they happen, metrics. What it answers is
@@ -48,6 +49,7 @@ public final class AdminServer implements AutoCloseable {
     private static final int MAX_CONTROL_BYTES = 1 << 20;
 
     private final AdminSettings settings;
+    private final ListeningSockets sockets;
     private final ActiveNodeManager manager;
     private final AdminGate gate;
     private final Queries state;
@@ -69,7 +71,14 @@ public final class AdminServer implements AutoCloseable {
      * @param config the configuration in force as text, without secrets; called by any thread
      */
     public AdminServer(ActiveNodeManager manager, AdminSettings settings, Supplier<String> config) {
+        this(manager, settings, ListeningSockets.NONE, config);
+    }
+
+    /** Makes one whose socket may come from another process, and go to one. */
+    public AdminServer(
+            ActiveNodeManager manager, AdminSettings settings, ListeningSockets sockets, Supplier<String> config) {
         this.settings = settings;
+        this.sockets = sockets;
         this.manager = manager;
         gate = new AdminGate(settings, "node");
         state = new Queries(manager, settings, config);
@@ -101,6 +110,11 @@ public final class AdminServer implements AutoCloseable {
         element = status;
     }
 
+    /** Lets changes have the configuration read again. Before {@link #start}. */
+    public void reloading(Reloading reloading) {
+        changes.reloading(reloading);
+    }
+
     /**
      * Listens.
      *
@@ -121,7 +135,8 @@ public final class AdminServer implements AutoCloseable {
     private HttpListener listen() throws IOException {
         FutureTask<HttpListener> listening = new FutureTask<>(() -> {
             manager.environment().ranks().take(ThreadRank.SERVER);
-            return HttpListener.start("admin API", settings.address(), settings.tls(), isDirector, this::router);
+            return HttpListener.start(
+                    "admin API", settings.address(), settings.tls(), isDirector, this::router, sockets);
         });
         new Thread(listening, "admin-start").start();
         try {
@@ -141,6 +156,14 @@ public final class AdminServer implements AutoCloseable {
     public InetSocketAddress address() {
         HttpListener started = listener;
         return started == null ? settings.address() : started.address();
+    }
+
+    /** Accepts no more, as {@link HttpListener#leave} says. */
+    public void leave() {
+        HttpListener started = listener;
+        if (started != null) {
+            started.leave();
+        }
     }
 
     /** Ends, with what runs. */
@@ -238,6 +261,7 @@ public final class AdminServer implements AutoCloseable {
         api.change(router, HttpMethod.DELETE, "/v1/routes/{prefix}", changes::removeRoute);
         api.change(router, HttpMethod.PUT, "/v1/qos", changes::changeQos);
         api.change(router, HttpMethod.DELETE, "/v1/qos", call -> changes.qosOff());
+        api.change(router, HttpMethod.POST, "/v1/reload", changes::reload);
         return router;
     }
 

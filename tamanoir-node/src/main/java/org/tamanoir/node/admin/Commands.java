@@ -37,8 +37,28 @@ public final class Commands {
     /** A file of routes takes memory while it is read: one at a time. */
     private final Semaphore loading = new Semaphore(1);
 
+    private Reloading reloading = () -> {
+        throw new ManagerException(
+                ManagerException.Kind.CONFLICT, "this node has no configuration that could be read again");
+    };
+
     Commands(ActiveNodeManager manager) {
         this.manager = manager;
+    }
+
+    /** Has the configuration read again by this. Before requests come. */
+    void reloading(Reloading again) {
+        reloading = again;
+    }
+
+    /** Reads the configuration that the node was started with; whoever asks cannot name another file. */
+    Reloading.Outcome reload(Call call) throws ApiException, ManagerException {
+        call.fields().check();
+        try {
+            return reloading.reload();
+        } catch (ManagerException e) {
+            throw refused(e);
+        }
     }
 
     Views.Service deploy(Call call) throws ApiException, ManagerException {
@@ -100,16 +120,21 @@ public final class Commands {
         try {
             return manager.control(call.serviceName(), operation, JsonFields.tree(call.json()));
         } catch (ManagerException e) {
-            List<String> lines = String.valueOf(e.getMessage()).lines().toList();
-            if (e.kind() != ManagerException.Kind.INVALID) {
-                throw e;
-            }
-            throw new ApiException(
-                    ApiException.INVALID,
-                    "refused, and nothing is changed; "
-                            + (lines.size() == 1 ? lines.get(0) : lines.size() + " things are wrong"),
-                    lines);
+            throw refused(e);
         }
+    }
+
+    /** Returns a refusal with its lines; what is none goes on as it is. */
+    private static ApiException refused(ManagerException e) throws ManagerException {
+        if (e.kind() != ManagerException.Kind.INVALID) {
+            throw e;
+        }
+        List<String> lines = String.valueOf(e.getMessage()).lines().toList();
+        return new ApiException(
+                ApiException.INVALID,
+                "refused, and nothing is changed; "
+                        + (lines.size() == 1 ? lines.get(0) : lines.size() + " things are wrong"),
+                lines);
     }
 
     private static String service(Call call, JsonFields fields) throws ApiException {

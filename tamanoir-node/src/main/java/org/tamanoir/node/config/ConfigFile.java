@@ -33,6 +33,44 @@ public final class ConfigFile {
         read(file, settings.problems, root -> new ConfigFile(settings).root(root));
     }
 
+    /**
+     * Reads the file of a node that runs: one that may be half-written is refused, for what it lacks would be taken away.
+     *
+     * @return its text
+     */
+    public static String readAgain(Path file, NodeConfigBuilder settings) {
+        String name = file.toString();
+        try {
+            String text = text(file);
+            if (text.isBlank()) {
+                settings.problems.add(
+                        name, "is empty: is it being written? Put another file in its place whole, by mv");
+            } else if (!text.endsWith("\n")) {
+                settings.problems.add(
+                        name,
+                        "its last line has no end: is it being written? End the line, and put files in place by mv");
+            } else {
+                parse(name, text, settings);
+            }
+            return text;
+        } catch (IOException e) {
+            read(file, settings); // Says why.
+            return "";
+        }
+    }
+
+    /** Adds a problem if the file is another than when it was read. */
+    public static void requireSame(Path file, String text, Problems problems) {
+        try {
+            if (text(file).equals(text)) {
+                return;
+            }
+        } catch (IOException e) {
+            // It is being replaced.
+        }
+        problems.add(file.toString(), "was changed while it was read; reload again when it is written whole");
+    }
+
     /** Gives the mapping that a file holds to a reader, unless there is something wrong with it. */
     public static void read(Path file, Problems problems, Consumer<Section> reader) {
         String name = file.toString();

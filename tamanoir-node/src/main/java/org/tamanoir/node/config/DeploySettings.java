@@ -83,6 +83,22 @@ public final class DeploySettings {
         }
     }
 
+    /**
+     * Returns what a node has behind a reload: these services' settings, and these sources and publishers where both
+     * could run code, else those of before.
+     *
+     * @param inForce values of all settings
+     */
+    DeploySettings having(Values inForce, DeploySettings before) {
+        DeploySettings from = isConfigured() && before.isConfigured() ? this : before;
+        DeploySettings having = new DeploySettings(inForce, services);
+        having.repositories.clear();
+        having.repositories.addAll(from.repositories);
+        having.publishers.clear();
+        having.publishers.addAll(from.publishers);
+        return having;
+    }
+
     /** The values of the settings with what was added. */
     Values inForce() {
         Values all = values.copy();

@@ -24,6 +24,8 @@ import org.tamanoir.routing.Route;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.Transport;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSockets;
 
 /**
  * Puts a node's configuration together: defaults, then the file, then the command line. One thread.
@@ -136,6 +138,7 @@ public final class NodeConfigBuilder {
         NodeSettings.TLS.check(values, problems);
         checkTlsAddresses();
         checkQuic();
+        checkHandOver();
         String noThreads = ExecutionEnvironment.whyNot(
                 values.get(NodeSettings.THREADS), Transport.of(values.get(NodeSettings.TRANSPORT)));
         if (!noThreads.isEmpty()) {
@@ -160,6 +163,11 @@ public final class NodeConfigBuilder {
                     values.where(isServedByTls ? NodeSettings.DEPLOY_TLS : NodeSettings.ADMIN_TLS),
                     "a server must show a certificate; name files of a certificate and its key under tls");
         }
+    }
+
+    /** Returns whether the node hands over to a process that takes its place. */
+    public boolean handsOver() {
+        return values.isGiven(NodeSettings.HAND_OVER);
     }
 
     private void checkTlsAddresses() {
@@ -199,6 +207,24 @@ public final class NodeConfigBuilder {
                         Endpoint.toString(address)
                                 + " is in udp too, and a port takes plain datagrams or QUIC; remove one");
             }
+        }
+    }
+
+    /** Whatever ties traffic or the host's set-up to one process cannot go to another. */
+    private void checkHandOver() {
+        if (!values.isGiven(NodeSettings.HAND_OVER)) {
+            return;
+        }
+        String where = values.where(NodeSettings.HAND_OVER);
+        for (Setting<? extends List<?>> tied : List.of(
+                NodeSettings.QUIC_ADDRESSES, NodeSettings.INTERFACES, NodeSettings.DIRECTORS, NodeSettings.UNITS)) {
+            if (!values.get(tied).isEmpty()) {
+                problems.add(where, "what " + tied.path() + " makes cannot be handed over; remove one of the two");
+            }
+        }
+        TransportKind wanted = values.get(NodeSettings.TRANSPORT);
+        if (UdpSockets.resolve(wanted) != TransportKind.NATIVE) {
+            problems.add(where, "only native sockets can be handed over: " + UdpSockets.explain(wanted));
         }
     }
 

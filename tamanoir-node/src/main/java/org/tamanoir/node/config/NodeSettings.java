@@ -63,14 +63,16 @@ public final class NodeSettings {
                     "deploy.trust", DeploySettings.TRUST, List.of(), "empty")
             .option("--trust", "FILE[=NAME,...]")
             .repeatedInErrors()
-            .added();
+            .added()
+            .live();
     static final Setting<List<URI>> REPOSITORIES = TABLE.add(
                     "deploy.repositories",
                     Kind.list("list of `http://` or `https://` addresses", DeploySettings::repository),
                     List.of(),
                     "empty")
             .option("--repository", "URL")
-            .repeatedInErrors();
+            .repeatedInErrors()
+            .live();
     public static final Setting<List<InetSocketAddress>> NEIGHBOURS = TABLE.add(
             "deploy.neighbours",
             Kind.list(
@@ -87,8 +89,9 @@ public final class NodeSettings {
             Kind.addressOrOff(CODE_SERVER_PORT),
             null,
             "the first TCP address of `listen`, with a free port");
-    static final Setting<List<String>> REVOKED =
-            TABLE.add("deploy.revoked", Kind.list("list", NodeSettings::revoked), List.of(), "empty");
+    static final Setting<List<String>> REVOKED = TABLE.add(
+                    "deploy.revoked", Kind.list("list", NodeSettings::revoked), List.of(), "empty")
+            .live();
     static final Setting<Boolean> ALLOW_UNSIGNED = TABLE.add("deploy.allow-unsigned", Kind.flag(), false);
     public static final Setting<Long> MAX_JAR = TABLE.add(
             "deploy.max-jar", Kind.memory(1 << 10, 1L << 30), half(64L << 20), "`64MiB`, or half of the heap");
@@ -272,7 +275,8 @@ public final class NodeSettings {
     static final Setting<Duration> IDLE = TABLE.add("timeouts.idle", Kind.duration(Duration.ZERO, DAY), STREAMS.idle());
     public static final Setting<Duration> DRAIN = TABLE.add(
                     "timeouts.drain", Kind.duration(Duration.ZERO, DAY), Duration.ofSeconds(10))
-            .option("--drain", "TIME");
+            .option("--drain", "TIME")
+            .live();
 
     static final Setting<FailurePolicy> UNKNOWN_SERVICE =
             TABLE.add("unknown-service", Kind.choice(Choice.POLICIES), DEFAULTS.unknownService());
@@ -293,6 +297,10 @@ public final class NodeSettings {
     public static final Setting<TransportKind> TRANSPORT = TABLE.add(
                     "transport", Kind.choice(Choice.SOCKETS), DEFAULTS.transport())
             .option("--transport", "KIND");
+
+    public static final Setting<Path> HAND_OVER = TABLE.add(
+                    "hand-over", Kind.path("path of a UNIX socket"), null, "none")
+            .option("--hand-over", "FILE");
 
     static final List<Setting<?>> ALL = TABLE.settings();
 

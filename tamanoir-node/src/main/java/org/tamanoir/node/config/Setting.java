@@ -28,6 +28,7 @@ public final class Setting<T> {
     private String label = "";
     private boolean isRepeatedInErrors;
     private boolean isAdded;
+    private boolean isLive;
 
     private Setting(String table, String path, Kind<T> kind, @Nullable T preset, @Nullable String presetText) {
         this.table = table;
@@ -120,6 +121,16 @@ public final class Setting<T> {
     Setting<T> added() {
         isAdded = true;
         return this;
+    }
+
+    /** Lets a running node take another value when its configuration is read again. */
+    Setting<T> live() {
+        isLive = true;
+        return this;
+    }
+
+    boolean isLive() {
+        return isLive;
     }
 
     boolean isAdded() {

@@ -124,6 +124,16 @@ public final class Values {
         }
     }
 
+    /** Takes what the others say of a setting, also that nobody gave it. */
+    void take(Setting<?> setting, Values others) {
+        Given value = others.given.get(setting);
+        if (value == null) {
+            given.remove(setting);
+        } else {
+            given.put(setting, value);
+        }
+    }
+
     /** Puts all that the others give over these. */
     void putAll(Values others) {
         given.putAll(others.given);

@@ -215,6 +215,17 @@ public final class CtlCommand implements Runnable {
                 (answer, lines) -> lines.accept(text(answer, "revoked") + " revoked"));
     }
 
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void reload() {
+        change("POST", "/v1/reload", Map.of(), (answer, lines) -> {
+            answer.get("changed").forEach(line -> lines.accept(line.asString()));
+            answer.get("needRestart").forEach(line -> lines.accept("needs a restart: " + line.asString()));
+            if (answer.get("changed").isEmpty() && answer.get("needRestart").isEmpty()) {
+                lines.accept("nothing changed");
+            }
+        });
+    }
+
     // ---- for the commands ------------------------------------------------------------------------------------------
 
     /** Turns an answer into lines. */

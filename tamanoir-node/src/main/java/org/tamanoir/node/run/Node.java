@@ -21,6 +21,7 @@ import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.cluster.Membership;
 import org.tamanoir.cluster.MembershipSettings;
 import org.tamanoir.cluster.MembershipStatus;
+import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.CodeCache;
 import org.tamanoir.deploy.CodeFetcher;
@@ -35,8 +36,10 @@ import org.tamanoir.manager.TrustStore;
 import org.tamanoir.node.admin.AccessLog;
 import org.tamanoir.node.admin.AdminServer;
 import org.tamanoir.node.admin.AdminSettings;
+import org.tamanoir.node.admin.Reloading;
 import org.tamanoir.node.config.AdminConfig;
 import org.tamanoir.node.config.CodeStore;
+import org.tamanoir.node.config.ConfigChanges;
 import org.tamanoir.node.config.ConfigText;
 import org.tamanoir.node.config.DeploySettings;
 import org.tamanoir.node.config.Endpoint;
@@ -45,6 +48,7 @@ import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.qdisc.Disciplines;
 import org.tamanoir.repository.CodeServer;
@@ -53,7 +57,10 @@ import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.LinuxThreadRanks;
+import org.tamanoir.transport.ListeningSockets;
+import org.tamanoir.transport.Transport;
 
 /**
  * A whole node: the execution environment, its manager, and the servers by which other nodes get its code and people
@@ -69,8 +76,9 @@ public final class Node {
 
     private static final Duration MAX_BACK_OFF = Duration.ofMinutes(1);
 
-    private final NodeConfig config;
+    private volatile NodeConfig config;
     private final Duration backOff;
+    private final ListeningSockets sockets;
     private final ServiceCatalog catalog = new ServiceCatalog();
     private final RoutingTable routes;
     private final @Nullable String routesFile;
@@ -79,10 +87,16 @@ public final class Node {
     /** What was opened, to be closed in the opposite order. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
+    /** Lets other processes have what comes to the servers. */
+    private final List<Runnable> leaving = new ArrayList<>();
+
     private final Map<String, String> servers = new LinkedHashMap<>();
     private @Nullable ActiveNodeManager manager;
     private @Nullable Membership membership;
     private @Nullable NodeElement element;
+    private Welcome.@Nullable Code ofCluster;
+    private @Nullable Reloading reloading;
+    private volatile boolean isStarted;
 
     /**
      * A node that is not started.
@@ -117,7 +131,14 @@ public final class Node {
         FeedConfig following = config.find(NodeSettings.ROUTE_FEED);
         feed = following == null ? null : routes.feed(following.nextHops());
         routes.replace(more); // Behind the feed, which would have the look-ups made anew.
-        environment = new ExecutionEnvironment(config.environment(), routes, catalog);
+        sockets = HandOver.sockets(config);
+        environment = new ExecutionEnvironment(
+                config.environment(),
+                routes,
+                catalog,
+                new BufferPool(),
+                Platform.SYSTEM,
+                Transport.of(config.environment().transport(), sockets));
     }
 
     /**
@@ -176,6 +197,7 @@ public final class Node {
             }
             serveCode(deployment == null ? null : deployment.cache(), started, formats);
             serveAdmin(started);
+            isStarted = true;
             started.ready(null);
             serveCluster(started);
         } catch (IOException | RuntimeException e) {
@@ -218,6 +240,7 @@ public final class Node {
         opened.push(joining); // First in, last out: it takes the host's set-up back when streams have ended.
         joining.join();
         try {
+            ofCluster = joining.code();
             config.deploy().add(joining.code());
         } catch (IllegalArgumentException e) {
             throw new IOException("code sources of the cluster: " + e.getMessage(), e);
@@ -282,8 +305,10 @@ public final class Node {
                 wanted,
                 config.get(NodeSettings.DEPLOY_TLS) ? files() : null,
                 path -> cache == null ? null : cache.file(path, manager::isServed),
-                new CodeServer.Formats(new NodeShelf(formats), config.get(NodeSettings.FORMATS_REGISTER)));
+                new CodeServer.Formats(new NodeShelf(formats), config.get(NodeSettings.FORMATS_REGISTER)),
+                sockets);
         opened.push(server);
+        leaving.add(server::leave);
         environment.advertise(server.address());
         servers.put("code server", Endpoint.toString(server.address()));
     }
@@ -314,6 +339,7 @@ public final class Node {
                     manager, admin, new InetSocketAddress(admin.listen().getAddress(), 0), token);
         }
         opened.push(server);
+        leaving.add(server::leave);
         servers.put("admin API", (admin.tls() ? "https://" : "http://") + Endpoint.toString(server.address()));
     }
 
@@ -329,9 +355,13 @@ public final class Node {
                         rights(admin),
                         Set.copyOf(admin.hosts()),
                         admin.tls() ? files() : null),
+                sockets,
                 () -> ConfigText.of(config, manager.givenRoutes(), manager.otherRoutes(), manager.qos()));
         Membership joined = membership;
         server.cluster(this::cluster, from -> joined != null && joined.isDirector(from));
+        if (reloading != null) {
+            server.reloading(reloading);
+        }
         NodeElement unit = element;
         if (unit != null) {
             server.element(unit::status);
@@ -382,7 +412,7 @@ public final class Node {
                         MAX_BACK_OFF,
                         files == null ? null : files.context()),
                 FormatFiles.read(config.get(NodeSettings.FORMAT_FILES)),
-                deployment == null ? code::policy : deployment.trust());
+                deployment == null ? () -> config.deploy().policy() : deployment.trust());
         opened.push(store);
         return store;
     }
@@ -420,7 +450,18 @@ public final class Node {
                 config.get(NodeSettings.ON_DEMAND),
                 config.get(NodeSettings.NEIGHBOURS),
                 config.get(NodeSettings.DEPLOY_TLS),
-                settings::of);
+                id -> config.deploy().of(id));
+    }
+
+    /** Returns the sockets that it shares with the process before it and the one behind it. */
+    ListeningSockets sockets() {
+        return sockets;
+    }
+
+    /** Leaves what comes to its sockets to another process that has them too; {@link #stop} is to follow. */
+    void leaveListeners(Duration patience) {
+        leaving.forEach(Runnable::run);
+        environment.leaveListeners(patience);
     }
 
     /**
@@ -452,6 +493,48 @@ public final class Node {
             }
         }
         return cut;
+    }
+
+    /** Lets the admin API have the configuration read again. Before {@link #start}. */
+    void reloading(Reloading again) {
+        reloading = again;
+    }
+
+    /** Returns the configuration in force. */
+    NodeConfig config() {
+        return config;
+    }
+
+    /**
+     * Takes what another configuration says that this one does not, as far as a running node can. One call at a time.
+     *
+     * @return what that was, and what needs a restart
+     * @throws ManagerException if something of it is refused; nothing is changed then
+     */
+    ConfigChanges take(NodeConfig wanted) throws ManagerException {
+        ActiveNodeManager started = manager;
+        if (started == null || !isStarted) {
+            throw new ManagerException(
+                    ManagerException.Kind.UNAVAILABLE, "the node starts: reload it when it is ready");
+        }
+        if (ofCluster != null) {
+            wanted.deploy().add(ofCluster);
+        }
+        ConfigChanges changes = new ConfigChanges(config, wanted);
+        NodeConfig before = config;
+        config = changes.inForce(); // Versions that are deployed meanwhile get their settings from it.
+        try {
+            started.change(changes.toChange());
+        } catch (ManagerException | RuntimeException e) {
+            config = before;
+            throw e;
+        }
+        started.report(
+                "reload",
+                "configuration read again: " + changes.taken().size() + " changes taken, "
+                        + changes.left().size() + " need a restart",
+                Map.of());
+        return changes;
     }
 
     /** Returns how many routes there are. */

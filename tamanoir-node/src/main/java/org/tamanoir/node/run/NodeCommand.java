@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
 import org.tamanoir.node.config.ConfigFile;
+import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.node.config.Overrides;
@@ -66,6 +67,9 @@ public final class NodeCommand implements Callable<Integer> {
     @Option(names = "--qos", paramLabel = "FILE")
     private @Nullable Path qos;
 
+    @Option(names = "--take-over")
+    private boolean takeOver;
+
     @Option(names = "--validate")
     private boolean validate;
 
@@ -92,6 +96,11 @@ public final class NodeCommand implements Callable<Integer> {
         }
         override(new Overrides(settings));
         settings.check();
+        if (takeOver && !settings.handsOver()) {
+            problems.add(
+                    "--take-over",
+                    "there is no hand-over: name the path where the old node hands over, in the file or by --hand-over");
+        }
         RouteSet more = routes(problems);
         Duration statsInterval = statsInterval(problems);
         if (!problems.isEmpty()) {
@@ -110,7 +119,23 @@ public final class NodeCommand implements Callable<Integer> {
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal());
         NodeReport report = new NodeReport(output);
-        return new NodeProcess(settings.build(), more, routesFile, report, statsInterval).run();
+        return new NodeProcess(settings.build(), more, routesFile, report, statsInterval)
+                .reloadedFrom(file == null ? null : found -> readAgain(file, found))
+                .takingOver(takeOver)
+                .run();
+    }
+
+    /** Reads the file that the node was started with, by the same command line; null when there are problems. */
+    private @Nullable NodeConfig readAgain(Path file, Problems problems) {
+        NodeConfigBuilder settings = new NodeConfigBuilder(problems);
+        String text = ConfigFile.readAgain(file, settings);
+        if (!problems.isEmpty()) {
+            return null; // Options would be compared with what is half there.
+        }
+        override(new Overrides(settings));
+        settings.check();
+        ConfigFile.requireSame(file, text, problems);
+        return problems.isEmpty() ? settings.build() : null;
     }
 
     private void override(Overrides overrides) {

@@ -39,6 +39,9 @@ final class NodeProcess {
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Object stopOnce = new Object();
     private boolean interrupted;
+    private Reloader.@Nullable Source reloadedFrom;
+    private boolean takesOver;
+    private volatile @Nullable HandOver handOver;
 
     /**
      * A node that is not started.
@@ -69,6 +72,18 @@ final class NodeProcess {
         return new CommandException(ExitCode.USAGE, "the node cannot start: " + CommandException.line(e), e);
     }
 
+    /** Has SIGHUP and the admin API read the configuration again from here, null = it has no file. Before {@link #run}. */
+    NodeProcess reloadedFrom(Reloader.@Nullable Source source) {
+        reloadedFrom = source;
+        return this;
+    }
+
+    /** Has it take the place of the node that hands over where this one will. Before {@link #run}. */
+    NodeProcess takingOver(boolean wanted) {
+        takesOver = wanted;
+        return this;
+    }
+
     /**
      * Starts the node and returns when it has stopped.
      *
@@ -89,10 +104,15 @@ final class NodeProcess {
         Duration rehearse = config.get(NodeSettings.REHEARSE);
         try {
             if (!rehearse.isZero()) {
-                FreePorts.require(config);
+                if (!takesOver) {
+                    FreePorts.require(config);
+                }
                 Rehearsal.run(config.get(NodeSettings.TRANSPORT), config.get(NodeSettings.THREADS), rehearse);
             }
-            node.start();
+            Reloader reloader = new Reloader(node, reloadedFrom);
+            node.reloading(reloader);
+            HangUp.does(reloader::reloadForSignal);
+            startWithSockets();
         } catch (IOException | RuntimeException e) {
             throw cannotStart(e);
         }
@@ -130,17 +150,54 @@ final class NodeProcess {
         return ExitCode.OK;
     }
 
+    private void startWithSockets() throws IOException {
+        Path path = config.find(NodeSettings.HAND_OVER);
+        if (path == null) {
+            node.start();
+            return;
+        }
+        if (takesOver) {
+            try (TakeOver old = TakeOver.from(path, node.sockets())) {
+                node.start();
+                old.ready();
+            } finally {
+                node.sockets().closeRest();
+            }
+        } else {
+            node.start();
+        }
+        try {
+            handOver = HandOver.begin(path, node.sockets(), this::handedOver);
+        } catch (IOException e) {
+            node.stop(Duration.ZERO);
+            throw e;
+        }
+    }
+
+    /** Ends this node, whose sockets another process has. */
+    private void handedOver(String by) {
+        LOG.info("handed over to {}", by);
+        Duration drain = node.config().get(NodeSettings.DRAIN);
+        Duration firstPacket = config.environment().firstPacketTimeout();
+        node.leaveListeners(firstPacket.compareTo(drain) < 0 ? firstPacket : drain);
+        stop();
+    }
+
     /** Returns when all of the node has ended; the first call stops it. */
     void stop() {
+        HandOver waiting = handOver;
+        if (waiting != null) {
+            waiting.close();
+        }
         stopping.countDown();
         synchronized (stopOnce) {
             if (stopped.getCount() == 0) {
                 return;
             }
             synchronized (report) {
-                report.stopping(streams(), config.get(NodeSettings.DRAIN));
+                report.stopping(streams(), node.config().get(NodeSettings.DRAIN));
             }
-            int cutStreams = node.stop(config.get(NodeSettings.DRAIN));
+            int cutStreams = node.stop(node.config().get(NodeSettings.DRAIN));
             synchronized (report) {
                 report.stopped(environment.traffic(), cutStreams);
             }

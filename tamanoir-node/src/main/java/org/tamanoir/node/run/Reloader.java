@@ -1,0 +1,71 @@
+package org.tamanoir.node.run;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.manager.ManagerException;
+import org.tamanoir.node.admin.Reloading;
+import org.tamanoir.node.config.ConfigChanges;
+import org.tamanoir.node.config.NodeConfig;
+import org.tamanoir.node.config.Problems;
+
+/**
+ * Reads the configuration of a running node again and has the node take what changed, all of it or nothing. What
+ * changed is the difference between what the file said when it was last taken and what it says now; so what operators
+ * changed through the admin API meanwhile stays, unless the file now says something else of just that.
+ *
+ * <p>Thread contract: any thread; one reload at a time, others wait.
+ */
+final class Reloader implements Reloading {
+    private static final Logger LOG = LoggerFactory.getLogger(Reloader.class);
+
+    /** Reads a configuration. */
+    interface Source {
+        /** Returns null when there are problems. */
+        @Nullable
+        NodeConfig read(Problems problems);
+    }
+
+    private final Node node;
+    private final @Nullable Source source;
+
+    /** @param source null = there is no file that could be read again */
+    Reloader(Node node, @Nullable Source source) {
+        this.node = node;
+        this.source = source;
+    }
+
+    @Override
+    public synchronized Outcome reload() throws ManagerException {
+        if (source == null) {
+            throw new ManagerException(
+                    ManagerException.Kind.CONFLICT,
+                    "there is nothing to read again: the node was started without --config FILE");
+        }
+        Problems problems = new Problems();
+        NodeConfig wanted = source.read(problems);
+        if (wanted == null) {
+            throw new ManagerException(ManagerException.Kind.INVALID, String.join("\n", problems.lines()));
+        }
+        ConfigChanges changes = node.take(wanted);
+        return new Outcome(changes.taken(), changes.left());
+    }
+
+    /** Reloads for a signal: what came of it is said in the log. */
+    void reloadForSignal() {
+        try {
+            Outcome outcome = reload();
+            LOG.info(
+                    "reload: {} changes taken, {} need a restart",
+                    outcome.changed().size(),
+                    outcome.needRestart().size());
+            outcome.lines().forEach(line -> LOG.info("reload: {}", line));
+        } catch (ManagerException e) {
+            List<String> lines = String.valueOf(e.getMessage()).lines().toList();
+            lines.forEach(line -> LOG.error("reload refused, nothing is changed: {}", line));
+        } catch (RuntimeException e) {
+            LOG.error("reload failed", e);
+        }
+    }
+}

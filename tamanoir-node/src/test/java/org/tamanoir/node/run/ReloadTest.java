@@ -1,0 +1,261 @@
+package org.tamanoir.node.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.node.Program;
+import org.tamanoir.node.Programs;
+import org.tamanoir.node.config.Endpoint;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Nodes as processes that read their configuration again. */
+@Timeout(300)
+class ReloadTest {
+    private static final String ROUTE = "  - {to: 10.1.0.0/16, via: \"127.0.0.1:%d\", kind: host}\n";
+    private static final String RELOADS = System.getProperty("tamanoir.reloads", "100");
+
+    @TempDir
+    Path folder;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    @SuppressWarnings("NullAway.Init") // Each test starts it.
+    private Process node;
+
+    @SuppressWarnings("NullAway.Init")
+    private BufferedReader out;
+
+    @SuppressWarnings("NullAway.Init")
+    private JsonNode started;
+
+    @AfterEach
+    void end() {
+        if (node != null) {
+            node.destroyForcibly();
+        }
+    }
+
+    private Path file() {
+        return folder.resolve("node.yaml");
+    }
+
+    private void write(String text) throws IOException {
+        Path fresh = Files.writeString(folder.resolve("fresh"), text);
+        Files.move(fresh, file(), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private String base(String more) throws IOException {
+        Path token = folder.resolve("token");
+        Files.writeString(token, LiveNode.TOKEN + "\n");
+        return "listen: {tcp: [0], udp: [0]}\nadmin: {listen: \"127.0.0.1:0\", token-file: " + token + "}\n" + more;
+    }
+
+    private void start(String... more) throws IOException {
+        String[] words = {"node", "--config", file().toString(), "--json"};
+        node = Program.builder(
+                        Stream.concat(Arrays.stream(words), Arrays.stream(more)).toArray(String[]::new))
+                .redirectError(folder.resolve("log").toFile())
+                .start();
+        out = new BufferedReader(new InputStreamReader(node.getInputStream()));
+        started = new JsonMapper().readTree(out.readLine());
+    }
+
+    private String admin() {
+        return started.get("servers").get("admin API").asString();
+    }
+
+    /** Returns what {@code ctl} prints, with its code before it. */
+    private String ctl(String... words) {
+        StringWriter text = new StringWriter();
+        String[] all = Stream.concat(
+                        Stream.of(
+                                "ctl",
+                                "--admin",
+                                admin(),
+                                "--token-file",
+                                folder.resolve("token").toString()),
+                        Arrays.stream(words))
+                .toArray(String[]::new);
+        int code = Programs.run(new PrintWriter(text, true), all);
+        return code + "\n" + text;
+    }
+
+    @Test
+    void underLoadAHundredReloadsLoseNothing() throws Exception {
+        try (LiveLoad load = new LiveLoad()) {
+            String far =
+                    "  - {to: 10.0.0.0/24, via: \"127.0.0.1:" + load.address().getPort() + "\", kind: host}\n";
+            write(base("routes:\n" + far));
+            start();
+            PacketBuilder packets = new PacketBuilder()
+                    .destination(InetAddress.getByName("10.0.0.7"))
+                    .service("org.tamanoir.services.Monitor")
+                    .hopBudget(16);
+            load.start(address("tcp"), address("udp"), packets, 1, true);
+            load.awaitMore(1);
+            int reloads = Integer.parseInt(RELOADS);
+            for (int i = 0; i < reloads; i++) {
+                String changed = "routes:\n" + far + ROUTE.formatted(5_000 + i)
+                        + "services: [{name: Monitor, config: {mark: " + i % 8 + "}, failure-policy: "
+                        + (i % 2 == 0 ? "pass" : "drop") + "}]\n"
+                        + (i % 4 < 2 ? "" : "qos: {classes: [{name: all}], pre: {discipline: wfq}}\n");
+                write(base(changed));
+                assertThat(reloaded()).contains("{\"changed\":[\"routes 10.1.0.0/16: ");
+            }
+            load.awaitMore(2);
+            long came = load.finish();
+            node.toHandle().destroy();
+            JsonNode stopped = event("stopped");
+            assertThat(stopped.get("packetsIn").asLong()).isEqualTo(came);
+            assertThat(stopped.get("packetsOut").asLong()).isEqualTo(came);
+            assertThat(stopped.get("unaccounted").asLong()).isZero();
+            assertThat(node.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    /** Has the node reload, without a program's start for each time. */
+    private String reloaded() throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(admin() + "/v1/reload"))
+                .header("Authorization", "Bearer " + LiveNode.TOKEN)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                .timeout(LiveNode.PATIENCE)
+                .build();
+        return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+    }
+
+    private InetSocketAddress address(String transport) {
+        Endpoint endpoint = Endpoint.parse(started.get(transport).get(0).asString(), 1);
+        return new InetSocketAddress(endpoint.host(), endpoint.port());
+    }
+
+    private JsonNode event(String name) throws IOException {
+        JsonNode event = new JsonMapper().readTree(out.readLine());
+        while (!event.get("event").asString().equals(name)) {
+            event = new JsonMapper().readTree(out.readLine());
+        }
+        return event;
+    }
+
+    @Test
+    void eachChangeIsALineAndWhatNeedsARestartIsNamedUntilThen() throws Exception {
+        write(base("routes:\n" + ROUTE.formatted(5_000) + "services: [{name: Monitor, config: {mark: 7}}]\n"));
+        start("--drain", "7s");
+        write(base("limits: {inbox: 2MiB}\ntimeouts: {drain: 3s}\nservices: [{name: Monitor, config: {mark: 1}}]\n"));
+        String inbox = "needs a restart: limits.inbox: 1MiB -> 2MiB";
+        assertThat(ctl("reload").lines())
+                .containsExactly(
+                        "0",
+                        "routes 10.1.0.0/16: {via: \"127.0.0.1:5000\", transport: same, kind: host} -> nothing",
+                        "services org.tamanoir.services.Monitor config: mark changed; values are not shown",
+                        inbox); // The option goes before the file: the drain time is what it was.
+        assertThat(ctl("reload").lines()).containsExactly("0", inbox);
+        assertThat(ctl("config"))
+                .contains("mark: 1", "drain: 7s", "inbox: 1MiB")
+                .doesNotContain("10.1.0.0");
+    }
+
+    @Test
+    void whatOperatorsChangedStaysUnlessTheFileChangesJustThat() throws Exception {
+        write(base("routes:\n" + ROUTE.formatted(5_000)));
+        start();
+        assertThat(ctl("routes", "put", "10.2.0.0/16=127.0.0.1:6000")).startsWith("0");
+        assertThat(ctl("routes", "put", "10.1.0.0/16=127.0.0.1:6001")).startsWith("0");
+        assertThat(ctl("reload").lines()).containsExactly("0", "nothing changed");
+        assertThat(ctl("routes")).contains("127.0.0.1:6000", "127.0.0.1:6001");
+        write(base("routes:\n" + ROUTE.formatted(5_002)));
+        assertThat(ctl("reload")).startsWith("0\nroutes 10.1.0.0/16");
+        assertThat(ctl("routes")).contains("127.0.0.1:6000", "127.0.0.1:5002").doesNotContain("127.0.0.1:6001");
+    }
+
+    @Test
+    void aFileWithErrorsChangesNothing() throws Exception {
+        write(base("routes:\n" + ROUTE.formatted(5_000)));
+        start();
+        for (String half : List.of(
+                "",
+                base("routes:\n" + ROUTE.formatted(5_001)).stripTrailing(),
+                base("routes:\n" + ROUTE.formatted(5_001) + "  - {to: 10.0.0.0/33\n"),
+                base("routes:\n" + ROUTE.formatted(5_001) + "timeouts: {stall: 5, drain: 4}\n"))) {
+            write(half);
+            String answer = ctl("reload");
+            assertThat(answer).startsWith("1\ntamanoir ctl reload: refused, and nothing is changed; ");
+            assertThat(answer).contains("node.yaml");
+        }
+        assertThat(ctl("reload")).contains("2 things are wrong", "timeouts.stall", "timeouts.drain");
+        assertThat(ctl("routes")).contains("127.0.0.1:5000").doesNotContain("127.0.0.1:5001");
+    }
+
+    @Test
+    void whatTheNodeRefusesChangesNothing() throws Exception {
+        write(base("routes:\n" + ROUTE.formatted(5_000)));
+        start();
+        write(base("routes:\n" + ROUTE.formatted(5_001) + "services: [{name: Morph, config: {plan: /nowhere}}]\n"));
+        assertThat(ctl("reload")).startsWith("1\ntamanoir ctl reload: refused, and nothing is changed; ");
+        assertThat(ctl("routes")).contains("127.0.0.1:5000");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aSignalReloadsAndSaysInTheLogWhatChanged() throws Exception {
+        write(base("routes:\n" + ROUTE.formatted(5_000)));
+        start();
+        write(base("routes:\n" + ROUTE.formatted(5_001)));
+        hangUp();
+        eventually().until(() -> Files.readString(folder.resolve("log")).contains("reload: routes 10.1.0.0/16: "));
+        assertThat(ctl("routes")).contains("127.0.0.1:5001");
+    }
+
+    private void hangUp() throws Exception {
+        assertThat(new ProcessBuilder("kill", "-HUP", String.valueOf(node.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    @Test
+    void aNodeWithoutAFileSaysSoInOneLine() throws Exception {
+        Path token = Files.writeString(folder.resolve("token"), LiveNode.TOKEN + "\n");
+        node = Program.builder(
+                        "node",
+                        "--listen",
+                        "0",
+                        "--admin",
+                        "127.0.0.1:0",
+                        "--admin-token-file",
+                        token.toString(),
+                        "--json")
+                .redirectError(folder.resolve("log").toFile())
+                .start();
+        out = new BufferedReader(new InputStreamReader(node.getInputStream()));
+        started = new JsonMapper().readTree(out.readLine());
+        String line = "there is nothing to read again: the node was started without --config FILE";
+        assertThat(ctl("reload").lines()).containsExactly("1", "tamanoir ctl reload: " + line);
+    }
+}
