@@ -60,7 +60,8 @@ final class ManPage {
             line(".SH \"EXIT STATUS\"");
             usage.exitCodeList().forEach((code, meaning) -> item(bold(code), meaning));
         }
-        List<String> notes = Stream.of(usage.footer()).filter(text -> !text.isBlank()).toList();
+        List<String> notes =
+                Stream.of(usage.footer()).filter(text -> !text.isBlank()).toList();
         if (!notes.isEmpty()) {
             line(".SH NOTES");
             notes.forEach(this::paragraph);
@@ -113,7 +114,8 @@ final class ManPage {
 
     private void synopsis(CommandSpec spec) {
         Help help = help(spec);
-        String arguments = help.synopsis(0).strip().substring(spec.qualifiedName().length());
+        String arguments =
+                help.synopsis(0).strip().substring(spec.qualifiedName().length());
         line(".HP");
         line(bold(spec.qualifiedName()) + escaped(arguments.replaceAll("\\s+", " ")));
     }
@@ -125,8 +127,8 @@ final class ManPage {
             item("\\fI" + escaped(label(help, each)) + "\\fR", description(help, each));
         }
         List<OptionSpec> options = new ArrayList<>(spec.options());
-        options.removeIf(option -> option.hidden()
-                || !all && (option.inherited() || option.usageHelp() || option.versionHelp()));
+        options.removeIf(option ->
+                option.hidden() || !all && (option.inherited() || option.usageHelp() || option.versionHelp()));
         for (OptionSpec each : options) {
             String names = Stream.of(each.names()).map(ManPage::bold).collect(Collectors.joining(", "));
             String label = label(help, each);

@@ -8,6 +8,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -39,13 +40,16 @@ class ManCommandTest {
                         Stream.of("tamanoir.1"),
                         Main.commandLine().getSubcommands().keySet().stream().map(name -> "tamanoir-" + name + ".1"))
                 .toList();
-        assertThat(pages()).extracting(page -> page.getFileName().toString()).containsExactlyInAnyOrderElementsOf(names);
+        assertThat(pages())
+                .extracting(page -> page.getFileName().toString())
+                .containsExactlyInAnyOrderElementsOf(names);
     }
 
     @Test
     void aPageTellsOfEachOptionWithItsDefault() {
         assertThat(run("man", "node")).isZero();
-        CommandLine node = Main.commandLine("node").getSubcommands().get("node");
+        CommandLine node =
+                Objects.requireNonNull(Main.commandLine("node").getSubcommands().get("node"));
         assertThat(node.getCommandSpec().options())
                 .allSatisfy(option -> assertThat(out.toString())
                         .contains("\\fB" + option.longestName().replace("-", "\\-") + "\\fR"));

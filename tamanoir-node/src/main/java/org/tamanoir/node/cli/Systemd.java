@@ -54,7 +54,8 @@ public final class Systemd {
             return null;
         }
         if (!us.matches("[1-9][0-9]{0,15}")) {
-            LOG.warn("systemd's watchdog is told nothing: WATCHDOG_USEC: '{}' is no number of microseconds above 0", us);
+            LOG.warn(
+                    "systemd's watchdog is told nothing: WATCHDOG_USEC: '{}' is no number of microseconds above 0", us);
             return null;
         }
         return Duration.ofNanos(Long.parseLong(us) * 500);

@@ -232,8 +232,8 @@ class NodeProcessTest {
             try (BufferedReader out = node.inputReader()) {
                 assertThat(systemd.next()).startsWith("READY=1\nSTATUS=0 routes, ");
                 // It listens by then.
-                Endpoint tcp = Endpoint.parse(
-                        event(out, "started").get("tcp").get(0).asString(), 1);
+                Endpoint tcp =
+                        Endpoint.parse(event(out, "started").get("tcp").get(0).asString(), 1);
                 new Socket(tcp.address(), tcp.port()).close();
                 assertThat(systemd.next()).isEqualTo("WATCHDOG=1");
                 assertThat(systemd.next()).isEqualTo("WATCHDOG=1");
