@@ -221,6 +221,12 @@ public final class Director implements AutoCloseable {
                 : new DirectorStatus(config.name(), false, "the director has not started", false, List.of(), List.of());
     }
 
+    /** Returns whether it has decided about the table lately: its thread lives, and no program that it runs hangs. */
+    public boolean comesRound() {
+        DirectorLoop found = loop;
+        return found != null && found.comesRound();
+    }
+
     public DirectorStatus.Totals totals() {
         DirectorLoop found = loop;
         return found != null ? found.totals() : new DirectorStatus.Totals(0, List.of(), 0, Load.Traffic.NONE, Map.of());

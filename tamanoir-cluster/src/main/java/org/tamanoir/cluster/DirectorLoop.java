@@ -61,6 +61,7 @@ final class DirectorLoop implements AutoCloseable {
     private final Condition looked = lock.newCondition();
 
     private volatile boolean closed;
+    private volatile long cameRoundNs = System.nanoTime();
 
     // Guarded by the lock.
     private boolean hasNews;
@@ -96,6 +97,10 @@ final class DirectorLoop implements AutoCloseable {
         thread.start();
     }
 
+    boolean comesRound() {
+        return thread.isAlive() && System.nanoTime() - cameRoundNs < END.toNanos();
+    }
+
     /** Wakes the thread; the lock is held. */
     private void tell() {
         hasNews = true;
@@ -104,6 +109,7 @@ final class DirectorLoop implements AutoCloseable {
 
     private void run() {
         while (!closed) {
+            cameRoundNs = System.nanoTime();
             long untilNs;
             try {
                 untilNs = round();

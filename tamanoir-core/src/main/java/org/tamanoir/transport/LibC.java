@@ -13,6 +13,7 @@ import com.sun.jna.Platform;
  */
 final class LibC {
     static final int AF_UNSPEC = 0;
+    static final int AF_UNIX = 1;
     static final int AF_INET = 2;
     static final int AF_INET6 = 10;
     static final int SOCK_DGRAM = 2;
@@ -25,6 +26,7 @@ final class LibC {
     static final int SOL_SOCKET = 1;
     static final int SO_SNDBUF = 7;
     static final int SO_RCVBUF = 8;
+    static final int SO_SNDTIMEO = 21;
     static final int SO_SNDBUFFORCE = 32;
     static final int SO_RCVBUFFORCE = 33;
     static final int SO_MARK = 36;
@@ -90,6 +92,8 @@ final class LibC {
     static native int recvmmsg(int fd, long messages, int count, int flags, long timeout);
 
     static native int sendmmsg(int fd, long messages, int count, int flags);
+
+    static native long sendto(int fd, byte[] data, long bytes, int flags, byte[] address, int addressBytes);
 
     static native int poll(long descriptors, long count, int timeoutMs);
 

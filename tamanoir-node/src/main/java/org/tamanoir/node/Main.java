@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.PropertyResourceBundle;
 import java.util.ResourceBundle;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.OneLine;
@@ -69,7 +70,11 @@ public final class Main implements Callable<Integer> {
             PublishCommand.class,
             VerifyCommand.class,
             FfsCommand.class,
-            CompletionCommand.class);
+            CompletionCommand.class,
+            ManCommand.class);
+
+    /** They tell of all others. */
+    private static final Set<Class<?>> ABOUT_ALL = Set.of(CompletionCommand.class, ManCommand.class);
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -105,7 +110,7 @@ public final class Main implements Callable<Integer> {
         CommandLine root = new CommandLine(new Main());
         List<Class<?>> named = COMMANDS.stream()
                 .filter(command -> args.length > 0
-                        && command != CompletionCommand.class
+                        && !ABOUT_ALL.contains(command)
                         && command.getAnnotation(Command.class).name().equals(args[0]))
                 .toList();
         (named.isEmpty() ? COMMANDS : named).forEach(root::addSubcommand);

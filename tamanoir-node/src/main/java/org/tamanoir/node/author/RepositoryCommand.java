@@ -19,6 +19,7 @@ import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
 import org.tamanoir.node.cli.RepositoryOptions;
 import org.tamanoir.node.cli.StopSignal;
+import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.Quantity;
 import org.tamanoir.repository.Mirror;
@@ -119,9 +120,12 @@ public final class RepositoryCommand implements Callable<Integer> {
                             : Mirror.start(source, sourceTls, tree, every, settings.maxJarBytes(), policy);
                     RepositoryServer server = RepositoryServer.start(settings, tree, mirror)) {
                 started(output, settings, tree, server.address());
+                Systemd systemd = Systemd.ofProcess();
+                systemd.ready("on " + Endpoint.toString(server.address()));
                 while (!stop.await(POLL_NS)) {
                     // It serves on its own threads.
                 }
+                systemd.stopping(STOP_GRACE);
             }
             output.json(Map.of("event", "stopped"));
             output.line("stopped");

@@ -19,7 +19,7 @@ public final class Version implements IVersionProvider {
     }
 
     /** As the jar's manifest says. */
-    static String number() {
+    public static String number() {
         @Nullable String version = Version.class.getPackage().getImplementationVersion();
         return version == null ? "(not from a jar)" : version;
     }

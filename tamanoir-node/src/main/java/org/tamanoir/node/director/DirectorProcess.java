@@ -17,6 +17,7 @@ import org.tamanoir.node.admin.DirectorServer;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.StopSignal;
+import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.AdminConfig;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Token;
@@ -52,9 +53,15 @@ final class DirectorProcess {
                     server.open();
                 }
                 report.started(config, server == null ? null : url(server.address()));
+                Systemd systemd = Systemd.ofProcess();
+                systemd.ready(config.services().size() + " services");
                 do {
                     report.changes(director.status());
+                    if (systemd.beat() != null && director.comesRound()) {
+                        systemd.alive();
+                    }
                 } while (!stop.await(LOOK_NS));
+                systemd.stopping(STOP_GRACE);
             }
             report.stopped(config.removeAtEnd());
             return ExitCode.OK;

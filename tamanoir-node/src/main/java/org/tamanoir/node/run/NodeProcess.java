@@ -15,6 +15,7 @@ import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
@@ -38,6 +39,7 @@ final class NodeProcess {
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Object stopOnce = new Object();
+    private final Systemd systemd = Systemd.ofProcess();
     private boolean interrupted;
     private Reloader.@Nullable Source reloadedFrom;
     private boolean takesOver;
@@ -136,6 +138,8 @@ final class NodeProcess {
         if (cluster != null) {
             report.cluster(cluster);
         }
+        systemd.ready(node.routes() + " routes, " + environment.transport());
+        Heartbeat.start(systemd, environment::coreProblems);
         TrafficSnapshot last = environment.traffic();
         long lastNs = System.nanoTime();
         while (!isStopped()) {
@@ -194,6 +198,7 @@ final class NodeProcess {
             if (stopped.getCount() == 0) {
                 return;
             }
+            systemd.stopping(config.get(NodeSettings.DRAIN));
             synchronized (report) {
                 report.stopping(streams(), node.config().get(NodeSettings.DRAIN));
             }

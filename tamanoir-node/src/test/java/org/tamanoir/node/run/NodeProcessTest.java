@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +42,7 @@ import org.tamanoir.node.config.Overrides;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.routing.RouteSet;
+import org.tamanoir.support.NotifyReceiver;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.LinuxThreadRanks;
 import tools.jackson.databind.JsonNode;
@@ -217,6 +219,33 @@ class NodeProcessTest {
             assertThat(niceness(tasks, "vert.x-acceptor")).contains(-10);
         } finally {
             node.destroyForcibly();
+        }
+    }
+
+    @Test
+    void aNodeTellsSystemdThatItIsReadyLivesAndStops(@TempDir Path folder) throws Exception {
+        String socket = folder.resolve("notify").toString();
+        try (NotifyReceiver systemd = NotifyReceiver.at(socket)) {
+            ProcessBuilder builder = Program.builder("node", "--listen", "0", "--json");
+            builder.environment().putAll(Map.of("NOTIFY_SOCKET", socket, "WATCHDOG_USEC", "100000"));
+            Process node = builder.start();
+            try (BufferedReader out = node.inputReader()) {
+                assertThat(systemd.next()).startsWith("READY=1\nSTATUS=0 routes, ");
+                // It listens by then.
+                Endpoint tcp =
+                        Endpoint.parse(event(out, "started").get("tcp").get(0).asString(), 1);
+                new Socket(tcp.address(), tcp.port()).close();
+                assertThat(systemd.next()).isEqualTo("WATCHDOG=1");
+                assertThat(systemd.next()).isEqualTo("WATCHDOG=1");
+                node.toHandle().destroy();
+                String last = systemd.next();
+                while (last.equals("WATCHDOG=1")) {
+                    last = systemd.next();
+                }
+                assertThat(last).startsWith("STOPPING=1\n");
+            } finally {
+                node.destroyForcibly();
+            }
         }
     }
 
