@@ -1,10 +1,12 @@
 package org.tamanoir.ee;
 
+import com.google.common.collect.Maps;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -572,6 +574,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
         Traffic.Sum sum = new Traffic.Sum();
         instances.addTo(sum, definition);
         return sum.ofInstance();
+    }
+
+    /**
+     * Returns what {@link #traffic(ServiceDefinition)} does for each service that had an instance: where many are asked
+     * for, one look at all instances in place of one for each service. Measures what processor time they have used, for
+     * the services' {@link ServiceDefinition#health}.
+     */
+    public Map<ServiceDefinition, TrafficSnapshot> trafficByService() {
+        instances.all().forEach(each -> each.supervision().processorNs());
+        return Maps.transformValues(instances.sums(), Traffic.Sum::ofInstance);
     }
 
     /** Returns how many TCP streams and UDP packets wait for a service's code now. */

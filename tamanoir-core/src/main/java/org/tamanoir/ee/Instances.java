@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -138,6 +139,18 @@ public final class Instances implements Watchdog.Fleet<Instance> {
                 instance.thread.traffic.addTo(sum);
             }
         }
+    }
+
+    /** Returns what crossed the instances of each service that exists, in one look at all of them. */
+    synchronized Map<ServiceDefinition, Traffic.Sum> sums() {
+        Map<ServiceDefinition, Traffic.Sum> sums = new HashMap<>();
+        endedByService.forEach((service, ended) -> sum(sums, service).add(ended));
+        running.keySet().forEach(each -> each.thread.traffic.addTo(sum(sums, each.thread.definition())));
+        return sums;
+    }
+
+    private static Traffic.Sum sum(Map<ServiceDefinition, Traffic.Sum> sums, ServiceDefinition service) {
+        return sums.computeIfAbsent(service, definition -> new Traffic.Sum());
     }
 
     /** Gives up an instance that does not return from its service's code; false when it has returned. */

@@ -2,6 +2,7 @@ package org.tamanoir.manager;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -103,6 +104,11 @@ public final class ActiveNodeManager implements AutoCloseable {
     /** Returns all versions of all services, by name and version. */
     public List<ServiceStatus> services() {
         return statuses.all();
+    }
+
+    /** Returns the services that streams can get now: those of {@link #services} but what only ends, without counts. */
+    public Collection<ServiceDefinition> definitions() {
+        return catalog.all();
     }
 
     /** Returns whether this version is to be served to other nodes: streams that come get it. */

@@ -18,6 +18,7 @@ import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ServiceStatus.State;
 import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.traffic.TrafficSnapshot;
 
 /**
  * The state of the versions of services on a node, those of the class path and those that were deployed.
@@ -25,6 +26,8 @@ import org.tamanoir.service.StreamInfo;
  * <p>Thread contract: any thread.
  */
 final class ServiceStatuses {
+    private static final TrafficSnapshot NOTHING = new TrafficSnapshot(0, 0, 0, 0, 0, 0, Map.of(), 0);
+
     private final ExecutionEnvironment environment;
     private final ServiceCatalog catalog;
     private final @Nullable Deployer deployer;
@@ -40,11 +43,13 @@ final class ServiceStatuses {
     List<ServiceStatus> all() {
         ListMultimap<ServiceDefinition, InstanceStatus> running =
                 Multimaps.index(environment.instances(), InstanceStatus::service);
+        Map<ServiceDefinition, TrafficSnapshot> crossed = environment.trafficByService();
         List<ServiceStatus> all = new ArrayList<>();
         for (ServiceDefinition definition : catalog.all()) {
             List<InstanceStatus> instances = running.get(definition);
+            TrafficSnapshot traffic = crossed.getOrDefault(definition, NOTHING);
             DeployedVersion service = deployer == null ? null : deployer.with(definition);
-            all.add(service == null ? ofClassPath(definition, instances) : of(service, instances));
+            all.add(service == null ? ofClassPath(definition, instances, traffic) : of(service, instances, traffic));
         }
         if (deployer != null) {
             deployer.leaving().forEach(service -> all.add(of(service)));
@@ -56,7 +61,8 @@ final class ServiceStatuses {
         return all;
     }
 
-    private ServiceStatus ofClassPath(ServiceDefinition definition, List<InstanceStatus> instances) {
+    private ServiceStatus ofClassPath(
+            ServiceDefinition definition, List<InstanceStatus> instances, TrafficSnapshot traffic) {
         return new ServiceStatus(
                 definition.name(),
                 "",
@@ -69,7 +75,7 @@ final class ServiceStatuses {
                 tcpStreams(instances),
                 servesUdp(instances),
                 definition.control().isWanted(),
-                environment.traffic(definition),
+                traffic,
                 summed(instances, InstanceStatus::counters),
                 summed(instances, InstanceStatus::dropReasons),
                 definition.health(),
@@ -85,10 +91,12 @@ final class ServiceStatuses {
                 service,
                 environment.instances().stream()
                         .filter(instance -> instance.service() == definition)
-                        .toList());
+                        .toList(),
+                definition == null ? null : environment.traffic(definition));
     }
 
-    private ServiceStatus of(DeployedVersion service, List<InstanceStatus> instances) {
+    private ServiceStatus of(
+            DeployedVersion service, List<InstanceStatus> instances, @Nullable TrafficSnapshot traffic) {
         ServiceDefinition definition = service.definition();
         return new ServiceStatus(
                 service.id.name(),
@@ -102,7 +110,7 @@ final class ServiceStatuses {
                 tcpStreams(instances),
                 servesUdp(instances),
                 definition != null && definition.control().isWanted(),
-                definition == null ? null : environment.traffic(definition),
+                traffic,
                 summed(instances, InstanceStatus::counters),
                 summed(instances, InstanceStatus::dropReasons),
                 service.life,

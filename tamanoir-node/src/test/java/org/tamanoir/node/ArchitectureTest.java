@@ -39,6 +39,8 @@ class ArchitectureTest {
             .definedBy("org.tamanoir.node.ffs..")
             .layer("admin")
             .definedBy("org.tamanoir.node.admin..")
+            .layer("ui")
+            .definedBy("org.tamanoir.node.ui..")
             .layer("config")
             .definedBy("org.tamanoir.node.config..")
             .layer("cli")
@@ -65,6 +67,8 @@ class ArchitectureTest {
             .mayOnlyBeAccessedByLayers("main", "demo", "element")
             .whereLayer("admin")
             .mayOnlyBeAccessedByLayers("run", "director", "reflect")
+            .whereLayer("ui")
+            .mayOnlyBeAccessedByLayers("admin")
             .whereLayer("config")
             .mayOnlyBeAccessedByLayers(
                     "admin", "run", "ctl", "load", "author", "director", "reflect", "demo", "element");

@@ -10,7 +10,8 @@ import org.tamanoir.repository.Token;
 /**
  * Who may ask for what. A web page that the operator looks at must not reach the API, neither by a request that
  * browsers send without asking (it carries an Origin, and no token or JSON) nor under a name that suddenly resolves
- * to this host (the Host header then carries that name; an address cannot be rebound). Any thread may call.
+ * to this host (the Host header then carries that name; an address cannot be rebound). The page that this server serves
+ * itself may: its Origin is the Host that was asked. Any thread may call.
  */
 final class AdminGate {
     private static final Pattern ADDRESS = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-f:.%]+]");
@@ -37,9 +38,11 @@ final class AdminGate {
                     "host '" + shortened(host) + "' is not a name of this server: use its address or localhost, or "
                             + "add the name to admin.hosts");
         }
-        if (request.getHeader(HttpHeaders.ORIGIN) != null) {
+        String origin = request.getHeader(HttpHeaders.ORIGIN);
+        if (origin != null && !origin.equals("http://" + host) && !origin.equals("https://" + host)) {
             throw new ApiException(
-                    ApiException.FORBIDDEN, "requests from web pages are refused: leave the Origin header out");
+                    ApiException.FORBIDDEN,
+                    "requests from other web pages than this server's are refused: leave the Origin header out");
         }
     }
 

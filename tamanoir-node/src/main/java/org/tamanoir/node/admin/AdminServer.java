@@ -25,6 +25,7 @@ import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.QosTable;
+import org.tamanoir.node.ui.Dashboard;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.repository.HttpListener;
@@ -58,6 +59,7 @@ public final class AdminServer implements AutoCloseable {
     private final MetricsText metrics;
     private final Api api;
     private final LoadView load;
+    private final LiveFeed feed;
     private Supplier<@Nullable MembershipStatus> cluster = () -> null;
     private Supplier<ElementViews.@Nullable Element> element = () -> null;
     private Predicate<InetAddress> isDirector = from -> false;
@@ -84,11 +86,13 @@ public final class AdminServer implements AutoCloseable {
         state = new Queries(manager, settings, config);
         changes = new Commands(manager);
         live = new EventStreams(manager);
+        load = new LoadView(manager.environment());
+        feed = new LiveFeed(() -> LiveViews.Live.of(manager, load.now(), cluster.get() != null, element.get() != null));
         metrics = new MetricsText(figures -> {
             NodeMetrics.add(figures, manager);
             ElementViews.add(figures, element.get());
+            feed.addTo(figures);
         });
-        load = new LoadView(manager.environment());
         Supplier<ThreadRanks> ranks = () -> manager.environment().ranks();
         api = new Api(gate, ranks);
         livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>(), ranks);
@@ -217,6 +221,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/routes/{prefix}", state::route);
         api.get(router, "/v1/traffic", call -> state.traffic());
         api.get(router, "/v1/load", call -> load.now());
+        api.on(router, HttpMethod.GET, "/v1/live").handler(feed::listen);
         api.get(router, "/v1/cluster", call -> ClusterViews.of(cluster.get()));
         api.get(router, "/cluster", call -> ClusterViews.of(cluster.get()));
         api.get(router, "/v1/element", call -> ElementViews.of(element.get()));
@@ -241,6 +246,8 @@ public final class AdminServer implements AutoCloseable {
                 Replies.refuse(context, e);
             }
         });
+
+        new Dashboard("node").serve(router);
 
         api.change(router, HttpMethod.POST, "/v1/services/{name}/deploy", changes::deploy);
         api.change(router, HttpMethod.POST, "/v1/services/{name}/undeploy", changes::undeploy);

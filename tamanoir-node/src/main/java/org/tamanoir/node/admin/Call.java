@@ -6,6 +6,8 @@ import io.vertx.ext.web.RoutingContext;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.ServiceId;
 import tools.jackson.databind.JsonNode;
@@ -65,6 +67,18 @@ final class Call {
     /** How many items of a list are wanted. */
     int limit() throws ApiException {
         return (int) number("limit", 1, MAX_LIMIT, DEFAULT_LIMIT);
+    }
+
+    /** Items of a list to leave out before the first. */
+    int offset() throws ApiException {
+        return (int) number("offset", 0, Integer.MAX_VALUE, 0);
+    }
+
+    /** Whether the text has in it what the query's {@code match} says, in letters of either case. */
+    Predicate<String> matching() {
+        String wanted = query("match");
+        String lower = wanted == null ? "" : wanted.toLowerCase(Locale.ROOT);
+        return text -> lower.isEmpty() || text.toLowerCase(Locale.ROOT).contains(lower);
     }
 
     /** The address that it comes from. */

@@ -18,6 +18,7 @@ import org.tamanoir.cluster.DirectorStatus;
 import org.tamanoir.cluster.config.DirectorConfig;
 import org.tamanoir.cluster.config.RegistrationPolicy;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.ui.Dashboard;
 import org.tamanoir.repository.HttpListener;
 import org.tamanoir.repository.Token;
 
@@ -39,6 +40,7 @@ public final class DirectorServer implements AutoCloseable {
     private final Api api;
     private final DirectorCommands changes;
     private final MetricsText metrics;
+    private final LiveFeed feed;
     /** Whether an address is one of those that back-ends are said to have. */
     private final Predicate<InetAddress> isBackEnd;
 
@@ -72,7 +74,11 @@ public final class DirectorServer implements AutoCloseable {
         isBackEnd = from -> registration != null
                 && registration.admits(from)
                 && !registration.networks().isEmpty();
-        metrics = new MetricsText(metrics -> DirectorMetrics.add(metrics, director.status(), director.totals()));
+        feed = new LiveFeed(() -> LiveViews.LiveCluster.of(director));
+        metrics = new MetricsText(figures -> {
+            DirectorMetrics.add(figures, director.status(), director.totals());
+            feed.addTo(figures);
+        });
     }
 
     /**
@@ -171,6 +177,8 @@ public final class DirectorServer implements AutoCloseable {
         api.get(router, "/v1/plan", call -> DirectorViews.Planned.of(DirectorCommands.known(director::planned)));
         api.get(router, "/v1/cluster", call -> director.totals());
         api.get(router, "/cluster", call -> director.totals());
+        api.on(router, HttpMethod.GET, "/v1/live").handler(feed::listen);
+        new Dashboard("director").serve(router);
 
         api.change(router, HttpMethod.PUT, "/v1/back-ends/{name}", this::admitRegistration, changes::register);
         api.change(router, HttpMethod.POST, "/v1/back-ends/{name}/drain", changes::drain);

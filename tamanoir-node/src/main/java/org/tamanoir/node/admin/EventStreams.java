@@ -60,13 +60,19 @@ final class EventStreams {
         }
     }
 
-    /** Drops from now on. */
-    void drops(Call call, StreamedAnswer answer) throws IOException, InterruptedException {
-        try (Tap.View<Tap.Drop> drops = manager.environment().tap().drops(WAITING_DROPS)) {
+    /** Drops from now on: all of them, or as many a second as the client asks for. */
+    void drops(Call call, StreamedAnswer answer) throws ApiException, IOException, InterruptedException {
+        int perSecond = (int) call.number("perSecond", 1, WAITING_DROPS, 0);
+        try (Tap.View<Tap.Drop> drops = manager.environment().tap().drops(perSecond == 0 ? WAITING_DROPS : perSecond)) {
             answer.begin(StreamedAnswer.EVENT_STREAM);
             answer.comment("drops");
             int quiet = 0;
+            int left = perSecond;
             while (!answer.isClosed()) {
+                if (perSecond > 0 && left-- == 0) {
+                    TimeUnit.SECONDS.sleep(1);
+                    left = perSecond - 1;
+                }
                 Tap.@Nullable Drop drop = drops.take(LOOK);
                 if (drop != null) {
                     answer.event("drop", null, Views.Drop.of(drop));

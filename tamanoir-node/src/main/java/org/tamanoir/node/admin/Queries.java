@@ -14,7 +14,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.catalog.InstanceStatus;
@@ -74,12 +76,17 @@ final class Queries {
     }
 
     Views.Services services(Call call) throws ApiException {
-        return limited(manager.services(), Views.Service::of, call.limit(), Views.Services::new);
+        return limited(
+                manager.services(),
+                each -> Views.label(each.name(), each.version()),
+                Views.Service::of,
+                call,
+                Views.Services::new);
     }
 
     Views.Services service(Call call) throws ApiException {
         String name = call.serviceName();
-        return limited(versions(name), Views.Service::of, call.limit(), Views.Services::new);
+        return limited(versions(name), ServiceStatus::version, Views.Service::of, call, Views.Services::new);
     }
 
     Views.Service version(Call call) throws ApiException {
@@ -109,7 +116,12 @@ final class Queries {
     }
 
     Views.Instances instances(Call call) throws ApiException {
-        return limited(manager.environment().instances(), Views.Instance::of, call.limit(), Views.Instances::new);
+        return limited(
+                manager.environment().instances(),
+                each -> each.service().label() + " " + each.stream().peer(),
+                Views.Instance::of,
+                call,
+                Views.Instances::new);
     }
 
     LevelViews.Levels levels(Call call) throws ApiException {
@@ -117,35 +129,39 @@ final class Queries {
     }
 
     Views.Streams streams(Call call) throws ApiException {
-        int limit = call.limit();
         Map<StreamInfo, List<InstanceStatus>> byStream = new LinkedHashMap<>();
         manager.environment().instances().stream()
                 .filter(instance -> instance.stream().transport() == StreamInfo.Transport.TCP)
                 .forEach(instance -> byStream.computeIfAbsent(instance.stream(), stream -> new ArrayList<>())
                         .add(instance));
-        List<Views.Stream> streams = new ArrayList<>();
-        byStream.forEach((stream, instances) -> {
-            InetSocketAddress peer = stream.peer();
-            if (peer != null && streams.size() < limit) {
-                streams.add(stream(peer, stream.local(), instances));
-            }
-        });
         StreamCounts counts = manager.environment().streams();
-        return new Views.Streams(
-                counts.open(),
-                counts.accepted(),
-                counts.refused(),
-                manager.environment().waitingForCode(),
-                streams,
-                byStream.size());
+        return limited(
+                List.copyOf(byStream.entrySet()),
+                each -> address(each.getKey())
+                        + each.getValue().stream()
+                                .map(instance -> " " + instance.service().label())
+                                .collect(Collectors.joining()),
+                each -> stream(address(each.getKey()), each.getKey().local(), each.getValue()),
+                call,
+                (streams, total) -> new Views.Streams(
+                        counts.open(),
+                        counts.accepted(),
+                        counts.refused(),
+                        manager.environment().waitingForCode(),
+                        streams,
+                        total));
     }
 
-    private static Views.Stream stream(
-            InetSocketAddress peer, InetSocketAddress local, List<InstanceStatus> instances) {
+    /** Returns the peer of a TCP stream, which has one. */
+    private static String address(StreamInfo stream) {
+        return stream.peer() == null ? "" : Endpoint.toString(stream.peer());
+    }
+
+    private static Views.Stream stream(String peer, InetSocketAddress local, List<InstanceStatus> instances) {
         List<TrafficSnapshot> traffic =
                 instances.stream().map(InstanceStatus::traffic).toList();
         return new Views.Stream(
-                Endpoint.toString(peer),
+                peer,
                 Endpoint.toString(local),
                 instances.stream().map(instance -> instance.service().label()).toList(),
                 instances.stream()
@@ -265,7 +281,19 @@ final class Queries {
         L of(List<V> items, int total);
     }
 
-    private static <T, V, L> L limited(List<T> items, Function<T, V> view, int limit, Listed<V, L> listed) {
-        return listed.of(items.stream().limit(limit).<V>map(view).toList(), items.size());
+    /** Returns the page of a list that the query asks for. @param text in which its {@code match} is looked for */
+    private static <T, V, L> L limited(
+            List<T> items, Function<T, String> text, Function<T, V> view, Call call, Listed<V, L> listed)
+            throws ApiException {
+        Predicate<String> matching = call.matching();
+        List<T> matched =
+                items.stream().filter(each -> matching.test(text.apply(each))).toList();
+        return listed.of(
+                matched.stream()
+                        .skip(call.offset())
+                        .limit(call.limit())
+                        .<V>map(view)
+                        .toList(),
+                matched.size());
     }
 }

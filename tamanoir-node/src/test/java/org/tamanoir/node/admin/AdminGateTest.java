@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.node.config.Endpoint;
 
 @Timeout(60)
 class AdminGateTest {
@@ -86,6 +87,20 @@ class AdminGateTest {
                 assertThat(node.send(get).status()).as("GET %s", path).isIn(200, 404, 405, 422);
             }
             assertThat(node.manager.events().catchUp()).isEqualTo(events);
+        }
+    }
+
+    @Test
+    void theServersOwnPageMaySendTheToken() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            String own = "http://" + Endpoint.toString(node.server.address());
+            assertThat(node.send(node.change("PUT", PATH, ROUTE).header("Origin", own))
+                            .status())
+                    .isEqualTo(200);
+            HttpRequest.Builder without = node.change("PUT", PATH, ROUTE)
+                    .setHeader("Authorization", "Bearer of nothing")
+                    .header("Origin", own);
+            assertThat(node.send(without).status()).isEqualTo(401);
         }
     }
 

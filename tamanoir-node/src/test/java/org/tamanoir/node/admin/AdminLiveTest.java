@@ -124,6 +124,31 @@ class AdminLiveTest {
     }
 
     @Test
+    void whoAsksForFewDropsASecondIsToldHowManyElseThereWere() throws Exception {
+        assertThat(node.get("/v1/drops?perSecond=0").status()).isEqualTo(400);
+        try (BufferedReader in = events("/v1/drops?perSecond=1")) {
+            in.readLine();
+            for (int i = 0; i < 50; i++) {
+                sendOverUdp(PACKET);
+            }
+            int shown = 0;
+            long missed = 0;
+            while (shown + missed < 50) {
+                List<String> event = next(in);
+                JsonNode data = MAPPER.readTree(event.get(1).substring("data: ".length()));
+                if (event.get(0).equals("event: drop")) {
+                    shown++;
+                } else {
+                    missed += data.get("missed").asLong();
+                }
+            }
+            assertThat(shown).isPositive();
+            assertThat(missed).isPositive();
+            assertThat(shown + missed).isEqualTo(50);
+        }
+    }
+
+    @Test
     void capturedPacketsAreAPcapFile() throws Exception {
         HttpRequest.Builder request =
                 node.request("/v1/capture?packets=2").header("Authorization", "Bearer " + TestAdmin.TOKEN);

@@ -3,6 +3,14 @@ package org.tamanoir.node.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -12,6 +20,10 @@ import tools.jackson.databind.JsonNode;
 
 @Timeout(60)
 class AdminReadTest {
+    /** Tamanoir's Type ID, destination 10.0.2.7, no service, payload "hello". */
+    private static final byte[] PACKET =
+            HexFormat.of().parseHex("0100544d00050019" + "00020003000000010a000207" + "68656c6c6f");
+
     private static TestAdmin node;
 
     @BeforeAll
@@ -60,6 +72,54 @@ class AdminReadTest {
         assertThat(method.status()).isEqualTo(405);
         assertThat(method.error()).contains("DELETE");
         assertThat(node.get("/v1/services/not%20a%20name").status()).isEqualTo(422);
+    }
+
+    @Test
+    void listsHavePagesAndAreLookedThrough() throws Exception {
+        List<Socket> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < 3; i++) {
+                Socket socket = new Socket();
+                socket.connect(node.environment.tcpAddresses().get(0));
+                socket.getOutputStream().write(PACKET);
+                open.add(socket);
+            }
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .until(() -> node.get("/v1/streams").json().get("total").asInt() == 3);
+            Set<String> peers = new TreeSet<>();
+            for (int offset = 0; offset < 4; offset++) {
+                JsonNode page = node.get("/v1/streams?limit=1&offset=" + offset).json();
+                assertThat(page.get("total").asInt()).isEqualTo(3);
+                page.get("streams")
+                        .forEach(stream -> peers.add(stream.get("peer").asString()));
+                assertThat(page.get("streams").size()).isEqualTo(offset < 3 ? 1 : 0);
+            }
+            assertThat(peers).hasSize(3);
+            String first = peers.iterator().next();
+            assertThat(node.get("/v1/streams?match=" + first)
+                            .json()
+                            .get("total")
+                            .asInt())
+                    .isOne();
+            assertThat(node.get("/v1/instances?match=" + first)
+                            .json()
+                            .get("total")
+                            .asInt())
+                    .isOne();
+            assertThat(node.get("/v1/services?match=mONITOR")
+                            .json()
+                            .get("total")
+                            .asInt())
+                    .isOne();
+            assertThat(node.get("/v1/services?match=none").json().get("total").asInt())
+                    .isZero();
+            assertThat(node.get("/v1/streams?offset=-1").status()).isEqualTo(400);
+        } finally {
+            for (Socket socket : open) {
+                socket.close();
+            }
+        }
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,8 @@ import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.cluster.lvs.Scheduler;
 import org.tamanoir.node.SmallTable;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.ui.Browser;
 import org.tamanoir.repository.Token;
 import org.tamanoir.routing.Prefix;
 import tools.jackson.databind.JsonNode;
@@ -94,7 +97,7 @@ class DirectorRegistrationTest {
         server = new DirectorServer(
                 director,
                 config,
-                new AdminSettings(TestAdmin.ANY, null, false, null),
+                new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, false, null),
                 null,
                 Token.of(NODES, "this test"),
                 Map.of("own", Token.of(OWN, "this test")));
@@ -147,6 +150,30 @@ class DirectorRegistrationTest {
             }
         }
         throw new AssertionError("there is no back-end " + name);
+    }
+
+    @Test
+    @Tag("once")
+    void anOperatorDrainsABackEndOnThePage(@TempDir Path profile) throws Exception {
+        try (Browser browser = Browser.open("http://" + Endpoint.toString(server.address()), profile)) {
+            browser.untilShown("front1, active");
+            browser.until(() -> browser.all("main tbody tr").size() >= 2);
+            browser.assertAccessible("director");
+            browser.picture("director-1280");
+            browser.width(390);
+            browser.assertFits("director");
+            browser.width(1280);
+            browser.click("button[aria-label='Drain listed']");
+            browser.until(() -> browser.all("#token-input").get(0).isDisplayed());
+            browser.type("#token-input", TestAdmin.TOKEN);
+            browser.click("#token-form [type=submit]");
+            browser.untilShown("listed drains.");
+            assertThat(backEnd("listed").get("state").asString()).isEqualTo("draining");
+            browser.click("button[aria-label='Join listed']");
+            browser.untilShown("listed joins again.");
+            assertThat(backEnd("listed").get("state").asString()).isNotEqualTo("draining");
+            browser.assertQuiet();
+        }
     }
 
     @Test

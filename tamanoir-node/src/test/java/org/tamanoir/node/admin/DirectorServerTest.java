@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -306,6 +307,21 @@ class DirectorServerTest {
     }
 
     @Test
+    void theDashboardIsServedAndToldWhatChanges() throws Exception {
+        assertThat(get("/ui").body()).contains("data-server=\"director\"");
+        HttpResponse<Stream<String>> stream =
+                client.send(request("/v1/live").GET().build(), HttpResponse.BodyHandlers.ofLines());
+        List<String> lines = stream.body()
+                .filter(line -> line.startsWith("event:") || line.startsWith("data:"))
+                .limit(3)
+                .toList();
+        stream.body().close();
+        assertThat(lines.get(0)).isEqualTo("event: state");
+        assertThat(lines.get(1)).contains("\"name\":\"front1\"", "\"backEnds\":{}", "the director has not started");
+        assertThat(lines.get(2)).isEqualTo("event: delta");
+    }
+
+    @Test
     void everyViewHasTheFieldsOfItsSchema() throws Exception {
         Map<String, Class<? extends Record>> views = Map.ofEntries(
                 Map.entry("Status", DirectorStatus.class),
@@ -314,6 +330,7 @@ class DirectorServerTest {
                 Map.entry("Counters", Counters.class),
                 Map.entry("BackEnd", DirectorStatus.Member.class),
                 Map.entry("Totals", DirectorStatus.Totals.class),
+                Map.entry("LiveCluster", LiveViews.LiveCluster.class),
                 Map.entry("Load", org.tamanoir.cluster.Load.class),
                 Map.entry("Traffic", Traffic.class),
                 Map.entry("Registration", Registration.class),
