@@ -119,8 +119,9 @@ public final class NodeCommand implements Callable<Integer> {
         Output output =
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), json, Output.isTerminal());
         NodeReport report = new NodeReport(output);
+        Path source = file;
         return new NodeProcess(settings.build(), more, routesFile, report, statsInterval)
-                .reloadedFrom(file == null ? null : found -> readAgain(file, found))
+                .reloadedFrom(source == null ? null : found -> readAgain(source, found))
                 .takingOver(takeOver)
                 .run();
     }
