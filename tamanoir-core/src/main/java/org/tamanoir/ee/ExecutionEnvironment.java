@@ -1,10 +1,10 @@
 package org.tamanoir.ee;
 
-import com.google.common.collect.Maps;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -583,7 +583,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
      */
     public Map<ServiceDefinition, TrafficSnapshot> trafficByService() {
         instances.all().forEach(each -> each.supervision().processorNs());
-        return Maps.transformValues(instances.sums(), Traffic.Sum::ofInstance);
+        Map<ServiceDefinition, TrafficSnapshot> traffic = new HashMap<>();
+        instances.sums().forEach((service, sum) -> traffic.put(service, sum.ofInstance()));
+        return traffic;
     }
 
     /** Returns how many TCP streams and UDP packets wait for a service's code now. */
