@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ public final class ArenaReader {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     /** Looks at a slot whose label changes. */
     private static final int ATTEMPTS = 16;
+    private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
     private static final SlotKind[] KINDS = SlotKind.values();
 
@@ -145,9 +147,14 @@ public final class ArenaReader {
             }
             VarHandle.loadLoadFence();
             if ((change & 1) == 0 && change == (int) INTS.getOpaque(all, slot + Slot.CHANGE)) {
-                return new Label(KINDS[kind], point, new String(name, StandardCharsets.UTF_8), numbers);
+                return new Label(KINDS[kind], point, text(name), numbers);
             }
         }
         return null;
+    }
+
+    /** Whoever wrote the file may have meant a terminal. */
+    private static String text(byte[] name) {
+        return CONTROL.matcher(new String(name, StandardCharsets.UTF_8)).replaceAll("?");
     }
 }

@@ -196,10 +196,7 @@ public final class CpuGrant extends Item {
 
     /** Returns whether its quantum is over while others wait. */
     public boolean isOver() {
-        return isGranted()
-                && scheduler.isContended()
-                && quantumRestNs() <= 0
-                && !scheduler.isHeldBack(this);
+        return isGranted() && scheduler.isContended() && quantumRestNs() <= 0;
     }
 
     /**

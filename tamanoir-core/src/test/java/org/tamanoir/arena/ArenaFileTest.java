@@ -115,6 +115,15 @@ class ArenaFileTest {
     }
 
     @Test
+    void aNameHasNoControlCharactersForTerminals() throws Exception {
+        try (ArenaFile made = ArenaFile.create(file())) {
+            arena.moveTo(made);
+            arena.take(SlotKind.LINK, "up\u001b[2J\nlink");
+            assertThat(look(file()).get(0).name()).isEqualTo("up?[2J?link");
+        }
+    }
+
+    @Test
     void aNameThatIsTooLongEndsWithAWholeCharacter() throws Exception {
         try (ArenaFile made = ArenaFile.create(file())) {
             arena.moveTo(made);
