@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -130,6 +131,14 @@ final class LiveFeed {
             return; // The node is too busy to answer in time: a second is left out.
         }
         isSampling = true;
+        try {
+            take(vertx);
+        } catch (RejectedExecutionException e) {
+            isSampling = false; // The server closes.
+        }
+    }
+
+    private void take(Vertx vertx) {
         vertx.<ObjectNode>executeBlocking(() -> MAPPER.valueToTree(view.get()), false)
                 .onComplete(sampled -> {
                     isSampling = false;
