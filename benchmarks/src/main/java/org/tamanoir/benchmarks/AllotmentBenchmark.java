@@ -27,8 +27,8 @@ import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.sched.AllotmentView;
 import org.tamanoir.sched.CpuGrant;
-import org.tamanoir.sched.ProcessorUse;
 import org.tamanoir.sched.Preemption;
+import org.tamanoir.sched.ProcessorUse;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.QosTimer;
 import org.tamanoir.sched.QualityOfService;
@@ -65,7 +65,13 @@ public class AllotmentBenchmark {
     private final Slot ofClass = arena.take(SlotKind.TURNS, "class");
     private final Slot point = arena.take(SlotKind.POINT, "point");
     private final QualityOfService quality = new QualityOfService(
-            () -> NO_TIMER, () -> this.nowNs, () -> this.nowNs, Preemption.NONE, 1 << 16, Duration.ofSeconds(10), arena);
+            () -> NO_TIMER,
+            () -> this.nowNs,
+            () -> this.nowNs,
+            Preemption.NONE,
+            1 << 16,
+            Duration.ofSeconds(10),
+            arena);
     private long nowNs;
     private QosSnapshot now = quality.now();
     private CpuGrant running = schedule();

@@ -26,6 +26,7 @@ public final class ArenaReader {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     /** Looks at a slot whose label changes. */
     private static final int ATTEMPTS = 16;
+
     private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
     private static final SlotKind[] KINDS = SlotKind.values();

@@ -51,6 +51,7 @@ final class UdpTurns extends TurnGate {
     private final long stallNs;
     /** The thread will be woken to look whether a class starves. */
     private boolean alarmed;
+
     UdpTurns(UdpService service, UdpGate gate, WaitingGrants grants, QosConfig config, Classifier classifier) {
         this.service = service;
         this.gate = gate;

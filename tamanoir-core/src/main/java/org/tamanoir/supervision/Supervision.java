@@ -43,6 +43,7 @@ public final class Supervision {
         long sinceNs;
         /** What the thread had waited for turns by then. */
         long waitedNs;
+
         boolean interrupted;
         long interruptedNs;
         /** In which {@link Budgets} saw it last, and what the thread had used of a processor by then. */

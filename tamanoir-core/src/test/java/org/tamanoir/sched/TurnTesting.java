@@ -50,8 +50,8 @@ public abstract class TurnTesting {
         public void close() {}
     };
 
-    final TurnScheduler scheduler = new TurnScheduler(
-            timer, this::isHeldBack, nowNs::get, processorNs::get, this::want, new Arena());
+    final TurnScheduler scheduler =
+            new TurnScheduler(timer, this::isHeldBack, nowNs::get, processorNs::get, this::want, new Arena());
     /** Turns are to be given back at checkpoints. */
     boolean preempting;
 

@@ -98,5 +98,4 @@ final class PacketRounds {
         }
         return load.costNs == 0 ? 0 : (THREADS.getCurrentThreadCpuTime() - beganNs) / (double) packets;
     }
-
 }

@@ -116,8 +116,7 @@ final class WaitFigures {
         section.table(table).csv("", csv);
     }
 
-    private static void beside(
-            Settings settings, Section section, long longMs, Sharing sharing, Rows table, Rows csv)
+    private static void beside(Settings settings, Section section, long longMs, Sharing sharing, Rows table, Rows csv)
             throws IOException {
         RealRun real = new RealRun(new long[] {SHORT_NS, longMs * 1_000_000}, 0);
         boolean isParted = sharing != Sharing.TOGETHER;

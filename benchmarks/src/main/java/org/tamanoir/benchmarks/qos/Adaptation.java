@@ -14,8 +14,8 @@ import org.tamanoir.benchmarks.report.Section;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.sched.AllotmentView;
 import org.tamanoir.sched.CpuGrant;
-import org.tamanoir.sched.ProcessorUse;
 import org.tamanoir.sched.Preemption;
+import org.tamanoir.sched.ProcessorUse;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.QosTimer;
 import org.tamanoir.sched.QualityOfService;
@@ -112,7 +112,13 @@ final class Adaptation {
     /** Returns the mean delay of what was not dropped, from arrival to the end of processing. */
     private double delayMs(int least, boolean isOtherBusy) {
         QualityOfService quality = new QualityOfService(
-                () -> NO_TIMER, () -> nowNs, () -> nowNs, Preemption.NONE, 1 << 16, Duration.ofSeconds(10), new Arena());
+                () -> NO_TIMER,
+                () -> nowNs,
+                () -> nowNs,
+                Preemption.NONE,
+                1 << 16,
+                Duration.ofSeconds(10),
+                new Arena());
         QosConfig config = Setup.pre(
                 List.of(
                         Setup.trafficClass("text", 0, 1, LIMIT_PACKETS),

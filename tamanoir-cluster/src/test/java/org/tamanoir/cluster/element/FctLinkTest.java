@@ -30,8 +30,8 @@ class FctLinkTest {
 
     private final TestRing ring = new TestRing();
     private final FctUnit unit = new FctUnit(new FctSettings(0, true, 0, 0, 20, 1_000, 64), ring, () -> {});
-    private final QualityOfService quality =
-            new QualityOfService(NoTimer::new, () -> 0, () -> 0, Preemption.NONE, 68 << 10, Duration.ofSeconds(10), new Arena());
+    private final QualityOfService quality = new QualityOfService(
+            NoTimer::new, () -> 0, () -> 0, Preemption.NONE, 68 << 10, Duration.ofSeconds(10), new Arena());
     private final LinkQueue<long[]> queue = new LinkQueue<>(() -> {}, () -> new long[1]);
     private @Nullable LinkContent content;
 
