@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 import org.openqa.selenium.By;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.WebDriverException;
@@ -24,6 +25,7 @@ import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 import org.tamanoir.support.Tiers;
@@ -152,8 +154,19 @@ public final class Browser implements AutoCloseable {
                 .until(condition);
     }
 
+    /** Waits until this text stands on the page. */
     public void untilShown(String text) {
-        until(() -> text().contains(text));
+        try {
+            until(() -> text().contains(text));
+        } catch (ConditionTimeoutException e) {
+            throw new AssertionError("'" + text + "' is not shown: " + text() + problems(), e);
+        }
+    }
+
+    private List<String> problems() {
+        return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+                .map(LogEntry::toString)
+                .toList();
     }
 
     /** Asserts that axe finds nothing serious. */
@@ -170,11 +183,11 @@ public final class Browser implements AutoCloseable {
         assertThat((List<?>) found).as("serious findings of axe at %s", where).isEmpty();
     }
 
-    /** Asserts that the page is no wider than its window. */
+    /** Awaits that the page is no wider than its window: charts follow a moment after it has changed. */
     public void assertFits(String where) {
-        assertThat(run("return document.documentElement.scrollWidth <= innerWidth"))
-                .as("%s fits its window", where)
-                .isEqualTo("true");
+        Awaitility.await(where + " fits its window")
+                .atMost(PATIENCE)
+                .until(() -> run("return document.documentElement.scrollWidth <= innerWidth").equals("true"));
     }
 
     /** Writes a picture of the window into the module's {@code target/dashboard}. */
