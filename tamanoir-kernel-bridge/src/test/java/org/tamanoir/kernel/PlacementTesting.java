@@ -244,7 +244,9 @@ public abstract class PlacementTesting {
                         .as("%s; %s", now.below(), now.traffic())
                         .isEqualTo(packets);
                 // The service counts the drops of a level by their reasons a moment after its packets.
-                assertThat(now.dropReasons().values().stream().mapToLong(Long::longValue).sum())
+                assertThat(now.dropReasons().values().stream()
+                                .mapToLong(Long::longValue)
+                                .sum())
                         .isGreaterThanOrEqualTo(now.below().dropped());
             });
             return instance();

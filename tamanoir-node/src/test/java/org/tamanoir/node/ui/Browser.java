@@ -187,7 +187,8 @@ public final class Browser implements AutoCloseable {
     public void assertFits(String where) {
         Awaitility.await(where + " fits its window")
                 .atMost(PATIENCE)
-                .until(() -> run("return document.documentElement.scrollWidth <= innerWidth").equals("true"));
+                .until(() -> run("return document.documentElement.scrollWidth <= innerWidth")
+                        .equals("true"));
     }
 
     /** Writes a picture of the window into the module's {@code target/dashboard}. */
