@@ -45,16 +45,21 @@ final class TurnWait {
             return;
         }
         waits = true;
+        boolean isInterrupted = false;
         try {
             long beganNs = platform.nanoTime();
             long leftNs = turn.patienceNs();
             while (!turn.isAnswered() && leftNs > 0 && !thread.isCut() && !thread.isSuspected()) {
+                isInterrupted |= Thread.interrupted(); // Else it would not park.
                 thread.supervision().waitInMidst(leftNs);
                 leftNs = turn.patienceNs() - (platform.nanoTime() - beganNs);
             }
         } finally {
             waits = false;
             turn.resume();
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

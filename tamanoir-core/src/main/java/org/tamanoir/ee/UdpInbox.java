@@ -54,6 +54,11 @@ interface UdpInbox {
     /** Goes to the next packet; false when there is none, or when {@link #nextHeld} has older ones. */
     boolean next(Arrival arrival);
 
+    /** Returns whether the thread may rest, right before it does; else there is a next packet. */
+    default boolean mayRest() {
+        return true;
+    }
+
     /** Returns the memory in which packets lie, each until {@link #release}. */
     ByteBuffer bytes();
 

@@ -147,7 +147,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
                     }
                     lookedAgain = true;
                     loop.poll(); // A port may be on its way here, with packets.
-                } else {
+                } else if (thread.isPaused() || inbox.mayRest()) {
                     thread.rest();
                 }
             }

@@ -42,7 +42,7 @@ final class WorkerInbox implements UdpInbox {
     private int row;
     private int current = -1;
 
-    /** The last look found nothing ready. */
+    /** It has said that it rests. */
     private boolean rests;
     /** It has had a packet. */
     private boolean hasWorked;
@@ -113,9 +113,20 @@ final class WorkerInbox implements UdpInbox {
         }
         // What is taken waits while the service is in its code: not where another worker could have it.
         takenCount = jobs.take(taken, workers.places.isAnyIdle() ? 1 : TAKEN);
-        if (takenCount == 0) {
+        takenNext = 1;
+        return takenCount == 0 ? -1 : taken[0];
+    }
+
+    /** Only now: between its look and here the thread may have been in its service's code, for a timer or a resumed packet. */
+    @Override
+    public boolean mayRest() {
+        if (left || !workers.isOpen(index)) {
+            return true;
+        }
+        if (takenNext >= takenCount) {
             rests = true;
             workers.places.idle(index); // Who makes a job ready from now on wakes this thread.
+            takenNext = 0;
             takenCount = jobs.take(taken, 1);
             if (takenCount > 0) {
                 rests = false;
@@ -124,8 +135,7 @@ final class WorkerInbox implements UdpInbox {
                 }
             }
         }
-        takenNext = 1;
-        return takenCount == 0 ? -1 : taken[0];
+        return takenCount == 0;
     }
 
     @Override

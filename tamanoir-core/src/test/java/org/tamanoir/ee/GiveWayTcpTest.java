@@ -181,20 +181,25 @@ class GiveWayTcpTest extends TcpNodeTesting {
     @Test
     void aNodeThatStopsEndsPacketsInMidstToo() throws Exception {
         TestSink sink = sink();
-        TestNode node = node(longOnes(), blocking()).toHost(sink.address());
-        classes(node, Duration.ofMillis(200));
+        ServiceDefinition inMidst = longOnes();
+        TestNode node = node(inMidst, blocking()).toHost(sink.address());
+        classes(node, Duration.ofSeconds(1)); // Ten of them, for which it would wait, are longer than the stop.
         AnepSender longSender = sender(node);
         send(longSender, "long", 1, 1);
         eventually().until(() -> rounds.get() > 0);
         AnepSender blocker = sender(node);
         send(blocker, "block", 0, 2);
         eventually().until(() -> isBlocked);
+        long before = rounds.get();
         Thread closing = new Thread(node.environment::close);
         closing.start();
+        eventually().until(() -> rounds.get() > before || !closing.isAlive());
+        assertThat(rounds).hasValueGreaterThan(before);
         goesOn = false;
         unblocked.countDown();
         closing.join(60_000);
         assertThat(closing.isAlive()).isFalse();
+        assertThat(inMidst.health().stuck()).as("given up").isZero();
         assertThat(node.dropped(DropReason.STARVED)).isZero();
     }
 }

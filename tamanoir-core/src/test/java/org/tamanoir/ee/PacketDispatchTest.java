@@ -596,6 +596,39 @@ class PacketDispatchTest {
     }
 
     @Test
+    void packetWaitsForNoWorkerThatIsInATimerWhileAnotherRests() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::blockInTimer)) {
+            warmUp(node, sender, receiver);
+            for (int i = 1; i < WORKERS; i++) {
+                byte[] packet = packet(receiver, i, BLOCKS + i);
+                sender.send(node.udp(), packet);
+                assertThat(receiver.next()).isEqualTo(packet);
+                int at = i;
+                eventually().until(() -> blocked.get() == at);
+            }
+            byte[] packet = packet(receiver, WORKERS, WORKERS);
+            sender.send(node.udp(), packet);
+            assertThat(receiver.next()).isEqualTo(packet);
+        }
+    }
+
+    private Verdict blockInTimer(UdpTestNode.Scripted service, Packet packet) {
+        if (TestSink.number(packet) >= BLOCKS) {
+            service.later(Duration.ZERO, () -> {
+                blocked.incrementAndGet();
+                try {
+                    released.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
+        return Verdict.FORWARD;
+    }
+
+    @Test
     void packetsAreAccountedForWhateverBecomesOfThem() throws Exception {
         int count = 600;
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
