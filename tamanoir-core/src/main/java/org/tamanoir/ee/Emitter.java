@@ -40,6 +40,9 @@ final class Emitter {
                             + ": packets leave on the service's own thread alone; pass them to it, with every() for instance");
         }
         path.thread.comeBack();
+        if (!path.thread.context().qualityOfService().now().links().isEmpty()) {
+            StackRoom.require("emit()"); // A link's discipline is everybody's.
+        }
         path.endRun();
         if (!path.dispatcher.admitMade(made, destination)) {
             traffic.made();

@@ -171,12 +171,15 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
 
     @Override
     public void abort(DropReason reason, String why) {
-        if (aborted == null) {
+        boolean isFirst = aborted == null;
+        if (isFirst) {
             aborted = reason;
             abortedWhy = why;
-            LOG.info("{}: stream closed: {} ({})", thread.name(), why, reason);
         }
         flow.aborted(reason, why);
+        if (isFirst) {
+            LOG.info("{}: stream closed: {} ({})", thread.name(), why, reason);
+        }
     }
 
     /** Returns why the loss of a connection ends the stream: for want of memory here, or as given. */

@@ -37,7 +37,7 @@ final class TurnWait {
 
     /** Gives this turn back if it is over and others wait; what was processed before leaves first. */
     void giveWay(CpuGrant turn) {
-        if (!turn.isOver() || thread.isSuspected()) {
+        if (!turn.isOver() || thread.isSuspected() || !StackRoom.isThere()) {
             return;
         }
         nextHops.flush();

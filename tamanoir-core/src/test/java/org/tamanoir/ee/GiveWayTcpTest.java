@@ -179,6 +179,64 @@ class GiveWayTcpTest extends TcpNodeTesting {
     }
 
     @Test
+    void aServiceThatUsesUpItsStackLeavesOthersTheirTurns() throws Exception {
+        TestSink sink = sink();
+        TestNode node = node(shortOnes(), define("deep", () -> new Service() {
+                    private int stays;
+
+                    @Override
+                    public Verdict process(Packet packet) {
+                        while (goesOn) {
+                            stays = 300;
+                            try {
+                                descend();
+                            } catch (StackOverflowError e) {
+                                rounds.incrementAndGet();
+                            }
+                        }
+                        return Verdict.FORWARD;
+                    }
+
+                    /** Looks long where next to nothing is left of the stack, and at each frame more of it. */
+                    private int descend() {
+                        checkpoint();
+                        try {
+                            return descend() + 1;
+                        } catch (StackOverflowError e) {
+                            for (int i = 0; i < 1_000 && stays > 0; i++) {
+                                checkpoint();
+                            }
+                            stays--;
+                            throw e;
+                        }
+                    }
+                }))
+                .toHost(sink.address());
+        classes(node, Duration.ofNanos(100_000));
+        AnepSender[] deep = {sender(node), sender(node), sender(node)};
+        for (int i = 0; i < deep.length; i++) {
+            send(deep[i], "deep", i % 2, i);
+        }
+        AnepSender other = sender(node);
+        int sent = deep.length;
+        while (rounds.get() < 100) {
+            send(other, "short", 0, sent++);
+            sink.await(sent - deep.length);
+        }
+        goesOn = false;
+        sink.await(sent);
+        assertThat(sink.numbers()).containsExactlyInAnyOrderElementsOf(IntStream.range(0, sent).boxed().toList());
+        for (AnepSender each : deep) {
+            each.finish();
+        }
+        other.finish();
+        sink.awaitEnds();
+        node.assertDrops(Map.of());
+        assertThat(node.environment.qosStatus().points().get(0).classes())
+                .allSatisfy(each -> assertThat(each.waitingTurns()).isZero());
+    }
+
+    @Test
     void aNodeThatStopsEndsPacketsInMidstToo() throws Exception {
         TestSink sink = sink();
         ServiceDefinition inMidst = longOnes();
