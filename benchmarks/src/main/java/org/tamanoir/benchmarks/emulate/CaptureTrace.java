@@ -18,6 +18,9 @@ import java.util.List;
 final class CaptureTrace extends Trace {
     private static final int PCAP_US = 0xA1B2C3D4;
     private static final int PCAP_NS = 0xA1B23C4D;
+    /** Major; the minor one is 4 since 1998, and says no more. */
+    private static final int PCAP_VERSION = 2;
+
     private static final int SECTION = 0x0A0D0D0A;
     private static final int SECTION_ORDER = 0x1A2B3C4D;
     private static final int INTERFACE = 1;
@@ -70,7 +73,11 @@ final class CaptureTrace extends Trace {
             throw fault("its first bytes are %08x: must be a capture in pcap or pcapng, or end in .csv"
                     .formatted(magic.getInt(0)));
         }
-        int link = read(20, "its header").getInt(16) & 0xFFFF;
+        ByteBuffer header = read(20, "its header");
+        if (header.getShort(0) != PCAP_VERSION) {
+            throw fault("its version is " + header.getShort(0) + ": must be " + PCAP_VERSION);
+        }
+        int link = header.getInt(16) & 0xFFFF;
         interfaces.add(new Interface(checked(link), number == PCAP_NS ? 9 : 6, 0));
     }
 
@@ -139,7 +146,7 @@ final class CaptureTrace extends Trace {
                 section(head.slice());
                 continue;
             }
-            ByteBuffer body = body(head.getInt());
+            ByteBuffer body = body(head.getInt(), 8);
             try {
                 if (type == INTERFACE) {
                     interfaces.add(described(body));
@@ -167,20 +174,25 @@ final class CaptureTrace extends Trace {
             throw fault("a section's byte order is %08x: must be 1a2b3c4d".formatted(start));
         }
         interfaces.clear();
-        ByteBuffer body = body(length.order(order).getInt(0) - 4);
+        ByteBuffer body = body(length.order(order).getInt(0), 12);
         if (body.remaining() < 12 || body.getShort(0) != 1) {
             throw fault("a section's version is not 1");
         }
     }
 
-    /** Reads the body of a block of this length, whose first 8 bytes are read, and the length behind it. */
-    private ByteBuffer body(int length) throws IOException {
-        if (length < 12 || length > MAX_BLOCK || length % 4 != 0) {
-            throw fault("a block has " + Integer.toUnsignedString(length)
-                    + " bytes: must be a multiple of 4 from 12 to " + MAX_BLOCK);
+    /** Reads the rest of a block of this length, of which so many bytes are read, and the length at its end. */
+    private ByteBuffer body(int length, int isRead) throws IOException {
+        if (length < isRead + 4 || length > MAX_BLOCK || length % 4 != 0) {
+            throw fault("a block has " + Integer.toUnsignedString(length) + " bytes: must be a multiple of 4 from "
+                    + (isRead + 4) + " to " + MAX_BLOCK);
         }
-        ByteBuffer body = read(length - 8, "a block");
-        return body.limit(length - 12);
+        int rest = length - isRead;
+        ByteBuffer body = read(rest, "a block");
+        if (body.getInt(rest - 4) != length) {
+            throw fault("a block of " + length + " bytes has another length at its end, "
+                    + Integer.toUnsignedString(body.getInt(rest - 4)));
+        }
+        return body.limit(rest - 4);
     }
 
     private Interface described(ByteBuffer body) throws IOException {
@@ -199,6 +211,10 @@ final class CaptureTrace extends Trace {
                 break;
             }
             int at = body.position();
+            int must = option == OPTION_RESOLUTION ? 1 : option == OPTION_OFFSET ? 8 : Math.min(bytes, body.remaining());
+            if (bytes != must) {
+                throw fault("an interface's option " + option + " has " + bytes + " bytes: must be " + must);
+            }
             if (option == OPTION_RESOLUTION) {
                 resolution = body.get() & 0xFF;
             } else if (option == OPTION_OFFSET) {
@@ -228,9 +244,12 @@ final class CaptureTrace extends Trace {
 
     private long ns(Interface by, long time) throws IOException {
         try {
+            if (time < 0) {
+                throw new ArithmeticException();
+            }
             return Math.addExact(by.offsetNs, fromUnits(by, time));
         } catch (ArithmeticException e) {
-            throw fault("its time is " + time + " units and does not fit into 64 bits of ns");
+            throw fault("its time is " + Long.toUnsignedString(time) + " units and does not fit into 64 bits of ns");
         }
     }
 
@@ -271,8 +290,8 @@ final class CaptureTrace extends Trace {
                 into.bytes = length;
             }
         } catch (BufferUnderflowException | IndexOutOfBoundsException | IllegalArgumentException e) {
-            throw fault("of its " + length + " bytes " + captured
-                    + " were captured, not its destination: capture more of each (tcpdump -s)");
+            throw fault("of its " + length + " bytes " + captured + " were captured, not its destination: "
+                    + (captured < length ? "capture more of each (tcpdump -s)" : "it is no whole packet of IP"));
         }
     }
 

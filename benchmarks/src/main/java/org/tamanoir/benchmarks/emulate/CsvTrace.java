@@ -1,5 +1,6 @@
 package org.tamanoir.benchmarks.emulate;
 
+import com.google.common.base.CharMatcher;
 import com.google.common.net.InetAddresses;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -14,6 +15,9 @@ import org.tamanoir.routing.Addresses;
 final class CsvTrace extends Trace {
     private static final String HEAD = "ns,bytes,destination,class,service";
     private static final int MAX_LINE = 256;
+    /** Which some programs begin a file with. */
+    private static final String BYTE_ORDER_MARK = "\uFEFF";
+
     private final List<String> services;
     private boolean isFirst = true;
 
@@ -26,6 +30,9 @@ final class CsvTrace extends Trace {
     public boolean next(Arrival into) throws IOException {
         begin();
         String line = line();
+        if (isFirst && line != null && line.startsWith(BYTE_ORDER_MARK)) {
+            line = line.substring(1);
+        }
         if (isFirst && HEAD.equals(line)) {
             line = line();
         }
@@ -57,7 +64,7 @@ final class CsvTrace extends Trace {
     private long number(String what, String text, long least, long most) throws IOException {
         try {
             long value = Long.parseLong(text);
-            if (value >= least && value <= most) {
+            if (CharMatcher.ascii().matchesAllOf(text) && value >= least && value <= most) {
                 return value;
             }
         } catch (NumberFormatException e) {

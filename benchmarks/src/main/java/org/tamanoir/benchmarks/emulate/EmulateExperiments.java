@@ -1,6 +1,7 @@
 package org.tamanoir.benchmarks.emulate;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +29,12 @@ import picocli.CommandLine.Option;
                         + "Exit code 1: it failed.")
 public final class EmulateExperiments extends CheckedCommand {
     private static final double MAX_SECONDS = 600;
+    /** With {@link #MAX_PACKETS} and {@link #MAX_NS} what keeps virtual time within 64 bits of ns. */
+    private static final double MIN_GBPS = 0.001;
+
     private static final double MAX_GBPS = 1000;
+    private static final long MAX_PACKETS = 1_000_000_000;
+    private static final long MAX_NS = 1_000_000_000;
     private static final Experiments<Settings> ALL = new Experiments<>(
             "Emulated arrivals",
             "emulate.md",
@@ -78,7 +84,7 @@ public final class EmulateExperiments extends CheckedCommand {
     @Option(names = "--clock", description = "virtual: time goes on by stated costs, the same each time; or real.")
     private Clock clock = Clock.VIRTUAL;
 
-    @Option(names = "--bytes", description = "Of a model's packets, 48 to 9000; 0 for IMIX (64, 594, 1,518 as 7:4:1).")
+    @Option(names = "--bytes", description = "Of a model's packets, 60 to 9000; 0 for IMIX (64, 594, 1,518 as 7:4:1).")
     private int bytes = 64;
 
     @Option(names = "--gbps", description = "Of a model's line, 20 bytes for each packet included.")
@@ -129,12 +135,14 @@ public final class EmulateExperiments extends CheckedCommand {
         require(ipv6 >= 0 && ipv6 <= 4_000_000, "--ipv6 " + ipv6 + ": 0 to 4000000");
         require(
                 bytes == 0 || bytes >= PacketWriter.LEAST_BYTES && bytes <= 9000,
-                "--bytes " + bytes + ": 0, or 48 to 9000");
-        require(gbps > 0 && gbps <= MAX_GBPS, "--gbps " + gbps + ": above 0, to " + MAX_GBPS);
-        require(packets >= 1, "--packets " + packets + ": 1 or more");
-        require(packetNs >= 0 && batchNs >= 0, "--packet-ns, --batch-ns: 0 or more");
+                "--bytes " + bytes + ": 0, or " + PacketWriter.LEAST_BYTES + " to 9000");
+        require(gbps >= MIN_GBPS && gbps <= MAX_GBPS, "--gbps " + gbps + ": " + MIN_GBPS + " to " + MAX_GBPS);
+        require(packets >= 1 && packets <= MAX_PACKETS, "--packets " + packets + ": 1 to " + MAX_PACKETS);
+        require(packetNs >= 0 && packetNs <= MAX_NS, "--packet-ns " + packetNs + ": 0 to " + MAX_NS);
+        require(batchNs >= 0 && batchNs <= MAX_NS, "--batch-ns " + batchNs + ": 0 to " + MAX_NS);
         require(moderationUs >= 0 && moderationUs <= 1_000_000, "--moderation-us " + moderationUs + ": 0 to 1000000");
         require(loads.size() <= 16, "--load: at most 16 services");
+        require(!loads.containsKey(""), "--load: a service has no name, as in short=1");
         loads.forEach(
                 (name, us) -> require(us >= 0 && us <= 1_000_000, "--load " + name + "=" + us + ": 0 to 1000000 µs"));
     }
@@ -163,7 +171,8 @@ public final class EmulateExperiments extends CheckedCommand {
                                 .formatted(Path.of(source).getFileName(), seed, table.routes())
                         + outcome(table, new Replay(names, loadNs, packets), trace);
             } catch (IOException e) {
-                System.err.println("emulate: " + e.getMessage());
+                boolean isOfFile = e instanceof FileSystemException;
+                System.err.println("emulate: " + (isOfFile ? source + " cannot be read: " + e : e.getMessage()));
                 return 1;
             }
         }

@@ -47,6 +47,8 @@ final class EmulatedNode implements AutoCloseable {
     private final List<EmulatedPort> ports = new ArrayList<>();
     private final EmulatedPort.Departures departures;
     private TrafficSnapshot before;
+    /** Packets that were sent before the first of a run. */
+    private long primed;
 
     /** @param services a service's instance for each port; each factory is asked once, but for those by packet */
     EmulatedNode(RoutingTable table, EmulatedPort.Departures departures, List<Supplier<Service>> services)
@@ -124,15 +126,21 @@ final class EmulatedNode implements AutoCloseable {
         Arrival arrival = new Arrival();
         arrival.to(0x0A000001);
         port.feed(ring);
+        long[] put = new long[1];
         await("its thread to read the port", () -> {
             boolean isThere = perPacket ? hasEnded() : port.isOwn();
             if (!isThere && ring.waiting() == 0) {
                 ring.put(arrival, 0);
                 port.ring();
+                put[0]++;
             }
             return isThere;
         });
-        await("the first packets to leave", () -> ring.waiting() == 0 && isAtRest(environment.traffic()));
+        primed += put[0];
+        await("the first packets to leave", () -> {
+            TrafficSnapshot now = environment.traffic(); // One that was read may not be counted yet.
+            return now.packetsIn() == primed && isAtRest(now);
+        });
     }
 
     /** Returns whether a packet has left or been dropped, for want of a route. */

@@ -125,7 +125,7 @@ final class Flood implements EmulatedPort.Feed {
         int at = 0;
         try {
             while (prepared < mostPackets && arrivals.next(arrival)) {
-                if (at + Math.max(arrival.bytes, PacketWriter.LEAST_BYTES) > EmulatedPort.MEMORY_BYTES) {
+                if (at + PacketWriter.bytes(arrival) > EmulatedPort.MEMORY_BYTES) {
                     break; // A model's packets: one less does not matter.
                 }
                 offsets[prepared] = at;

@@ -8,14 +8,16 @@ import org.tamanoir.routing.Addresses;
 
 /**
  * Writes packets for arrivals: the header once, then what differs. A packet names a service, its destination, a class
- * and a hop budget; its payload begins with the time at which it came and the place of its service, 12 bytes, as long
- * as there is room. One shorter than its header is as long as that. Checked against {@link PacketBuilder} by a test.
+ * and a hop budget; its payload begins with the time at which it came and the place of its service, {@value
+ * #STATED_BYTES} bytes. One shorter than header and these is as long as that. Checked against {@link PacketBuilder} by a test.
  *
  * <p>Thread contract: one thread.
  */
 final class PacketWriter {
-    /** Bytes of a header with a destination of IPv4; the shortest packet. */
-    static final int LEAST_BYTES = 48;
+    /** What a payload begins with: the time in ns, 8 bytes, and the place of the service, 4. */
+    static final int STATED_BYTES = 12;
+    /** The shortest packet, to a destination of IPv4: its header has 48 bytes. */
+    static final int LEAST_BYTES = 48 + STATED_BYTES;
 
     private static final int HOPS = 16;
     private static final int LENGTH_AT = 6;
@@ -66,10 +68,8 @@ final class PacketWriter {
             into.putLong(offset + headerBytes - 16, arrival.high);
             into.putLong(offset + headerBytes - 8, arrival.low);
         }
-        if (bytes >= headerBytes + 12) {
-            into.putLong(offset + headerBytes, ns);
-            into.putInt(offset + headerBytes + 8, arrival.service);
-        }
+        into.putLong(offset + headerBytes, ns);
+        into.putInt(offset + headerBytes + 8, arrival.service);
         return bytes;
     }
 }

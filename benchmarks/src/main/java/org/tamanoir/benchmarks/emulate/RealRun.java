@@ -109,9 +109,7 @@ final class RealRun implements EmulatedPort.Departures, StatedWork.Costs {
         if (!begun) {
             return; // The node's first packets.
         }
-        if (cameNs >= 0) {
-            waits[service].recordValue(Math.max(0, System.nanoTime() - cameNs));
-        }
+        waits[service].recordValue(Math.max(0, System.nanoTime() - cameNs));
         if (loadNs[service] > 0) {
             Burner.spin(loadNs[service]);
         }

@@ -8,15 +8,13 @@ import org.tamanoir.service.Verdict;
 /** Marks each packet and costs what is stated for it. */
 final class StatedWork extends Service {
     static final int MARK = 1;
-    /** Of {@link PacketWriter}'s payload. */
-    private static final int STATED_BYTES = 12;
 
     /** Spends what a packet costs. The service's thread. */
     interface Costs {
         /**
          * Spends it.
          *
-         * @param cameNs when the packet came, −1 for one too short to tell
+         * @param cameNs when the packet came
          * @param service by its place
          */
         void spend(long cameNs, int service);
@@ -33,11 +31,7 @@ final class StatedWork extends Service {
         packet.setClassOfService(MARK);
         ByteBuffer bytes = packet.look();
         int at = bytes.position() + packet.headerLength();
-        if (packet.length() - packet.headerLength() >= STATED_BYTES) {
-            costs.spend(bytes.getLong(at), bytes.getInt(at + 8));
-        } else {
-            costs.spend(-1, 0);
-        }
+        costs.spend(bytes.getLong(at), bytes.getInt(at + 8));
         return Verdict.FORWARD;
     }
 }

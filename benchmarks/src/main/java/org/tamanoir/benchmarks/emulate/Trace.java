@@ -16,6 +16,9 @@ abstract class Trace implements Arrivals, AutoCloseable {
     /** The longest packet there is, of ANEP and of IP. */
     static final int MAX_BYTES = 65_535;
 
+    /** From the first packet to the last: 31 years. */
+    private static final long MAX_NS = 1_000_000_000_000_000_000L;
+
     final InputStream in;
     private final String name;
     private long packets;
@@ -33,6 +36,9 @@ abstract class Trace implements Arrivals, AutoCloseable {
      * @param services that a CSV file may name
      */
     static Trace open(Path file, List<String> services) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new IOException(file + ": must be a file, or a model: constant, poisson, pareto");
+        }
         InputStream in = new BufferedInputStream(Files.newInputStream(file), 1 << 16);
         try {
             String name = String.valueOf(file.getFileName());
@@ -59,6 +65,10 @@ abstract class Trace implements Arrivals, AutoCloseable {
         if (fileNs < lastNs) {
             throw fault("its time is " + (lastNs - fileNs)
                     + " ns before that of the packet before it: sort the file by time (reordercap)");
+        }
+        if (fileNs - firstNs > MAX_NS) {
+            throw fault("its time is " + (fileNs - firstNs) / 1_000_000_000 + " s after that of the first: must be at most "
+                    + MAX_NS / 1_000_000_000);
         }
         lastNs = fileNs;
         into.ns = fileNs - firstNs;

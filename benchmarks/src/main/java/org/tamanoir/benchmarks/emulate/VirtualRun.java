@@ -109,9 +109,7 @@ final class VirtualRun implements EmulatedPort.Feed, EmulatedPort.Departures, St
         if (ring == null) {
             return; // The node's first packets.
         }
-        if (cameNs >= 0) {
-            waits[service].recordValue(nowNs - cameNs);
-        }
+        waits[service].recordValue(nowNs - cameNs);
         spend(stated.packetNs + stated.loadNs[service]);
     }
 

@@ -184,7 +184,7 @@ class ReplayTest {
     @Test
     void traceOfACommandLineIsReplayedAndABadOneRefusedInOneLine() throws IOException {
         Path good = Files.writeString(
-                folder.resolve("a.csv"), "0,64,8.8.8.8,0,short\n1000,64,8.8.8.8,0,long\n2000,64,9.9.9.9,0,short\n");
+                folder.resolve("a.csv"), "0,64,8.8.8.8,0,short\n1000,54,8.8.8.8,0,long\n2000,64,9.9.9.9,0,short\n");
         PrintStream out = System.out;
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         System.setOut(new PrintStream(said, true, StandardCharsets.UTF_8));
@@ -214,7 +214,11 @@ class ReplayTest {
     @Test
     void optionsOutOfBoundsAreRefused() {
         assertThat(run("--bytes", "20")).isEqualTo(CommandLine.ExitCode.USAGE);
-        assertThat(errors.toString()).contains("--bytes 20: 0, or 48 to 9000");
+        assertThat(errors.toString()).contains("--bytes 20: 0, or 60 to 9000");
+        assertThat(run("--gbps", "1e-18")).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(errors.toString()).contains("--gbps 1.0E-18: 0.001 to 1000.0");
+        assertThat(run("--batch-ns", "9223372036854775807")).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(errors.toString()).contains("--batch-ns 9223372036854775807: 0 to 1000000000");
         assertThat(run("--only", "fig9")).isEqualTo(CommandLine.ExitCode.USAGE);
         assertThat(errors.toString()).contains("must be of virtual, overhead, rate, throughput, beside, injection");
     }

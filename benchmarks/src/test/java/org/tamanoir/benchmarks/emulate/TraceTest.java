@@ -271,6 +271,12 @@ class TraceTest {
         device(late, ETHERNET, 0);
         packet(late, 0, Long.MAX_VALUE, 60, ipv4(1, 0));
         refused("late.pcapng", bytes(late), "packet 1", "64 bits");
+
+        ByteBuffer last = room(ByteOrder.BIG_ENDIAN);
+        section(last);
+        device(last, ETHERNET, 9);
+        packet(last, 0, -1, 60, ipv4(1, 0));
+        refused("last.pcapng", bytes(last), "packet 1", "18446744073709551615 units");
     }
 
     @Test
@@ -278,6 +284,34 @@ class TraceTest {
         ByteBuffer file = room(ByteOrder.BIG_ENDIAN);
         section(file);
         refused("zero.pcapng", bytes(file.putInt(1).putInt(0)), "0 bytes", "multiple of 4");
+
+        ByteBuffer other = room(ByteOrder.BIG_ENDIAN);
+        section(other);
+        device(other, ETHERNET, 6);
+        other.putInt(other.position() - 4, 24);
+        refused("other.pcapng", bytes(other), "32 bytes", "at its end, 24");
+    }
+
+    @Test
+    void pcapngUnitOfTimeInAnotherNumberOfBytesThanOneIsRefused() {
+        ByteBuffer file = room(ByteOrder.BIG_ENDIAN);
+        section(file);
+        device(file, ETHERNET, 6);
+        file.putShort(file.position() - 14, (short) 60_000);
+        refused("option.pcapng", bytes(file), "option 9 has 60000 bytes: must be 1");
+    }
+
+    @Test
+    void pcapOfAnotherVersionIsRefused() {
+        byte[] file = bytes(pcap(ByteOrder.BIG_ENDIAN, PCAP, ETHERNET));
+        file[5] = 9;
+        refused("nine.pcap", file, "version is 9: must be 2");
+    }
+
+    @Test
+    void csvMayBeginWithAByteOrderMark() throws IOException {
+        String text = "\uFEFFns,bytes,destination,class,service\n5,64,10.0.2.3,1,short";
+        assertThat(read("mark.csv", text.getBytes(StandardCharsets.UTF_8))).hasSize(1);
     }
 
     /** Whatever the bytes, it ends, with arrivals or with one line. */
@@ -317,6 +351,8 @@ class TraceTest {
             value = {
                 "x,64,10.0.0.1,0,short | time 'x'",
                 "-1,64,10.0.0.1,0,short | time '-1'",
+                "9,6\u0663,10.0.0.1,0,short | bytes '6\u0663'",
+                "1000000000000000010,64,10.0.0.1,0,short | 1000000000 s after that of the first",
                 "9,0,10.0.0.1,0,short | bytes '0': must be a number from 1 to 65535",
                 "9,65536,10.0.0.1,0,short | bytes '65536'",
                 "9,64,localhost,0,short | destination 'localhost'",
