@@ -72,7 +72,6 @@ class OciPackaged {
                 "--mount",
                 "--pid",
                 "--fork",
-                "--kill-child",
                 "/bin/sh",
                 "-ec",
                 "mount --make-rprivate /; mount -t proc proc $0/proc; exec /usr/sbin/chroot --userspec=$1 \"$0\" \"$2\" "
@@ -97,6 +96,7 @@ class OciPackaged {
                             HttpResponse.BodyHandlers.ofString());
             assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
         } finally {
+            node.descendants().forEach(ProcessHandle::destroyForcibly);
             node.destroyForcibly().waitFor();
         }
     }
