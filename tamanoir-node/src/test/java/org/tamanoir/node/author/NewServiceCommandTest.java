@@ -45,6 +45,7 @@ import org.tamanoir.support.Tiers;
 
 class NewServiceCommandTest {
     private static final int MAVEN_PATIENCE_SECONDS = 180;
+    private static final Path API = Path.of("..", "tamanoir-core", "service-api", "target");
     private static final String QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
     private final StringWriter out = new StringWriter();
@@ -161,15 +162,14 @@ class NewServiceCommandTest {
     @Timeout(MAVEN_PATIENCE_SECONDS + 60)
     void mavenBuildsTheProjectWithTheApiAlone() throws Exception {
         requireMaven();
-        Path built = Path.of("..", "tamanoir-core", "service-api", "target");
-        String name = nameOfApi(built);
+        String name = nameOfApi();
         String version = name.substring("tamanoir-service-api-".length());
         Path repository = folder.resolve("repository");
         List<Path> links = linkWithoutTamanoir(repository);
         Path api = Files.createDirectories(
                 repository.resolve(Path.of("org", "tamanoir", "tamanoir-service-api", version)));
-        Files.copy(built.resolve(name + ".jar"), api.resolve(name + ".jar"));
-        Files.copy(built.resolve(".flattened-pom.xml"), api.resolve(name + ".pom"));
+        Files.copy(API.resolve(name + ".jar"), api.resolve(name + ".jar"));
+        Files.copy(API.resolve(".flattened-pom.xml"), api.resolve(name + ".pom"));
 
         Path project = folder.resolve("foo");
         new ServiceProject("org.example.Foo").writeTo(project, Path.of("/nowhere/node.jar"), version);
@@ -181,9 +181,29 @@ class NewServiceCommandTest {
         assertThat(project.resolve("target/foo-1.0.0.jar")).isRegularFile();
     }
 
-    private static String nameOfApi(Path folder) throws IOException {
+    /** One date: two builds give the same bytes. */
+    @Test
+    void theApiHasThePackagesThatServicesSeeAndOneDate() throws IOException {
+        try (JarFile jar = new JarFile(API.resolve(nameOfApi() + ".jar").toFile())) {
+            assertThat(jar.stream()
+                            .map(JarEntry::getName)
+                            .filter(entry -> entry.endsWith(".class"))
+                            .map(entry -> entry.substring(0, entry.lastIndexOf('/')))
+                            .distinct())
+                    .containsExactlyInAnyOrder(
+                            "org/tamanoir/service",
+                            "org/tamanoir/anep",
+                            "org/tamanoir/nodeos",
+                            "org/tamanoir/format",
+                            "org/tamanoir/message",
+                            "org/tamanoir/testkit");
+            assertThat(jar.stream().map(JarEntry::getTimeLocal).distinct()).hasSize(1);
+        }
+    }
+
+    private static String nameOfApi() throws IOException {
         Pattern name = Pattern.compile("(tamanoir-service-api-[0-9.]+(-SNAPSHOT)?)\\.jar");
-        try (Stream<Path> files = Files.list(folder)) {
+        try (Stream<Path> files = Files.list(API)) {
             return files.map(file -> name.matcher(file.getFileName().toString()))
                     .filter(Matcher::matches)
                     .map(matcher -> matcher.group(1))
