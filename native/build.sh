@@ -40,7 +40,8 @@ build_bpf() {
     ((${#sources[@]})) || return 0
     has clang || { skipped "no clang" "BPF programs are not built" clang; return 0; }
     has llvm-strip || { skipped "no llvm-strip" "BPF programs are not built" llvm; return 0; }
-    flags=(-O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Iinclude)
+    # BTF names sources with their folder, which would differ wherever it is built.
+    flags=(-O2 -g -fdebug-compilation-dir=/native -target bpf -mcpu=v3 -Wall -Wextra -Werror -Iinclude)
     # Where Debian keeps asm/types.h of this processor.
     headers=/usr/include/$(uname -m)-linux-gnu
     [[ ! -d $headers ]] || flags+=(-idirafter "$headers")

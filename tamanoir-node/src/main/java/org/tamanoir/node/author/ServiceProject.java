@@ -14,11 +14,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import javax.lang.model.SourceVersion;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.ServiceId;
 
 /**
  * The files of a Maven project for a new service, made from templates in which {@code @WORD@} stands for what
- * differs.
+ * differs. A line of a template that begins with {@code @api@} or {@code @jar@} is written only if the project builds
+ * against the API, or the node's jar.
  *
  * <p>Thread contract: one thread.
  */
@@ -89,13 +91,14 @@ final class ServiceProject {
      * Writes the project.
      *
      * @param folder is made; must be empty if it is there
-     * @param jar of the node, which the project is built against
+     * @param jar of the node, which the project is built against where there is no API
+     * @param apiVersion of {@code tamanoir-service-api}, which the project is built against; null = against the jar
      * @return the files written, relative to the folder
      * @throws IOException in one line, with the file
      */
-    List<Path> writeTo(Path folder, Path jar) throws IOException {
+    List<Path> writeTo(Path folder, Path jar, @Nullable String apiVersion) throws IOException {
         requireEmpty(folder);
-        Map<Path, String> files = files(jar);
+        Map<Path, String> files = files(jar, apiVersion);
         for (Map.Entry<Path, String> file : files.entrySet()) {
             Path path = folder.resolve(file.getKey());
             try {
@@ -123,7 +126,7 @@ final class ServiceProject {
         }
     }
 
-    private Map<Path, String> files(Path jar) throws IOException {
+    private Map<Path, String> files(Path jar, @Nullable String apiVersion) throws IOException {
         Path source = Path.of("src/main/java", className.replace('.', '/') + ".java");
         Path test = Path.of("src/test/java", className.replace('.', '/') + "Test.java");
         Map<String, String> words = new LinkedHashMap<>();
@@ -135,6 +138,9 @@ final class ServiceProject {
         words.put("TEST", slashed(test));
         words.put("JAR", xml(jar.toString()));
         words.put("JAR_SHELL", "'" + jar.toString().replace("'", "'\\''") + "'");
+        if (apiVersion != null) {
+            words.put("VERSION", xml(apiVersion));
+        }
         Map<Path, String> files = new LinkedHashMap<>();
         files.put(Path.of("pom.xml"), filled("pom.xml", words));
         files.put(source, filled("Service.java", words));
@@ -158,7 +164,10 @@ final class ServiceProject {
             if (in == null) {
                 throw new IllegalStateException("the program lacks its file " + resource + ": build it anew");
             }
-            String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            boolean isAgainstApi = words.containsKey("VERSION");
+            String text = new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .replaceAll(isAgainstApi ? "(?m)^@jar@.*\\n" : "(?m)^@api@.*\\n", "")
+                    .replaceAll("(?m)^@(api|jar)@", "");
             for (Map.Entry<String, String> word : words.entrySet()) {
                 text = text.replace("@" + word.getKey() + "@", word.getValue());
             }

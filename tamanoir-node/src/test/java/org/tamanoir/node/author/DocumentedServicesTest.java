@@ -61,7 +61,7 @@ class DocumentedServicesTest {
     @Test
     void everyCommandOfANewProjectIsOneThatTheProgramTakes() throws IOException {
         Path jar = Files.write(folder.resolve("node.jar"), new byte[0]);
-        new ServiceProject("org.example.Foo").writeTo(folder.resolve("foo"), jar);
+        new ServiceProject("org.example.Foo").writeTo(folder.resolve("foo"), jar, null);
         assertThat(commands(Files.readString(folder.resolve("foo/README.md"))))
                 .containsExactly("receive", "send", "keygen", "publish", "node", "receive", "send");
     }

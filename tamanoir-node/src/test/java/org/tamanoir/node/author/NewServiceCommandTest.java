@@ -2,6 +2,7 @@ package org.tamanoir.node.author;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.collect.MoreCollectors;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -21,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Tag;
@@ -36,11 +39,13 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 import org.tamanoir.node.Main;
+import org.tamanoir.node.cli.Version;
 import org.tamanoir.service.Service;
 import org.tamanoir.support.Tiers;
 
 class NewServiceCommandTest {
     private static final int MAVEN_PATIENCE_SECONDS = 180;
+    private static final Path API = Path.of("..", "tamanoir-core", "service-api", "target");
     private static final String QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
     private final StringWriter out = new StringWriter();
@@ -76,7 +81,7 @@ class NewServiceCommandTest {
         assertThat(summary.getFailures()).isEmpty();
         assertThat(summary.getTestsSucceededCount()).isEqualTo(5);
         for (Path file : files(project)) {
-            assertThat(Files.readString(file)).as("%s", file).doesNotContainPattern("@[A-Z]{2,}@");
+            assertThat(Files.readString(file)).as("%s", file).doesNotContainPattern("@([A-Z]{2,}|api|jar)@");
         }
     }
 
@@ -120,6 +125,115 @@ class NewServiceCommandTest {
         }
     }
 
+    @Test
+    void buildsAgainstTheApiOfItsVersionWhereItIsInstalled() throws IOException {
+        String name = "tamanoir-service-api-" + Version.number();
+        Path repository = folder.resolve("repository");
+        Path api = Files.createDirectories(
+                repository.resolve(Path.of("org", "tamanoir", "tamanoir-service-api", Version.number())));
+        Files.createFile(api.resolve(name + ".pom"));
+        String[] half = {"org.example.Foo", "--dir", "half", "--local-repository", repository.toString()};
+        assertThat(run(half)).isEqualTo(2); // these classes are in no jar
+        assertThat(err.toString()).contains("is no jar to build against");
+
+        Files.createFile(api.resolve(name + ".jar"));
+        assertThat(project("whole", "--local-repository", repository.toString()))
+                .contains("<artifactId>tamanoir-service-api</artifactId>", "<scope>provided</scope>")
+                .contains("<tamanoir.version>" + Version.number() + "</tamanoir.version>")
+                .doesNotContain("systemPath", "tamanoir.jar");
+        assertThat(out.toString())
+                .contains("builds against org.tamanoir:tamanoir-service-api:" + Version.number() + " of " + repository);
+        assertThat(project("jar", "--local-repository", repository.toString(), "--jar", anyJar()))
+                .contains("<systemPath>");
+    }
+
+    /** Makes a project in this folder, built against the classes of this run where it is told nothing else. */
+    private String project(String name, String... options) throws IOException {
+        List<String> args = new ArrayList<>(
+                List.of("org.example.Foo", "--dir", folder.resolve(name).toString()));
+        args.addAll(List.of(options));
+        assertThat(run(args.toArray(String[]::new))).as(err.toString()).isZero();
+        return Files.readString(folder.resolve(name).resolve("pom.xml"));
+    }
+
+    /** The artifact that the build installs, in a local repository with it and what the build has, but no Tamanoir. */
+    @Tag("once")
+    @Test
+    @Timeout(MAVEN_PATIENCE_SECONDS + 60)
+    void mavenBuildsTheProjectWithTheApiAlone() throws Exception {
+        requireMaven();
+        String name = nameOfApi();
+        String version = name.substring("tamanoir-service-api-".length());
+        Path repository = folder.resolve("repository");
+        List<Path> links = linkWithoutTamanoir(repository);
+        Path api = Files.createDirectories(
+                repository.resolve(Path.of("org", "tamanoir", "tamanoir-service-api", version)));
+        Files.copy(API.resolve(name + ".jar"), api.resolve(name + ".jar"));
+        Files.copy(API.resolve(".flattened-pom.xml"), api.resolve(name + ".pom"));
+
+        Path project = folder.resolve("foo");
+        new ServiceProject("org.example.Foo").writeTo(project, Path.of("/nowhere/node.jar"), version);
+        maven(project, repository, "package");
+        for (Path link : links) {
+            Files.delete(link);
+        }
+        requireFiveTestsPassed(project);
+        assertThat(project.resolve("target/foo-1.0.0.jar")).isRegularFile();
+    }
+
+    /** One date: two builds give the same bytes. */
+    @Test
+    void theApiHasThePackagesThatServicesSeeAndOneDate() throws IOException {
+        try (JarFile jar = new JarFile(API.resolve(nameOfApi() + ".jar").toFile())) {
+            assertThat(jar.stream()
+                            .map(JarEntry::getName)
+                            .filter(entry -> entry.endsWith(".class"))
+                            .map(entry -> entry.substring(0, entry.lastIndexOf('/')))
+                            .distinct())
+                    .containsExactlyInAnyOrder(
+                            "org/tamanoir/service",
+                            "org/tamanoir/anep",
+                            "org/tamanoir/nodeos",
+                            "org/tamanoir/format",
+                            "org/tamanoir/message",
+                            "org/tamanoir/testkit");
+            assertThat(jar.stream().map(JarEntry::getTimeLocal).distinct()).hasSize(1);
+        }
+    }
+
+    private static String nameOfApi() throws IOException {
+        Pattern name = Pattern.compile("(tamanoir-service-api-[0-9.]+(-SNAPSHOT)?)\\.jar");
+        try (Stream<Path> files = Files.list(API)) {
+            return files.map(file -> name.matcher(file.getFileName().toString()))
+                    .filter(Matcher::matches)
+                    .map(matcher -> matcher.group(1))
+                    .collect(MoreCollectors.onlyElement());
+        }
+    }
+
+    /** Makes a local repository with links to what this build's has, and returns the links. */
+    private static List<Path> linkWithoutTamanoir(Path repository) throws IOException {
+        Path whole = localRepository();
+        Files.createDirectories(repository.resolve("org"));
+        List<Path> links = new ArrayList<>();
+        for (Path folder : List.of(whole, whole.resolve("org"))) {
+            try (Stream<Path> content = Files.list(folder)) {
+                for (Path path : content.filter(Files::isDirectory).toList()) {
+                    if (!path.endsWith("org") && !path.endsWith("tamanoir")) {
+                        links.add(Files.createSymbolicLink(repository.resolve(whole.relativize(path)), path));
+                    }
+                }
+            }
+        }
+        return links;
+    }
+
+    private static void requireFiveTestsPassed(Path project) {
+        assertThat(project.resolve("target/surefire-reports/TEST-org.example.FooTest.xml"))
+                .content()
+                .contains("tests=\"5\" errors=\"0\" skipped=\"0\" failures=\"0\"");
+    }
+
     @Tag("once")
     @Test
     @Timeout(MAVEN_PATIENCE_SECONDS + 60)
@@ -130,7 +244,7 @@ class NewServiceCommandTest {
         Path project = folder.resolve("foo");
         assertThat(run("org.example.Foo", "--dir", project.toString(), "--jar", jar.toString()))
                 .isZero();
-        maven(project, "package");
+        maven(project, localRepository(), "package");
         try (JarFile built = new JarFile(project.resolve("target/foo-1.0.0.jar").toFile())) {
             assertThat(built.getManifest().getMainAttributes().getValue("Tamanoir-Service"))
                     .isEqualTo("org.example.Foo");
@@ -140,9 +254,7 @@ class NewServiceCommandTest {
                     .contains("org/example/Foo.class")
                     .noneMatch(name -> name.startsWith("org/tamanoir") || name.endsWith("pom.xml"));
         }
-        assertThat(project.resolve("target/surefire-reports/TEST-org.example.FooTest.xml"))
-                .content()
-                .contains("tests=\"5\" errors=\"0\" skipped=\"0\" failures=\"0\"");
+        requireFiveTestsPassed(project);
     }
 
     private static void requireMaven() throws InterruptedException {
@@ -192,10 +304,10 @@ class NewServiceCommandTest {
         }
     }
 
-    /** Offline, with the repository that this build uses: its plugins have the versions that the project names. */
-    private static void maven(Path project, String... arguments) throws Exception {
+    /** Offline, with what is in the repository that this build uses: its plugins have the versions that the project names. */
+    private static void maven(Path project, Path repository, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of("mvn", "-o", "-B", "-q"));
-        command.add("-Dmaven.repo.local=" + localRepository());
+        command.add("-Dmaven.repo.local=" + repository);
         command.add("-DargLine=" + QUICK_START);
         command.addAll(List.of(arguments));
         Path log = project.resolve("maven.log");

@@ -73,6 +73,19 @@ class ImagePackaged {
         }
     }
 
+    @Test
+    void aNewServiceBuildsAgainstItsJarWhereNoApiIsInstalled() throws Exception {
+        Path log = folder.resolve("new-service.log");
+        Path none = folder.resolve("none");
+        ProcessBuilder program = program(
+                "new-service", "org.example.Foo", "--dir", folder.resolve("foo") + "", "--local-repository", none + "");
+        assertThat(program.redirectOutput(log.toFile()).start().waitFor()).isZero();
+        Path jar = command.resolve("../../lib/tamanoir-node.jar").toRealPath();
+        assertThat(Files.readString(log))
+                .containsPattern("(?m)^builds against " + jar
+                        + ", since org.tamanoir:tamanoir-service-api:[0-9].* is not in " + none + "$");
+    }
+
     /** Wherever it was unpacked: the archive is of another folder. */
     @Test
     void classesComeFromTheArchive() throws Exception {
