@@ -132,6 +132,11 @@ final class Arrival {
         return UpcallMetadata.slot(ascent);
     }
 
+    /** Returns the number of the {@link org.tamanoir.trace.PacketTrace} that the packet's way is told; 0 = none. */
+    int trace() {
+        return UpcallMetadata.trace(ascent);
+    }
+
     int hopsLeft() {
         return UpcallMetadata.hopsLeft(ascent);
     }

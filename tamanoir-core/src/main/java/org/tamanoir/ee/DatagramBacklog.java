@@ -31,6 +31,8 @@ final class DatagramBacklog {
     private long returned;
     /** Null until something is to follow when nothing comes back. */
     private @Nullable ProgressWatch watch;
+    /** The packet that was added last. */
+    private @Nullable Waiting newest;
     /** Granted and handed to a departure, which may not have been flushed. */
     private @Nullable LinkItem<Waiting> departing;
 
@@ -40,6 +42,10 @@ final class DatagramBacklog {
 
         @Nullable
         RouteCacheEntry hop;
+
+        /** Told what becomes of it; null of almost all. */
+        @Nullable
+        Fate fate;
     }
 
     DatagramBacklog(LinkPort port, IoLoop loop, BufferPool pool, Traffic traffic) {
@@ -90,9 +96,32 @@ final class DatagramBacklog {
         memory.put(stored, packet.buffer(), packet.offset(), bytes);
         stored.way = way;
         stored.hop = hop;
+        newest = stored;
         waiting++;
         way.expect(1);
         return null;
+    }
+
+    /** Has what is added from now on be the newest. */
+    void forgetNewest() {
+        newest = null;
+    }
+
+    /** Tells this what becomes of the newest packet, if there is one that waits; else returns false. */
+    boolean follow(Fate fate) {
+        Waiting followed = newest;
+        if (followed != null) {
+            followed.fate = fate;
+        }
+        return followed != null;
+    }
+
+    private static void tell(Waiting packet, @Nullable DropReason reason) {
+        Fate fate = packet.fate;
+        if (fate != null) {
+            packet.fate = null;
+            fate.ended(reason);
+        }
     }
 
     /** Hands what the link has granted to its departures, in that order, and counts what was dropped. */
@@ -108,6 +137,7 @@ final class DatagramBacklog {
             DropReason reason = leave(item);
             if (reason != null) {
                 traffic.drop(reason);
+                tell(item.stored(), reason);
             }
             item.putBehind(departing);
             departing = item;
@@ -143,6 +173,7 @@ final class DatagramBacklog {
         while (item != null) {
             LinkItem<Waiting> next = item.behind();
             underWay += item.takeUnderWay() ? 1 : 0;
+            tell(item.stored(), null);
             item.stored().way = null;
             item.stored().hop = null;
             memory.release(item.stored());

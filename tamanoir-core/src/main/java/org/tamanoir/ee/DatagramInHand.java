@@ -50,6 +50,11 @@ final class DatagramInHand implements PacketSource {
         service.path.dispatcher.inTransit(arrival.isInTransit());
     }
 
+    /** Tells whoever sees the way of the packet in hand that it has ended while it waited. */
+    void ended(DropReason reason) {
+        service.context.traces().ended(arrival.trace(), reason, "while it waited for " + service.thread.name());
+    }
+
     /** Takes note that the packet goes into a queue, or to another thread. */
     void setAside() {
         completions.remove(arrival.slot());

@@ -17,6 +17,7 @@ import org.tamanoir.admission.Places;
 import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.admission.StreamPlaces;
+import org.tamanoir.anep.Packet;
 import org.tamanoir.arena.Arena;
 import org.tamanoir.arena.ArenaFile;
 import org.tamanoir.catalog.InstanceStatus;
@@ -28,6 +29,7 @@ import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
+import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadRanks;
@@ -49,6 +51,8 @@ import org.tamanoir.supervision.Watchdog;
 import org.tamanoir.tls.TlsClient;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.trace.TraceResult;
+import org.tamanoir.trace.Traces;
 import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.Traffic;
@@ -78,6 +82,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final InstanceFactory maker;
     final TcpStreams streams;
     private final Traffic receptionTraffic;
+    private final TraceEntry tracing;
     private volatile Duration stuckTimeout = Duration.ofSeconds(30);
     private @Nullable Watchdog<Instance> watchdog;
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
@@ -127,7 +132,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new Levels(),
                 new UdpEgressSockets(transport),
                 new TlsClient(),
-                new NodeFormats());
+                new NodeFormats(),
+                new Traces(platform::nanoTime, UpcallMetadata.MAX_TRACE));
         this.quic = new QuicStreams(context);
         context.forwarder().overQuic(quic::port);
         this.receptionTraffic = new Traffic(context.tap(), "reception");
@@ -139,6 +145,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         Places places = new Places(config.maxStreams(), inMemory, config.streamLimits());
         this.streams = new TcpStreams(context, instances, places, missing, maker);
         this.udp = new UdpServices(context, instances, maker, missing);
+        this.tracing = new TraceEntry(context, udp);
     }
 
     /** Returns in one line why services cannot run on such threads here, and what would help; empty when they can. */
@@ -309,6 +316,24 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns what scheduling has done; without points while it is off. */
     public QosStatus qosStatus() {
         return context.qualityOfService().status();
+    }
+
+    /**
+     * Sends a packet through the node as if it had come in as a datagram, and waits for its end, so long at most. After
+     * {@link #start}.
+     *
+     * @param source where it came from, and where an answer goes; null = a socket that is there as long as this waits
+     * @throws IllegalStateException in one line, when other packets are under way, or no UDP packets are received
+     * @throws IllegalArgumentException in one line, when the source is not of the family of a socket for UDP
+     */
+    public TraceResult trace(Packet packet, @Nullable InetSocketAddress source, Duration atMost)
+            throws InterruptedException {
+        return tracing.trace(packet, source, atMost);
+    }
+
+    /** Returns the Type ID of the packets that services process. */
+    public int typeId() {
+        return config.typeId();
     }
 
     /** Looks into the packet path. */
@@ -566,6 +591,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         instances.addTo(sum);
         receptionTraffic.addTo(sum);
         udp.traffic().addTo(sum);
+        tracing.traffic().addTo(sum);
         return sum.ofNode();
     }
 

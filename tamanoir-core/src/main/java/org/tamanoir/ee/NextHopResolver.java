@@ -15,6 +15,7 @@ import org.tamanoir.anep.PreviousNode;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Fib;
 import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.transport.QuicPort;
@@ -67,6 +68,12 @@ final class NextHopResolver {
     /** Returns the routes' look-ups of now. */
     Fib fib() {
         return routes.fib();
+    }
+
+    /** Returns the route that decides about an address; null when none does. Waits while routes are being changed. */
+    @Nullable
+    Route deciding(long high, long low) {
+        return routes.deciding(high, low);
     }
 
     /** Returns the port at a next hop for packets that name this one. */

@@ -435,6 +435,28 @@ final class NextHops {
         return known;
     }
 
+    /** Forgets the packet before, so that {@link #lastHop} tells of those from now on. */
+    void forgetLast() {
+        lastPort = -1;
+        lastHop = NOWHERE;
+        links.forgetNewest();
+    }
+
+    /** Returns where the routes sent the last packet since {@link #forgetLast}; null when none has asked them. */
+    @Nullable
+    RouteCacheEntry lastHop() {
+        return lastPort < 0 ? null : lastHop;
+    }
+
+    /** Returns the upper 64 bits of the address that {@link #lastHop} leads to. */
+    long lastHigh() {
+        return lastHigh;
+    }
+
+    long lastLow() {
+        return lastLow;
+    }
+
     void flush() {
         // A service may leave its thread interrupted: the JDK's channels would close.
         boolean ignored = Thread.interrupted();

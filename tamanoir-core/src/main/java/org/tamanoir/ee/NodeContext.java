@@ -8,6 +8,7 @@ import org.tamanoir.supervision.CoreThreads;
 import org.tamanoir.supervision.FailureLog;
 import org.tamanoir.supervision.Incidents;
 import org.tamanoir.tls.TlsClient;
+import org.tamanoir.trace.Traces;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
@@ -26,6 +27,7 @@ import org.tamanoir.transport.UdpEgressSockets;
  * @param egress sockets that datagrams leave through
  * @param tls what connections to TLS next hops begin with
  * @param formats where formats of records come from
+ * @param traces packets whose way is taken down
  */
 record NodeContext(
         EeConfig config,
@@ -42,7 +44,8 @@ record NodeContext(
         Levels levels,
         UdpEgressSockets egress,
         TlsClient tls,
-        NodeFormats formats) {
+        NodeFormats formats,
+        Traces traces) {
 
     /** Makes a loop that no thread owns yet. */
     IoLoop newLoop() {

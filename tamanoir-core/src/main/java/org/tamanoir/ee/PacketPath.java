@@ -63,6 +63,10 @@ final class PacketPath implements ServiceThread.Body {
     /** What the service has asked for by {@code hold}, and its verdict has not yet. */
     private @Nullable Suspended asked;
 
+    /** Sees the way of the packet in hand; null of almost all. */
+    @Nullable
+    TraceWatch watch;
+
     private @Nullable QosSnapshot scheduling;
     /** What packets have to pass before they are processed; null while turns are not scheduled. */
     private @Nullable TurnGate gate;
@@ -142,6 +146,22 @@ final class PacketPath implements ServiceThread.Body {
             scheduling = now;
             gate = thread.definition() == Transit.DEFINITION ? null : owner.gate(now, gate);
         }
+    }
+
+    /** Returns how traffic is scheduled, as far as the thread has taken note; null before its first packet. */
+    @Nullable
+    QosSnapshot scheduling() {
+        return scheduling;
+    }
+
+    /** Returns whether packets have to wait for turns before they are processed. */
+    boolean isGated() {
+        return gate != null;
+    }
+
+    /** Returns the view of the packet in hand. */
+    Packet packet() {
+        return packet;
     }
 
     /** Takes the turns back of a thread that does not return. Another thread. */
@@ -395,6 +415,9 @@ final class PacketPath implements ServiceThread.Body {
     void conclude(@Nullable Verdict verdict, @Nullable ParseFault fault) {
         if (asked != null && (verdict != Verdict.HELD || fault != null)) {
             forgetHold();
+        }
+        if (watch != null) {
+            watch.concluded(verdict, fault, packet);
         }
         if (verdict == Verdict.FORWARD && fault == null) {
             dispatcher.departProcessed(packet);

@@ -54,6 +54,10 @@ final class QueuedEgress implements Egress.Datagrams, Connections.Way {
     private long leavingBytes;
     /** Packets that wait for the link. */
     private long expected;
+    /** Told what becomes of the buffer that fills, and of the one that leaves; null almost always. */
+    private @Nullable Fate fillingFate;
+
+    private @Nullable Fate leavingFate;
 
     QueuedEgress(
             IoLoop loop,
@@ -223,6 +227,8 @@ final class QueuedEgress implements Egress.Datagrams, Connections.Way {
             filling = null;
             leaving = buffer;
             leavingPackets = fillingPackets;
+            leavingFate = fillingFate;
+            fillingFate = null;
             leavingBytes = filled;
             fillingPackets = 0;
             to.write(buffer, generation, 0, filled);
@@ -244,6 +250,7 @@ final class QueuedEgress implements Egress.Datagrams, Connections.Way {
         leavingPackets = 0;
         leaving = null;
         pool.give(buffer);
+        tell(null);
         return true;
     }
 
@@ -269,6 +276,27 @@ final class QueuedEgress implements Egress.Datagrams, Connections.Way {
         });
     }
 
+    /**
+     * Tells this what becomes of the packet that was added last, which waits; of two that do, what becomes of the one
+     * that was told of last.
+     */
+    void follow(Fate fate) {
+        if (fillingPackets > 0) {
+            fillingFate = fate;
+        } else {
+            leavingFate = fate;
+        }
+    }
+
+    /** Tells who follows the buffer that left. */
+    private void tell(@Nullable DropReason reason) {
+        Fate fate = leavingFate;
+        leavingFate = null;
+        if (fate != null) {
+            fate.ended(reason);
+        }
+    }
+
     private void drop(DropReason reason) {
         long packets = fillingPackets + leavingPackets;
         if (packets > 0) {
@@ -276,6 +304,10 @@ final class QueuedEgress implements Egress.Datagrams, Connections.Way {
         }
         fillingPackets = 0;
         leavingPackets = 0;
+        tell(reason);
+        leavingFate = fillingFate;
+        fillingFate = null;
+        tell(reason);
         if (filling != null) {
             pool.give(filling);
             filling = null;

@@ -118,6 +118,11 @@ final class ThreadLinks {
         return false;
     }
 
+    /** Has what is added from now on be the newest of each link. */
+    void forgetNewest() {
+        backlogs.forEach(DatagramBacklog::forgetNewest);
+    }
+
     /** Returns how many datagrams wait. */
     long held() {
         long held = 0;

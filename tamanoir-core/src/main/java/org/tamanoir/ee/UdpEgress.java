@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
@@ -31,6 +32,11 @@ final class UdpEgress implements Egress.Datagrams {
         this.sender = socket.newSender(scope);
         this.memory = memory;
         this.traffic = traffic;
+    }
+
+    /** Returns the address that its packets leave from. */
+    InetSocketAddress localAddress() {
+        return socket.localAddress();
     }
 
     boolean isThrough(UdpSocket socket, int scope) {

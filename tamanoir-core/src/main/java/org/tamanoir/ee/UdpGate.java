@@ -71,10 +71,14 @@ final class UdpGate {
     /** Handles a packet that waited. */
     void handle(ClassQueues.Waiting queued) {
         takeIntoHand(queued);
+        TraceWatch watch = service.watch(queued.memory(), queued.offset, queued.length);
         try {
             service.path.handleAgain(queued.memory(), queued.offset, queued.length);
         } catch (RuntimeException | VirtualMachineError e) {
             service.unfit(e);
+        }
+        if (watch != null) {
+            watch.end();
         }
     }
 
@@ -82,6 +86,7 @@ final class UdpGate {
     void drop(ClassQueues.Waiting queued, DropReason reason) {
         takeIntoHand(queued);
         service.path.drops().drop(reason, queued.memory(), queued.offset, queued.length);
+        service.inHand.ended(reason);
     }
 
     private void takeIntoHand(ClassQueues.Waiting queued) {

@@ -16,6 +16,7 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Abandoned;
+import org.tamanoir.trace.PacketTrace;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.NoMemoryException;
@@ -218,10 +219,14 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             packets++;
             path.refresh();
             inHand.take();
+            TraceWatch watch = watch(inbox.bytes(), inbox.offset(), inbox.length());
             try {
                 path.handleTaken(inbox.bytes(), inbox.offset(), inbox.length());
             } catch (RuntimeException | VirtualMachineError e) {
                 unfit(e);
+            }
+            if (watch != null) {
+                watch.end();
             }
             nextHops.flushAwaited();
         }
@@ -257,10 +262,14 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             packets++;
             path.refresh();
             inHand.take();
+            TraceWatch watch = watch(ByteBuffer.wrap(held), 0, held.length);
             try {
                 handleHeld(held);
             } catch (RuntimeException | VirtualMachineError e) {
                 unfit(e);
+            }
+            if (watch != null) {
+                watch.end();
             }
         }
         nextHops.flush();
@@ -289,7 +298,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     /** Returns whether packets wait for turns, so that the ports are read as far as that can be done between turns. */
     boolean isWaitingForTurns() {
-        return gate.waiting() > 0;
+        return waitingForTurns() > 0;
     }
 
     @Override
@@ -389,10 +398,14 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             return;
         }
         takeIntoHand(packet);
+        TraceWatch watch = watch(packet.memory(), packet.offset, packet.length);
         try {
             path.handleResumed(packet.memory(), packet.offset, packet.length, held, verdict);
         } catch (RuntimeException | VirtualMachineError e) {
             unfit(e);
+        }
+        if (watch != null) {
+            watch.end();
         }
     }
 
@@ -400,6 +413,25 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     public void drop(ClassQueues.Waiting packet, DropReason reason) {
         takeIntoHand(packet);
         path.drops().drop(reason, packet.memory(), packet.offset, packet.length);
+        inHand.ended(reason);
+    }
+
+    /** Has the way of the packet in hand, which lies here, be seen if somebody asked for that; else returns null. */
+    @Nullable
+    TraceWatch watch(ByteBuffer bytes, int offset, int length) {
+        int number = arrival.trace();
+        PacketTrace trace = number == 0 ? null : context.traces().of(number);
+        return trace == null ? null : new TraceWatch(this, trace, bytes, offset, length);
+    }
+
+    /** Returns how many packets it holds for its service. */
+    int suspended() {
+        return holding.count();
+    }
+
+    /** Returns how many packets wait for turns. */
+    int waitingForTurns() {
+        return gate.waiting();
     }
 
     private void takeIntoHand(ClassQueues.Waiting packet) {
@@ -421,6 +453,9 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         }
         if (other != null && other != thread.definition()) {
             ports.share(arrival.socket());
+        }
+        if (path.watch != null) {
+            path.watch.handsOver(other, packet.serviceKey());
         }
         DropReason reason = intake.deliver(packet.serviceKey(), packet, arrival);
         if (reason == null) {
@@ -467,6 +502,9 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
 
     @Override
     public void leaveBehind(DropReason reason) {
+        if (path.watch != null) {
+            path.watch.lost(reason);
+        }
         inbox.forsake();
         dropWaiting(retiring ? DropReason.SHUTDOWN : reason);
         inHand.complete(); // With what was in hand.
@@ -482,11 +520,13 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             traffic.taken();
             inHand.take();
             path.drops().drop(reason, ByteBuffer.wrap(held), 0, held.length);
+            inHand.ended(reason);
         }
         while (inbox.next(arrival)) {
             traffic.taken();
             inHand.take();
             path.drops().drop(reason, inbox.bytes(), inbox.offset(), inbox.length());
+            inHand.ended(reason);
         }
     }
 

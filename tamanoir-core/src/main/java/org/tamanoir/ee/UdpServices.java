@@ -120,6 +120,11 @@ final class UdpServices implements UdpIntake {
         return definition == null ? null : running.get(definition);
     }
 
+    /** Returns whether the service has an instance. */
+    boolean isRunning(ServiceDefinition definition) {
+        return running.containsKey(definition.entrance());
+    }
+
     private @Nullable ServiceDefinition definition(long key) {
         if (key == ServiceKey.NONE) {
             return Transit.DEFINITION;
@@ -510,6 +515,7 @@ final class UdpServices implements UdpIntake {
     }
 
     private void drop(DropReason reason, Arrival from, long key, int bytes) {
+        context.traces().ended(from.trace(), reason, "while it waited for its service or its thread");
         traffic.taken();
         traffic.drop(reason, from.peer(), key, bytes);
         completions.add(from.slot());

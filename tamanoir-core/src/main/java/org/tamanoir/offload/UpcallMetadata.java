@@ -1,17 +1,22 @@
 package org.tamanoir.offload;
 
 /**
- * What is to be remembered of a datagram that came up from a level, in a long; 0 of all others.
+ * What is to be remembered of a datagram that came up from a level, or that the node made to see its way, in a long; 0
+ * of all others.
  *
  * <pre>
- *   63            33   32  31       24 23       16 15         0
- *  +----------------+----+------------+-----------+------------+
- *  |       0        | t  | class      | hops left | slot       |   t = in transit: addressed to another host
- *  +----------------+----+------------+-----------+------------+
+ *  63  62         33   32  31       24 23       16 15         0
+ *  +---+------------+----+------------+-----------+------------+
+ *  | 0 | trace      | t  | class      | hops left | slot       |   t = in transit: addressed to another host
+ *  +---+------------+----+------------+-----------+------------+
  * </pre>
  */
 public final class UpcallMetadata {
+    /** Numbers of traces are smaller. */
+    public static final int MAX_TRACE = (1 << 30) - 1;
+
     private static final long IN_TRANSIT = 1L << 32;
+    private static final int TRACE_SHIFT = 33;
 
     private UpcallMetadata() {}
 
@@ -28,6 +33,16 @@ public final class UpcallMetadata {
      */
     public static long inTransit(int slot, int hopsLeft, int trafficClass) {
         return IN_TRANSIT | (long) trafficClass << 24 | (long) hopsLeft << 16 | slot;
+    }
+
+    /** Returns what is remembered of a packet whose way is taken down under this number, 1 to {@link #MAX_TRACE}. */
+    public static long traced(int number) {
+        return (long) number << TRACE_SHIFT;
+    }
+
+    /** Returns the number under which the packet's way is taken down; 0 = it is not. */
+    public static int trace(long ascent) {
+        return (int) (ascent >>> TRACE_SHIFT);
     }
 
     public static boolean isInTransit(long ascent) {

@@ -63,6 +63,21 @@ public final class Classifier {
         return defaultClass;
     }
 
+    /** Returns in words what {@link #classOf} goes by. Allocates. */
+    public String why(Packet packet) {
+        int value = packet.classOfService();
+        if (value >= 0 && byClassOfService[value] != NO_CLASS) {
+            return "class of service " + value;
+        }
+        String beyond = value < 0 ? "" : "class of service " + value + " is of no class; ";
+        for (int i = 0; i < rules.length; i++) {
+            if (rules[i].fits(packet)) {
+                return beyond + "rule " + (i + 1) + " fits";
+            }
+        }
+        return beyond + (rules.length == 0 ? "no rules: " : "no rule fits: ") + "the default class";
+    }
+
     /** A hash of the packet's stream: of its stream identifier and its ends. Differs from process to process. */
     public static long streamHash(Packet packet) {
         long hash = SALT ^ packet.streamId();

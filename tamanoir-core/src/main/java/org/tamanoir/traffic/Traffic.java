@@ -74,6 +74,15 @@ public final class Traffic {
         return packetsOut;
     }
 
+    public long packetsMade() {
+        return packetsMade;
+    }
+
+    /** Returns how many packets ended for this reason. The counting thread. */
+    public long dropped(DropReason reason) {
+        return drops[reason.ordinal()];
+    }
+
     public void taken() {
         packetsTaken++;
         if (holdsInHand) {

@@ -9,7 +9,7 @@ import org.tamanoir.accounting.DropReason;
  *
  * @param packetsIn packets that came in, replies of the far side included
  * @param bytesIn bytes of those
- * @param packetsMade packets that services made themselves
+ * @param packetsMade packets that services made themselves, and those that were made to see their way
  * @param packetsOut packets handed to the operating system, replies included
  * @param bytesOut bytes of those
  * @param held packets in the node now: in queues, and waiting for a next hop

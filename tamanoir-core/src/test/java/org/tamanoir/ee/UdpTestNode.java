@@ -43,6 +43,7 @@ import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -190,6 +191,10 @@ final class UdpTestNode implements AutoCloseable {
 
         Verdict end(String reason) {
             return drop(reason);
+        }
+
+        Suspension suspend(Packet packet, Duration atMost) {
+            return hold(packet, atMost);
         }
 
         Allotment look() {

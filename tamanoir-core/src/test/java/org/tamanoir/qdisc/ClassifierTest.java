@@ -64,6 +64,18 @@ class ClassifierTest {
     }
 
     @Test
+    void itSaysWhatItGoesBy() {
+        Classifier classifier = classifier(service("org.example.A", "silver"), service("org.example.B", "gold"));
+
+        assertThat(classifier.why(packet(new PacketBuilder().classOfService(1, 0))))
+                .isEqualTo("class of service 1");
+        assertThat(classifier.why(packet(new PacketBuilder().service("org.example.B"))))
+                .isEqualTo("rule 2 fits");
+        assertThat(classifier.why(packet(new PacketBuilder().classOfService(99, 0))))
+                .isEqualTo("class of service 99 is of no class; no rule fits: the default class");
+    }
+
+    @Test
     void whatNothingFitsIsOfTheDefaultClass() {
         assertThat(classifier(service("org.example.A", "silver")).classOf(packet(new PacketBuilder())))
                 .isEqualTo(REST);

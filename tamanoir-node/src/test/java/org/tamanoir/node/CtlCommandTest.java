@@ -99,6 +99,33 @@ class CtlCommandTest {
     }
 
     @Test
+    void aPacketIsTraced() throws Exception {
+        Path payload = Files.writeString(folder.resolve("payload"), "hello");
+        ctl("routes", "put", "127.0.0.0/8=destination");
+        String told = ctl(
+                "trace",
+                "127.0.0.1:9",
+                "--service",
+                "Monitor",
+                "--class-of-service",
+                "3",
+                "--source",
+                "127.0.0.9:7",
+                "--payload",
+                "@" + payload,
+                "--timeout",
+                "20s");
+        assertThat(told)
+                .contains("AFTER-MS", "service ", TestAdmin.MONITOR, "made here as if they had come from 127.0.0.9:7")
+                .contains("127.0.0.0/8 of the operator decides about 127.0.0.1", "sent after ");
+        assertThat(ctl("trace", "10.0.0.1", "--payload", "0x00ff", "--timeout", "20s", "--json"))
+                .contains("\"outcome\":\"dropped\",\"dropReason\":\"NO_ROUTE\"");
+        assertThat(run("ctl", "trace", "10.0.0.1", "--payload", "0x0", "--admin", admin()))
+                .isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("two hexadecimal digits for each octet are wanted behind 0x");
+    }
+
+    @Test
     void everyQuestionPrintsSomethingAndWithJsonJson() {
         assertThat(ctl("status")).contains("ready    yes", "admin    " + admin(), "packets  0 in");
         assertThat(ctl("services")).contains("SERVICE", TestAdmin.MONITOR, "running", "class path");

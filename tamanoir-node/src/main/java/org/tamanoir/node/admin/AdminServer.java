@@ -58,6 +58,7 @@ public final class AdminServer implements AutoCloseable {
     private final EventStreams live;
     private final MetricsText metrics;
     private final Api api;
+    private final TraceRequests traces;
     private final LoadView load;
     private final LiveFeed feed;
     private Supplier<@Nullable MembershipStatus> cluster = () -> null;
@@ -85,6 +86,7 @@ public final class AdminServer implements AutoCloseable {
         gate = new AdminGate(settings, "node");
         state = new Queries(manager, settings, config);
         changes = new Commands(manager);
+        traces = new TraceRequests(manager.environment());
         live = new EventStreams(manager);
         load = new LoadView(manager.environment());
         feed = new LiveFeed(() -> LiveViews.Live.of(manager, load.now(), cluster.get() != null, element.get() != null));
@@ -269,6 +271,7 @@ public final class AdminServer implements AutoCloseable {
         api.change(router, HttpMethod.PUT, "/v1/qos", changes::changeQos);
         api.change(router, HttpMethod.DELETE, "/v1/qos", call -> changes.qosOff());
         api.change(router, HttpMethod.POST, "/v1/reload", changes::reload);
+        api.change(router, HttpMethod.POST, "/v1/trace", traces::trace);
         return router;
     }
 

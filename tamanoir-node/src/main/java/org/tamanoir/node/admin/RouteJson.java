@@ -66,7 +66,7 @@ record RouteJson(
             fields.problem("direct delivery ends at a host, not at an active node: leave the kind out, or give the "
                     + "node's address");
         }
-        InetAddress hop = address == null ? null : address(fields, address);
+        InetAddress hop = address == null ? null : address(fields, "address", address);
         if (name != null) {
             if (hop == null || !transport.isNamed() || !NAME.matcher(name).matches()) {
                 fields.problem("name '" + name + "': the name in the certificate of the next hop at the address, up to "
@@ -99,7 +99,8 @@ record RouteJson(
         }
     }
 
-    private static @Nullable InetAddress address(JsonFields fields, String text) {
+    /** Reads the address in a field of this name; null when it is none, which the fields know then. No name is looked up. */
+    static @Nullable InetAddress address(JsonFields fields, String name, String text) {
         int zone = text.indexOf(':') < 0 ? -1 : text.indexOf('%');
         try {
             Prefix.parse(zone < 0 ? text : text.substring(0, zone)); // No name gets past it, to be looked up below.
@@ -109,7 +110,7 @@ record RouteJson(
         } catch (IllegalArgumentException | UnknownHostException e) {
             // The line below says it.
         }
-        fields.problem("address '" + text + "': an IPv4 or IPv6 address is wanted, without port and prefix length");
+        fields.problem(name + " '" + text + "': an IPv4 or IPv6 address is wanted, without port and prefix length");
         return null;
     }
 

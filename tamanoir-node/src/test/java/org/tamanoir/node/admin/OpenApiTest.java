@@ -83,6 +83,7 @@ class OpenApiTest {
                 "replaceRoutes", "{\"routes\": [{\"prefix\": \"10.0.0.0/8\"}, {\"prefix\": \"::/0\"}]}",
                 "place", "{\"level\": \"jvm\"}",
                 "changeQos", "{\"classes\": [{\"name\": \"video\", \"class-of-service\": [0, \"4-7\"]}]}",
+                "trace", "{\"destination\": \"192.0.2.1\", \"timeoutSeconds\": 20}",
                 "revoke", "{\"key\": \"0123456789abcdef\"}");
         Set<Object> succeeded = new HashSet<>();
         for (Map.Entry<?, ?> path : map(document, "paths").entrySet()) {
@@ -103,7 +104,8 @@ class OpenApiTest {
             }
         }
         assertThat(succeeded)
-                .contains("putRoute", "replaceRoutes", "removeRoute", "release", "place", "changeQos", "qosOff");
+                .contains(
+                        "putRoute", "replaceRoutes", "removeRoute", "release", "place", "changeQos", "qosOff", "trace");
     }
 
     @Test
