@@ -3,6 +3,7 @@ package org.tamanoir.services.extra.fec;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import org.tamanoir.anep.Anep;
@@ -21,8 +22,9 @@ import org.tamanoir.services.extra.MadePacket;
  * Adds repair packets to those of a flow, from which {@link Defec} on a node further on gets back what was lost in
  * between: any m of k + m ({@link ReedSolomon}). A flow is what has the same {@linkplain Header header}.
  *
- * <p>Packets go on at once, 16 bytes longer ({@link FecHeader}). The repairs of a block follow its k-th packet, or come
- * {@code max-delay-ms} after its first. Each has as many bytes as the longest packet of the block, 26 of its own, and the
+ * <p>Packets go on at once, 16 bytes longer ({@link FecHeader}). The repairs of a block follow its k-th packet and those
+ * that came with it, or come {@code max-delay-ms} after its first: a single packet, which may have a forged source, so
+ * becomes 1 + m. Each has as many bytes as the longest packet of the block, 26 of its own, and the
  * header of the last one. With m = 1 repairs are an exclusive or.
  *
  * <table><caption>Settings</caption>
@@ -39,7 +41,7 @@ import org.tamanoir.services.extra.MadePacket;
  * node shall run; {@code none}: the packet names no service from here on</td></tr>
  * </table>
  *
- * <p>Counters: {@code packets}, {@code repairs}, {@code repairs-refused} (by the node's bound on what a datagram causes),
+ * <p>Counters: {@code packets}, {@code repairs}, {@code repairs-refused} (by the node),
  * {@code blocks}, {@code flows-ended} (for want of room), {@code reports}, {@code loss-permyriad} (of the flow that was
  * reported last, smoothed). Drops: {@code header leaves no room for FEC}, {@code report for no flow of this node}.
  */
@@ -48,8 +50,12 @@ public final class Fec extends Service {
 
     private final Map<Long, FecFlow> sessions = new HashMap<>();
     private final MadePacket made = new MadePacket();
+    private final Symbols symbols = new Symbols();
+    private final ArrayDeque<OpenBlock> ended = new ArrayDeque<>();
+    private final ArrayDeque<OpenBlock> unused = new ArrayDeque<>();
     private final Runnable look = this::look;
-    private FlowTable<FecFlow> flows = new FlowTable<>(1, this::begin, this::end);
+    private final Runnable send = this::send;
+    private FlowTable<FecFlow> flows = new FlowTable<>(1, this::beginFlow, this::endFlow);
     private NextService next = new NextService(0);
     private int maxPacketBytes;
     private int maxData = 1;
@@ -59,6 +65,7 @@ public final class Fec extends Service {
     private long maxMemory;
     private long memory;
     private boolean isAwaited;
+    private boolean isSending;
     private Counter packets = new Counter("packets");
     private Counter repairs = new Counter("repairs");
     private Counter repairsRefused = new Counter("repairs-refused");
@@ -76,7 +83,7 @@ public final class Fec extends Service {
         maxDelayNs = config.millis(
                         "max-delay-ms", Duration.ofMillis(20), Duration.ofMillis(1), Duration.ofSeconds(10))
                 .toNanos();
-        flows = new FlowTable<>((int) config.number("flows", 1024, 1, 65_536), this::begin, this::end);
+        flows = new FlowTable<>((int) config.number("flows", 1024, 1, 65_536), this::beginFlow, this::endFlow);
         maxMemory = config.number("memory", 64 << 20, 4 << 20, 4L << 30);
         next = NextService.of(config, "next", "org.tamanoir.services.extra.fec.Defec");
         maxPacketBytes =
@@ -102,42 +109,58 @@ public final class Fec extends Service {
         }
         packets.add(1);
         FecFlow flow = flows.of(packet);
+        OpenBlock block = flow.block();
+        if (block == null) {
+            block = flow.begin(unused.isEmpty() ? new OpenBlock() : unused.pop(), maxData, nanoTime());
+            await();
+        }
         ByteBuffer payload = packet.payload();
-        long before = flow.keptBytes();
-        flow.add(payload, flows.header(), nanoTime());
-        memory += flow.keptBytes() - before;
+        int symbolBytes = symbols.write(payload, flows.header().sequence(), flows.header().originNs());
+        long before = block.keptBytes();
+        int index = block.add(symbols.octets(), symbolBytes, flows.header());
+        memory += block.keptBytes() - before;
         ByteBuffer room = packet.newPayload(FecHeader.BYTES + bytes);
-        FecHeader.write(room, FecHeader.DATA, flow.data() - 1, flow.block(), flow.session());
+        FecHeader.write(room, FecHeader.DATA, index, block.number(), flow.session());
         room.put(payload);
         packet.commitPayload(FecHeader.BYTES + bytes);
         next.name(packet);
-        Verdict verdict = Verdict.FORWARD;
-        if (flow.isFull()) {
-            // In front of the packet its repairs would stand for it at the far end, so it is sent here, before them.
-            verdict = emit(packet) ? Verdict.CONSUME : Verdict.FORWARD;
-            endBlock(flow);
-        } else if (!isAwaited) {
-            isAwaited = true;
-            after(Duration.ofNanos(maxDelayNs), look);
+        if (block.data() == maxData) {
+            end(flow);
         }
-        while (memory > maxMemory && flows.all().size() > 1) {
-            flows.endOldest();
+        if (!isSending && (memory > maxMemory || !ended.isEmpty())) {
+            isSending = execute(send);
+            if (!isSending) {
+                send();
+            }
         }
-        return verdict;
+        return Verdict.FORWARD;
     }
 
-    private FecFlow begin(Header header) {
-        FecFlow flow = new FecFlow(header, RANDOM.nextLong(), maxData, new RepairNeed(leastRepairs, mostRepairs));
+    private FecFlow beginFlow(Header header) {
+        FecFlow flow = new FecFlow(header, RANDOM.nextLong(), new RepairNeed(leastRepairs, mostRepairs));
         sessions.put(flow.session(), flow);
-        memory += flow.keptBytes();
         return flow;
     }
 
-    private void end(FecFlow flow) {
-        endBlock(flow);
+    private void endFlow(FecFlow flow) {
+        end(flow);
         sessions.remove(flow.session());
-        memory -= flow.keptBytes();
         flowsEnded.add(1);
+    }
+
+    private void end(FecFlow flow) {
+        OpenBlock block = flow.end();
+        if (block != null) {
+            ended.add(block);
+        }
+    }
+
+    /** Has blocks end by the clock. */
+    private void await() {
+        if (!isAwaited) {
+            isAwaited = true;
+            after(Duration.ofNanos(maxDelayNs), look);
+        }
     }
 
     /** Ends the blocks that have waited for long enough, and comes again for the others. */
@@ -146,36 +169,54 @@ public final class Fec extends Service {
         long nowNs = nanoTime();
         long longestNs = -1;
         for (FecFlow flow : flows.all()) {
-            if (flow.data() > 0 && nowNs - flow.beganNs() >= maxDelayNs) {
-                endBlock(flow);
-            } else if (flow.data() > 0) {
-                longestNs = Math.max(longestNs, nowNs - flow.beganNs());
+            OpenBlock block = flow.block();
+            if (block != null && nowNs - block.beganNs() >= maxDelayNs) {
+                end(flow);
+            } else if (block != null) {
+                longestNs = Math.max(longestNs, nowNs - block.beganNs());
             }
         }
+        send();
         if (longestNs >= 0) {
             isAwaited = true;
             after(Duration.ofNanos(maxDelayNs - longestNs), look);
         }
     }
 
-    /** Sends the repairs of what the block has, if anything. */
-    private void endBlock(FecFlow flow) {
-        if (flow.data() == 0) {
-            return;
+    /**
+     * Sends the repairs of blocks that have ended, behind the packets that were processed with the last one of theirs: in
+     * front of it they would stand for it at the far end, and would be counted as caused by it alone.
+     */
+    private void send() {
+        isSending = false;
+        for (OpenBlock block = ended.poll(); block != null; block = ended.poll()) {
+            send(block);
+            unused.push(block);
         }
+        while (memory > maxMemory && !(unused.isEmpty() && flows.all().isEmpty())) {
+            if (unused.isEmpty()) {
+                flows.endOldest();
+                send();
+            } else {
+                memory -= unused.pop().keptBytes();
+            }
+        }
+    }
+
+    private void send(OpenBlock block) {
+        Header header = block.flow().header();
         int kind = mostRepairs > leastRepairs ? FecHeader.REPAIR_WITH_REPORTS : FecHeader.REPAIR;
-        int bytes = FecHeader.REPAIR_BYTES + flow.repairBytes();
-        for (int repair = 0; repair < flow.repairs(); repair++) {
-            ByteBuffer room = made.room(flow.header(), bytes);
-            FecHeader.write(room, kind, repair, flow.block(), flow.session());
-            room.put((byte) flow.data()).put((byte) flow.repairs()).putShort((short) 0);
-            flow.writeRepair(repair, room);
-            Packet packet = made.finish(flow.header(), flow.lastSequence(), flow.lastOriginNs(), bytes);
+        int bytes = FecHeader.REPAIR_BYTES + block.repairBytes();
+        for (int repair = 0; repair < block.repairs(); repair++) {
+            ByteBuffer room = made.room(header, bytes);
+            FecHeader.write(room, kind, repair, block.number(), block.flow().session());
+            room.put((byte) block.data()).put((byte) block.repairs()).putShort((short) 0);
+            block.writeRepair(repair, room);
+            Packet packet = made.finish(header, block.lastSequence(), block.lastOriginNs(), bytes);
             next.name(packet);
             (emit(packet) ? repairs : repairsRefused).add(1);
         }
         blocks.add(1);
-        flow.nextBlock();
     }
 
     private Verdict report(ByteBuffer payload) {
@@ -191,6 +232,7 @@ public final class Fec extends Service {
 
     @Override
     public void endOfStream() {
-        flows.all().forEach(this::endBlock);
+        flows.all().forEach(this::end);
+        send();
     }
 }

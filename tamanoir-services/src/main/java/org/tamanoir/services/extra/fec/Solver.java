@@ -1,7 +1,6 @@
 package org.tamanoir.services.extra.fec;
 
 import java.util.Arrays;
-import java.util.zip.CRC32C;
 
 /**
  * Gets back what a block lacks: the repairs, less what the data that came add to them, are sums of the missing ones
@@ -11,7 +10,7 @@ import java.util.zip.CRC32C;
  */
 final class Solver {
     private final RepairSums sums = new RepairSums();
-    private final CRC32C crc = new CRC32C();
+    private final Symbols symbols = new Symbols();
     private final int[] rows = new int[ReedSolomon.MAX_REPAIR];
     private final int[] lost = new int[ReedSolomon.MAX_REPAIR];
     private final int[][] matrix = new int[ReedSolomon.MAX_REPAIR][ReedSolomon.MAX_REPAIR];
@@ -32,7 +31,7 @@ final class Solver {
         sums.begin(rows[unknowns - 1] + 1);
         for (int data = 0; data < block.k(); data++) {
             if (block.has(data)) {
-                FecFlow.seal(crc, octets, block.at(data), block.bytes(data));
+                symbols.seal(octets, block.at(data), block.bytes(data));
                 sums.add(data, octets, block.at(data), block.bytes(data));
             }
         }
@@ -100,10 +99,6 @@ final class Solver {
         if (bytes > stride) {
             return -1;
         }
-        int crcThere = (solved[at] & 0xFF) << 24
-                | (solved[at + 1] & 0xFF) << 16
-                | (solved[at + 2] & 0xFF) << 8
-                | solved[at + 3] & 0xFF;
-        return FecFlow.sum(crc, solved, at, bytes) == crcThere ? payload : -1;
+        return symbols.isSealed(solved, at, bytes) ? payload : -1;
     }
 }

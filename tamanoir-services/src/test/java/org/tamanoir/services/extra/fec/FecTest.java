@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Predicate;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,6 +43,10 @@ class FecTest {
         }
     }
 
+    private static int block(Packet packet) {
+        return packet.look().getInt(packet.look().position() + packet.headerLength() + 4);
+    }
+
     private static boolean isRepair(Packet packet) {
         return FecHeader.kind(packet) != FecHeader.DATA;
     }
@@ -57,21 +63,23 @@ class FecTest {
         return octets;
     }
 
-    private static List<byte[]> octets(List<Packet> packets) {
-        return packets.stream().map(FecTest::octets).toList();
+    /** Number and CRC, which are short where they differ. */
+    private static String digest(Packet packet) {
+        CRC32 crc = new CRC32();
+        crc.update(octets(packet));
+        return packet.streamId() + "." + packet.sequence() + " " + Long.toHexString(crc.getValue());
+    }
+
+    private static List<String> digests(List<Packet> packets) {
+        return packets.stream().map(FecTest::digest).toList();
     }
 
     private static void assertSame(List<Packet> actual, List<Packet> expected) {
-        assertThat(actual).hasSameSizeAs(expected);
-        for (int i = 0; i < actual.size(); i++) {
-            assertThat(octets(actual.get(i))).as("packet %d", i).isEqualTo(octets(expected.get(i)));
-        }
+        assertThat(digests(actual)).isEqualTo(digests(expected));
     }
 
     private static void assertSameInSomeOrder(List<Packet> actual, List<Packet> expected) {
-        assertThat(octets(actual).stream().map(java.util.Arrays::toString))
-                .containsExactlyInAnyOrderElementsOf(
-                        octets(expected).stream().map(java.util.Arrays::toString).toList());
+        assertThat(digests(actual)).containsExactlyInAnyOrderElementsOf(digests(expected));
     }
 
     @ParameterizedTest
@@ -101,15 +109,18 @@ class FecTest {
     @ParameterizedTest
     @CsvSource({"10,3", "10,1", "64,32", "1,2", "5,9", "64,1"})
     void anyMOfABlockThatAreLostComeBack(int k, int m) {
-        for (int seed = 0; seed < 20; seed++) {
+        for (int seed = 0; seed < 8; seed++) {
             Random random = new Random(seed);
             List<Packet> sent = flow(7, random, 2 * k, 200);
             List<Packet> onTheWay = new ArrayList<>(encoded(Map.of("data", "" + k, "repair", "" + m), sent));
-            assertThat(onTheWay).hasSize(2 * (k + m));
-            for (int block = 1; block >= 0; block--) {
-                for (int left = k + m; left > k; left--) {
-                    onTheWay.remove(block * (k + m) + random.nextInt(left));
-                }
+            for (int block = 0; block < 2; block++) {
+                int number = block;
+                List<Packet> ofBlock = new ArrayList<>(onTheWay.stream()
+                        .filter(packet -> block(packet) == number)
+                        .toList());
+                assertThat(ofBlock).hasSize(k + m);
+                Collections.shuffle(ofBlock, random);
+                onTheWay.removeAll(ofBlock.subList(0, m));
             }
             ServiceHarness defec = ServiceHarness.run(new Defec(), Transport.UDP, Map.of(), onTheWay);
             assertSameInSomeOrder(defec.packets(), sent);
@@ -177,14 +188,14 @@ class FecTest {
         }
     }
 
-    /** Each flow keeps 64 KiB for the packet and eight times as much for sums: 7 have room in 4 MiB. */
+    /** Sums take 64 KiB eight times: 8 flows have room in 4 MiB. */
     @Test
     void flowsEndForWantOfMemoryToo() {
         try (ServiceHarness fec = ServiceHarness.start(new Fec(), Transport.UDP, Map.of("memory", "4194304"))) {
             for (int stream = 0; stream < 10; stream++) {
                 fec.send(Packets.full(FEC).stream(stream).build(ByteBuffer.allocate(60_000)));
             }
-            assertThat(fec.count("flows-ended")).isEqualTo(3);
+            assertThat(fec.count("flows-ended")).isEqualTo(2);
         }
     }
 
@@ -351,12 +362,10 @@ class FecTest {
                 given += damaged.size();
                 List<Output> before = defec.outputs();
                 defec.send(damaged);
-                List<String> allowed = octets(sent).stream()
-                        .map(java.util.Arrays::toString)
-                        .toList();
+                List<String> allowed = digests(sent);
                 assertThat(defec.outputs().subList(before.size(), defec.outputs().size()).stream()
                                 .filter(Output::emitted)
-                                .map(output -> java.util.Arrays.toString(octets(output.packet()))))
+                                .map(output -> digest(output.packet())))
                         .as("round %d", round)
                         .isSubsetOf(allowed);
             }
