@@ -148,8 +148,11 @@ class ExtraServicesTest {
 
     @Test
     void theNodesOwnServicesHaveNoneOfThem() throws Exception {
-        Path source = Path.of(
-                Monitor.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path source = Path.of(Monitor.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
         if (Files.isDirectory(source)) {
             System.out.println("skipped: the jars are not built yet, their classes lie in one folder");
             return;
@@ -190,7 +193,8 @@ class ExtraServicesTest {
         publish(Crypt.class);
         publish(Decrypt.class);
         Path keys = Files.writeString(folder.resolve("keys"), "1 00112233445566778899aabbccddeeff use\n");
-        String near = "services: [{name: org.example.Crypt, config: {keys: " + keys + ", next: org.example.Decrypt}}]\n";
+        String near =
+                "services: [{name: org.example.Crypt, config: {keys: " + keys + ", next: org.example.Decrypt}}]\n";
         String far = "services: [{name: org.example.Decrypt, config: {keys: " + keys + "}}]\n";
         List<Packet> sent = packets(name(Crypt.class), 400, 1200);
         try (LiveNode second = node("far", receiver.address(), true, far);

@@ -64,8 +64,7 @@ public final class Aggregate extends Service {
         }
         flows = new FlowTable<>(maxFlows, this::begin, this::send);
         next = NextService.of(config, "next", "org.tamanoir.services.extra.aggregate.Split");
-        maxPacketBytes =
-                stream().transport() == Transport.UDP ? Anep.MAX_DATAGRAM_OCTETS : Anep.MAX_PACKET_OCTETS;
+        maxPacketBytes = stream().transport() == Transport.UDP ? Anep.MAX_DATAGRAM_OCTETS : Anep.MAX_PACKET_OCTETS;
         packets = counter("packets");
         aggregates = counter("aggregates");
         aggregatesRefused = counter("aggregates-refused");

@@ -54,8 +54,7 @@ public final class Crypt extends Service {
     public void init(ServiceConfig config) {
         config.allow("keys", "next");
         next = NextService.of(config, "next", "org.tamanoir.services.extra.crypt.Decrypt");
-        maxPacketBytes =
-                stream().transport() == Transport.UDP ? Anep.MAX_DATAGRAM_OCTETS : Anep.MAX_PACKET_OCTETS;
+        maxPacketBytes = stream().transport() == Transport.UDP ? Anep.MAX_DATAGRAM_OCTETS : Anep.MAX_PACKET_OCTETS;
         control = control(CryptControl.class);
         packets = counter("packets");
         bytes = counter("bytes");

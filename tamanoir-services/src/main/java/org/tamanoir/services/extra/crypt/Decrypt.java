@@ -91,8 +91,7 @@ public final class Decrypt extends Service {
         int plainBytes = payload.remaining() - CryptHeader.TAG_BYTES;
         ByteBuffer room = packet.newPayload(plainBytes);
         Session session = last;
-        if (session == null
-                || session.run(Cipher.DECRYPT_MODE, sequence, authenticated, payload, room) != plainBytes) {
+        if (session == null || session.run(Cipher.DECRYPT_MODE, sequence, authenticated, payload, room) != plainBytes) {
             return drop("altered");
         }
         // Before this point nothing is remembered that a stranger could have made.

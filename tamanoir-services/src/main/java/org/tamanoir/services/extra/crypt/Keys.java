@@ -130,8 +130,7 @@ record Keys(Map<Integer, byte[]> keys, int used) {
 
     private static String fingerprint(byte[] key) {
         try {
-            return HexFormat.of()
-                    .formatHex(MessageDigest.getInstance("SHA-256").digest(key), 0, 8);
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(key), 0, 8);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every JDK has SHA-256", e);
         }

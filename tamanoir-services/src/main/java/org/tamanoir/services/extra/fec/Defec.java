@@ -67,8 +67,7 @@ public final class Defec extends Service {
     @Override
     public void init(ServiceConfig config) {
         config.allow("block-ms", "blocks", "memory", "report-to", "next");
-        Duration age =
-                config.millis("block-ms", Duration.ofSeconds(1), Duration.ofMillis(10), Duration.ofMinutes(1));
+        Duration age = config.millis("block-ms", Duration.ofSeconds(1), Duration.ofMillis(10), Duration.ofMinutes(1));
         period = age.dividedBy(2);
         blocks = new Blocks(
                 (int) config.number("blocks", 4096, 1, 65_536),

@@ -80,14 +80,12 @@ public final class Fec extends Service {
         maxData = (int) config.number("data", 10, 1, ReedSolomon.MAX_DATA);
         leastRepairs = (int) config.number("repair", 3, 1, ReedSolomon.MAX_REPAIR);
         mostRepairs = (int) config.number("max-repair", leastRepairs, leastRepairs, ReedSolomon.MAX_REPAIR);
-        maxDelayNs = config.millis(
-                        "max-delay-ms", Duration.ofMillis(20), Duration.ofMillis(1), Duration.ofSeconds(10))
+        maxDelayNs = config.millis("max-delay-ms", Duration.ofMillis(20), Duration.ofMillis(1), Duration.ofSeconds(10))
                 .toNanos();
         flows = new FlowTable<>((int) config.number("flows", 1024, 1, 65_536), this::beginFlow, this::endFlow);
         maxMemory = config.number("memory", 64 << 20, 4 << 20, 4L << 30);
         next = NextService.of(config, "next", "org.tamanoir.services.extra.fec.Defec");
-        maxPacketBytes =
-                stream().transport() == Transport.UDP ? Anep.MAX_DATAGRAM_OCTETS : Anep.MAX_PACKET_OCTETS;
+        maxPacketBytes = stream().transport() == Transport.UDP ? Anep.MAX_DATAGRAM_OCTETS : Anep.MAX_PACKET_OCTETS;
         packets = counter("packets");
         repairs = counter("repairs");
         repairsRefused = counter("repairs-refused");
@@ -115,7 +113,8 @@ public final class Fec extends Service {
             await();
         }
         ByteBuffer payload = packet.payload();
-        int symbolBytes = symbols.write(payload, flows.header().sequence(), flows.header().originNs());
+        int symbolBytes =
+                symbols.write(payload, flows.header().sequence(), flows.header().originNs());
         long before = block.keptBytes();
         int index = block.add(symbols.octets(), symbolBytes, flows.header());
         memory += block.keptBytes() - before;

@@ -32,7 +32,8 @@ final class FecFlow implements FlowTable.Flow {
     }
 
     /** Returns the block that the next packet belongs to, begun by one before; null if it begins one. */
-    @Nullable OpenBlock block() {
+    @Nullable
+    OpenBlock block() {
         return block;
     }
 
@@ -43,7 +44,8 @@ final class FecFlow implements FlowTable.Flow {
     }
 
     /** Ends the block, if there is one, and returns it. */
-    @Nullable OpenBlock end() {
+    @Nullable
+    OpenBlock end() {
         OpenBlock ended = block;
         block = null;
         return ended;

@@ -57,11 +57,7 @@ final class FecHeader {
     private FecHeader() {}
 
     static void write(ByteBuffer target, int kind, int index, int block, long session) {
-        target.putShort(MAGIC)
-                .put((byte) kind)
-                .put((byte) index)
-                .putInt(block)
-                .putLong(session);
+        target.putShort(MAGIC).put((byte) kind).put((byte) index).putInt(block).putLong(session);
     }
 
     /** Returns the kind of the packet's payload; 0 if it has no such header. */

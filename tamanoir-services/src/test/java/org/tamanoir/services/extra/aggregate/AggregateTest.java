@@ -76,14 +76,15 @@ class AggregateTest {
     /** Packets of 64 bytes, 20,000 a second for a second: how many departures are left, and how long each waits. */
     @Test
     void departuresOfSmallPacketsAreFewerByFarAtAMillisecond() {
-        PacketBuilder builder = new PacketBuilder().destination(Packets.address("10.0.2.7")).service(AGGREGATE)
-                .stream(7);
+        PacketBuilder builder =
+                new PacketBuilder().destination(Packets.address("10.0.2.7")).service(AGGREGATE).stream(7);
         ByteBuffer payload = ByteBuffer.allocate(64 - builder.headerLength());
         try (ServiceHarness aggregate = ServiceHarness.start(new Aggregate(), Transport.UDP, Map.of())) {
             for (int i = 0; i < 20_000; i++) {
                 aggregate.send(builder.build(payload));
                 if (i < 100) {
-                    assertThat(aggregate.count("packets") - 20 * aggregate.outputs().size())
+                    assertThat(aggregate.count("packets")
+                                    - 20 * aggregate.outputs().size())
                             .as("packets that wait")
                             .isBetween(0L, 20L);
                 }
@@ -148,7 +149,8 @@ class AggregateTest {
         }
         assertThatThrownBy(() -> ServiceHarness.start(
                         new Aggregate(), Transport.UDP, Map.of("flows", "65536", "max-payload", "65000")))
-                .hasRootCauseMessage("flows: 65536 of max-payload 65000 bytes take more than 268435456; lower one of them");
+                .hasRootCauseMessage(
+                        "flows: 65536 of max-payload 65000 bytes take more than 268435456; lower one of them");
     }
 
     /** The packet around has 3 hops left, those inside have 16: as many as were left when they were put in. */
@@ -190,7 +192,9 @@ class AggregateTest {
         ServiceHarness split = split(lies);
         assertThat(split.packets()).isEmpty();
         assertThat(split.drops()).hasSize(lies.size()).containsOnly("bad aggregate");
-        assertThat(split(List.of(around(good, content(good).putShort(0, (short) 0)), around(good, content(good).limit(3))))
+        assertThat(split(List.of(
+                                around(good, content(good).putShort(0, (short) 0)),
+                                around(good, content(good).limit(3))))
                         .drops())
                 .containsExactly("not aggregated", "not aggregated");
     }
@@ -231,7 +235,8 @@ class AggregateTest {
             damaged.add(around(packet, content));
         }
         ServiceHarness split = split(damaged);
-        assertThat(split.consumed() + split.drops().size() + split.count("singles")).isEqualTo(20_000);
+        assertThat(split.consumed() + split.drops().size() + split.count("singles"))
+                .isEqualTo(20_000);
         assertThat(split.packets()).hasSize((int) (split.count("packets") + split.count("singles")));
     }
 

@@ -88,8 +88,9 @@ class CryptTest {
         Packets.assertWellFormed(onTheWay);
         ServiceHarness decrypt = ServiceHarness.run(new Decrypt(), transport, keys(), onTheWay);
         assertThat(payloads(decrypt.packets())).isEqualTo(payloads(sent));
-        assertThat(onTheWay).allMatch(packet -> packet.serviceKey()
-                == org.tamanoir.anep.ServiceKey.of("org.tamanoir.services.extra.crypt.Decrypt"));
+        assertThat(onTheWay)
+                .allMatch(packet -> packet.serviceKey()
+                        == org.tamanoir.anep.ServiceKey.of("org.tamanoir.services.extra.crypt.Decrypt"));
         for (int i = 0; i < sent.size(); i++) {
             assertThat(onTheWay.get(i).payloadLength()).isEqualTo(sent.get(i).payloadLength() + 52);
         }
@@ -100,14 +101,15 @@ class CryptTest {
     @CsvSource(
             nullValues = "-",
             value = {
-                "feffe9928665731c6d6a8f9467308308, cafebabefacedbaddecaf888, feedfacedeadbeeffeedfacedeadbeefabaddad2, "
-                        + "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39, "
-                        + "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091"
-                        + "5bc94fbc3221a5db94fae95ae7121a47",
-                "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308, cafebabefacedbaddecaf888, feedfacedeadbeeffeedfacedeadbeefabaddad2, "
-                        + "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39, "
-                        + "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"
-                        + "76fc6ece0f4e1768cddf8853bb2d551b",
+                "feffe9928665731c6d6a8f9467308308, cafebabefacedbaddecaf888, feedfacedeadbeeffeedfacedeadbeefabaddad2,"
+                    + " d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39,"
+                    + " 42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091"
+                    + "5bc94fbc3221a5db94fae95ae7121a47",
+                "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308, cafebabefacedbaddecaf888,"
+                    + " feedfacedeadbeeffeedfacedeadbeefabaddad2,"
+                    + " d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39,"
+                    + " 522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"
+                    + "76fc6ece0f4e1768cddf8853bb2d551b",
                 "00000000000000000000000000000000, 000000000000000000000000, -, 00000000000000000000000000000000, "
                         + "0388dace60b6a392f328c2b971b2fe78ab6e47d42cec13bdf53a67b21257bddf",
                 "00000000000000000000000000000000, 000000000000000000000000, -, -, 58e2fccefa7e3061367f1d57a4e7455a"
@@ -123,7 +125,8 @@ class CryptTest {
         int written = session.run(Cipher.ENCRYPT_MODE, sequence, also, ByteBuffer.wrap(text), target);
         assertThat(HEX.formatHex(target.array(), 0, written)).isEqualTo(expected);
         ByteBuffer back = ByteBuffer.allocate(text.length);
-        assertThat(session.run(Cipher.DECRYPT_MODE, sequence, also, target, back)).isEqualTo(text.length);
+        assertThat(session.run(Cipher.DECRYPT_MODE, sequence, also, target, back))
+                .isEqualTo(text.length);
         assertThat(back.array()).isEqualTo(text);
     }
 
@@ -141,7 +144,8 @@ class CryptTest {
         mac.update("tamanoir crypt 1".getBytes(StandardCharsets.US_ASCII));
         mac.update(frame.array(), 8, 12);
         Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
-        byte[] nonce = ByteBuffer.allocate(12).put(frame.array(), 8, 4).putLong(0).array();
+        byte[] nonce =
+                ByteBuffer.allocate(12).put(frame.array(), 8, 4).putLong(0).array();
         cipher.init(Cipher.DECRYPT_MODE, new SecretKeySpec(mac.doFinal(), "AES"), new GCMParameterSpec(128, nonce));
         cipher.updateAAD(frame.array(), 0, 36);
         cipher.updateAAD(ByteBuffer.allocate(48)
@@ -171,7 +175,9 @@ class CryptTest {
         Packet onTheWay = encrypted(packets(1, 60)).get(0);
         ByteBuffer payload = onTheWay.payload();
         List<Packet> others = List.of(
-                PacketBuilder.like(onTheWay).destination(Packets.address("10.0.2.8")).build(payload),
+                PacketBuilder.like(onTheWay)
+                        .destination(Packets.address("10.0.2.8"))
+                        .build(payload),
                 PacketBuilder.like(onTheWay).source(Packets.address("10.0.1.3")).build(payload),
                 PacketBuilder.like(onTheWay).stream(8).build(payload),
                 PacketBuilder.like(onTheWay).stream(7).nextSequence(1).build(payload),
@@ -220,7 +226,9 @@ class CryptTest {
         for (int i = 0; i < 200_000; i++) {
             long number = Math.max(0, newest + random.nextInt(1500) - 1300 + (random.nextInt(500) == 0 ? 3000 : 0));
             boolean expected = number > newest || newest - number < 1024 && !seen.contains(number);
-            assertThat(windows.take(id, number, 0)).as("%d of %d", number, newest).isEqualTo(expected);
+            assertThat(windows.take(id, number, 0))
+                    .as("%d of %d", number, newest)
+                    .isEqualTo(expected);
             seen.add(number);
             newest = Math.max(newest, number);
         }
@@ -289,7 +297,8 @@ class CryptTest {
             decrypt.send(onTheWay.get(0));
             assertThat(decrypt.drops()).containsExactly("unknown key");
             assertThat(crypt.control().view().toString()).doesNotContain(OTHER);
-            assertThat(crypt.control().view().get("keys")).isEqualTo(decrypt.control().view().get("keys"));
+            assertThat(crypt.control().view().get("keys"))
+                    .isEqualTo(decrypt.control().view().get("keys"));
         }
     }
 

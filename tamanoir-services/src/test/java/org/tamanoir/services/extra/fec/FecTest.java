@@ -136,7 +136,8 @@ class FecTest {
         List<Packet> onTheWay = new ArrayList<>(encoded(Map.of(), sent));
         onTheWay.removeAll(List.of(onTheWay.get(2), onTheWay.get(5), onTheWay.get(8)));
         ServiceHarness defec = ServiceHarness.run(new Defec(), Transport.UDP, Map.of(), onTheWay);
-        assertThat(defec.packets().stream().map(Packet::sequence)).containsExactly(0L, 1L, 3L, 4L, 6L, 7L, 9L, 2L, 5L, 8L);
+        assertThat(defec.packets().stream().map(Packet::sequence))
+                .containsExactly(0L, 1L, 3L, 4L, 6L, 7L, 9L, 2L, 5L, 8L);
     }
 
     @Test
@@ -156,7 +157,9 @@ class FecTest {
             assertThat(fec.packets()).hasSize(4);
             fec.advance(Duration.ofMillis(1));
             assertThat(fec.packets()).hasSize(7);
-            assertThat(fec.packets().get(6).payloadOctet(FecHeader.BYTES)).as("k").isEqualTo(4);
+            assertThat(fec.packets().get(6).payloadOctet(FecHeader.BYTES))
+                    .as("k")
+                    .isEqualTo(4);
             fec.advance(Duration.ofSeconds(1));
             assertThat(fec.packets()).hasSize(7);
         }
@@ -286,8 +289,7 @@ class FecTest {
         ByteBuffer report = ByteBuffer.allocate(FecHeader.REPORT_BYTES);
         FecHeader.write(report, FecHeader.REPORT, 0, 0, 42);
         Packet forged = Packets.full(FEC).build(report.putLong(100).putLong(1).flip());
-        ServiceHarness fec = ServiceHarness.run(
-                new Fec(), Transport.UDP, Map.of("max-repair", "32"), List.of(forged));
+        ServiceHarness fec = ServiceHarness.run(new Fec(), Transport.UDP, Map.of("max-repair", "32"), List.of(forged));
         assertThat(fec.drops()).containsExactly("report for no flow of this node");
     }
 
@@ -345,8 +347,8 @@ class FecTest {
     @Test
     void damagedPacketsEndByNameAndNothingFalseIsGotBack() {
         Random random = new Random(11);
-        try (ServiceHarness defec = ServiceHarness.start(
-                new Defec(), Transport.UDP, Map.of("blocks", "50", "memory", "8388608"))) {
+        try (ServiceHarness defec =
+                ServiceHarness.start(new Defec(), Transport.UDP, Map.of("blocks", "50", "memory", "8388608"))) {
             long given = 0;
             for (int round = 0; round < 40; round++) {
                 List<Packet> sent = flow(round, random, 300, 60);
@@ -354,16 +356,23 @@ class FecTest {
                 List<Packet> damaged = new ArrayList<>();
                 for (Packet packet : onTheWay) {
                     if (random.nextInt(3) > 0) {
-                        damaged.add(random.nextInt(8) > 0
-                                ? packet
-                                : with(packet, random.nextInt(Math.min(36, packet.payloadLength())), random.nextInt(random.nextBoolean() ? 256 : 4)));
+                        damaged.add(
+                                random.nextInt(8) > 0
+                                        ? packet
+                                        : with(
+                                                packet,
+                                                random.nextInt(Math.min(36, packet.payloadLength())),
+                                                random.nextInt(random.nextBoolean() ? 256 : 4)));
                     }
                 }
                 given += damaged.size();
                 List<Output> before = defec.outputs();
                 defec.send(damaged);
                 List<String> allowed = digests(sent);
-                assertThat(defec.outputs().subList(before.size(), defec.outputs().size()).stream()
+                assertThat(defec
+                                .outputs()
+                                .subList(before.size(), defec.outputs().size())
+                                .stream()
                                 .filter(Output::emitted)
                                 .map(output -> digest(output.packet())))
                         .as("round %d", round)
