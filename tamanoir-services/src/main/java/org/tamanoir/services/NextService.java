@@ -10,22 +10,28 @@ import org.tamanoir.service.ServiceConfig;
  *
  * @param key {@link ServiceKey#NONE} for none
  */
-record NextService(long key) {
-    static NextService of(ServiceConfig config) {
-        String name = config.text("next", "none");
+public record NextService(long key) {
+    /** Reads the setting; without one it is {@code none}. */
+    public static NextService of(ServiceConfig config) {
+        return of(config, "next", "none");
+    }
+
+    /** Reads the setting of this name. */
+    public static NextService of(ServiceConfig config, String setting, String defaultName) {
+        String name = config.text(setting, defaultName);
         if (name.isBlank()) {
-            throw new IllegalArgumentException("next: must name a service, or be none");
+            throw new IllegalArgumentException(setting + ": must name a service, or be none");
         }
         return new NextService(name.equals("none") ? ServiceKey.NONE : ServiceKey.of(name));
     }
 
     /** Bytes by which {@link #name} lengthens the packet. */
-    int extraBytes(Packet packet) {
+    public int extraBytes(Packet packet) {
         return key == ServiceKey.NONE || packet.has(Option.SERVICE_KEY) ? 0 : Option.SERVICE_KEY.words() * 4;
     }
 
     /** Names the service in the packet; a packet that names none and shall name none stays as it is. */
-    void name(Packet packet) {
+    public void name(Packet packet) {
         if (key != packet.serviceKey()) {
             packet.setServiceKey(key);
         }

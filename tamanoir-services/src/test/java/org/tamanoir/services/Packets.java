@@ -18,12 +18,12 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 
 /** Packets and payloads for tests. */
-final class Packets {
+public final class Packets {
     private static final String[] WORDS = {"packet", "stream", "node", "service", "the", "of", "active", "network"};
 
     private Packets() {}
 
-    static InetAddress address(String literal) {
+    public static InetAddress address(String literal) {
         try {
             return InetAddress.getByName(literal);
         } catch (UnknownHostException e) {
@@ -32,7 +32,7 @@ final class Packets {
     }
 
     /** Ends, key, stream and checksum, as {@code send} makes them. */
-    static PacketBuilder full(String service) {
+    public static PacketBuilder full(String service) {
         return new PacketBuilder()
                         .source(address("10.0.1.2"))
                         .destination(address("10.0.2.7"))
@@ -43,13 +43,13 @@ final class Packets {
                         .checksum();
     }
 
-    static byte[] bytes(ByteBuffer buffer) {
+    public static byte[] bytes(ByteBuffer buffer) {
         byte[] bytes = new byte[buffer.remaining()];
         buffer.get(bytes);
         return bytes;
     }
 
-    static byte[] text(Random random, int bytes) {
+    public static byte[] text(Random random, int bytes) {
         byte[] text = new byte[bytes];
         int at = 0;
         while (at < bytes) {
@@ -61,14 +61,14 @@ final class Packets {
         return text;
     }
 
-    static byte[] noise(Random random, int bytes) {
+    public static byte[] noise(Random random, int bytes) {
         byte[] noise = new byte[bytes];
         random.nextBytes(noise);
         return noise;
     }
 
     /** Cuts bytes into packets of one size; the last may be shorter. */
-    static List<Packet> cut(PacketBuilder builder, byte[] bytes, int payloadBytes) {
+    public static List<Packet> cut(PacketBuilder builder, byte[] bytes, int payloadBytes) {
         List<Packet> packets = new ArrayList<>();
         for (int at = 0; at < bytes.length; at += payloadBytes) {
             int end = Math.min(bytes.length, at + payloadBytes);
@@ -78,7 +78,7 @@ final class Packets {
     }
 
     /** Cuts bytes into packets of random sizes, empty ones among them. */
-    static List<Packet> cut(PacketBuilder builder, byte[] bytes, Random random, int maxPayloadOctets) {
+    public static List<Packet> cut(PacketBuilder builder, byte[] bytes, Random random, int maxPayloadOctets) {
         List<Packet> packets = new ArrayList<>();
         int at = 0;
         while (at < bytes.length) {
@@ -89,7 +89,7 @@ final class Packets {
         return packets;
     }
 
-    static byte[] gunzip(byte[] bytes) {
+    public static byte[] gunzip(byte[] bytes) {
         try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
             return in.readAllBytes();
         } catch (IOException e) {
@@ -97,7 +97,7 @@ final class Packets {
         }
     }
 
-    static byte[] gzip(byte[] bytes) {
+    public static byte[] gzip(byte[] bytes) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
             gzip.write(bytes);
@@ -108,14 +108,14 @@ final class Packets {
     }
 
     /** Compares without printing all bytes. */
-    static void assertBytes(byte[] actual, byte[] expected, String what) {
+    public static void assertBytes(byte[] actual, byte[] expected, String what) {
         assertThat(java.util.Arrays.mismatch(actual, expected))
                 .as("%s: %d bytes, expected %d; first difference", what, actual.length, expected.length)
                 .isEqualTo(-1);
     }
 
     /** Parses every packet anew: header, options and checksum must be good. */
-    static void assertWellFormed(List<Packet> packets) {
+    public static void assertWellFormed(List<Packet> packets) {
         for (Packet packet : packets) {
             assertThat(new Packet().parse(packet.buffer(), packet.offset(), packet.length()))
                     .isNull();

@@ -1,0 +1,222 @@
+package org.tamanoir.services.extra.fec;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.Counter;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.services.NextService;
+import org.tamanoir.services.extra.Header;
+import org.tamanoir.services.extra.MadePacket;
+
+/**
+ * Gets back what was lost between {@link Fec} and here.
+ *
+ * <p>Packets that come go on at once, as they were before Fec; nothing waits for one that is missing. A missing one
+ * goes on as soon as any k of its block's k + m packets are here: behind those that came meanwhile, and several of a
+ * block in their order. What comes twice, or comes after it was got back, is dropped. A packet that was got back has the
+ * header of the repair, with sequence number and origin time of its own. One that a CRC shows to be wrong, since a packet
+ * was altered or a repair lied, is not sent.
+ *
+ * <table><caption>Settings</caption>
+ * <tr><th>name</th><th>default</th><th>allowed</th></tr>
+ * <tr><td>{@code block-ms}</td><td>1000</td><td>10 to 60,000: how long packets of a block are waited for since its first
+ * </td></tr>
+ * <tr><td>{@code blocks}</td><td>4096</td><td>1 to 65,536: blocks at once; the oldest one gives way</td></tr>
+ * <tr><td>{@code memory}</td><td>64 MiB</td><td>8 MiB to 4 GiB, in bytes: for packets of blocks that are not whole; the
+ * same way</td></tr>
+ * <tr><td>{@code report-to}</td><td>{@code org.tamanoir.services.extra.fec.Fec}</td><td>name of the service that
+ * reports of loss are for, where it wants them; they go to the flow's source, twice in {@code block-ms} at most;
+ * {@code none}: no reports</td></tr>
+ * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run; {@code none}:
+ * the packet names no service from here on</td></tr>
+ * </table>
+ *
+ * <p>Counters: {@code packets} (data that came), {@code repairs} (that came), {@code recovered}, {@code unrecovered}
+ * (missing when their block ended, as far as a repair has told), {@code corrupt} (got back wrong, and not sent), {@code
+ * reports}.
+ *
+ * <p>Drops: {@code no FEC header}, {@code bad FEC header} (a number out of its bounds, or lengths that cannot be), {@code
+ * contradicts its block}, {@code duplicate}.
+ */
+public final class Defec extends Service {
+    private static final String BAD = "bad FEC header";
+    private static final String CONTRADICTS = "contradicts its block";
+    private static final String DUPLICATE = "duplicate";
+
+    private final Header header = new Header();
+    private final MadePacket made = new MadePacket();
+    private final Solver solver = new Solver();
+    private final Reports reportsDue = new Reports();
+    private final Runnable look = this::look;
+    private Blocks blocks = new Blocks(1, 0, 0, this::end);
+    private NextService next = new NextService(0);
+    private NextService reportTo = new NextService(0);
+    private Duration period = Duration.ZERO;
+    private boolean isAwaited;
+    private Counter packets = new Counter("packets");
+    private Counter repairs = new Counter("repairs");
+    private Counter recovered = new Counter("recovered");
+    private Counter unrecovered = new Counter("unrecovered");
+    private Counter corrupt = new Counter("corrupt");
+    private Counter reports = new Counter("reports");
+
+    @Override
+    public void init(ServiceConfig config) {
+        config.allow("block-ms", "blocks", "memory", "report-to", "next");
+        Duration age = config.millis("block-ms", Duration.ofSeconds(1), Duration.ofMillis(10), Duration.ofMinutes(1));
+        period = age.dividedBy(2);
+        blocks = new Blocks(
+                (int) config.number("blocks", 4096, 1, 65_536),
+                config.number("memory", 64 << 20, 8 << 20, 4L << 30),
+                age.toNanos(),
+                this::end);
+        reportTo = NextService.of(config, "report-to", "org.tamanoir.services.extra.fec.Fec");
+        next = NextService.of(config);
+        packets = counter("packets");
+        repairs = counter("repairs");
+        recovered = counter("recovered");
+        unrecovered = counter("unrecovered");
+        corrupt = counter("corrupt");
+        reports = counter("reports");
+    }
+
+    @Override
+    public Verdict process(Packet packet) {
+        int kind = FecHeader.kind(packet);
+        if (kind == 0) {
+            return drop("no FEC header");
+        }
+        if (!isAwaited) {
+            isAwaited = true;
+            after(period, look);
+        }
+        return switch (kind) {
+            case FecHeader.DATA -> data(packet);
+            case FecHeader.REPAIR, FecHeader.REPAIR_WITH_REPORTS -> repair(packet, kind);
+            default -> drop(BAD);
+        };
+    }
+
+    private Verdict data(Packet packet) {
+        ByteBuffer payload = packet.payload();
+        int start = payload.position();
+        int index = payload.get(start + 3) & 0xFF;
+        if (index >= ReedSolomon.MAX_DATA) {
+            return drop(BAD);
+        }
+        Block block = block(payload, start);
+        payload.position(start + FecHeader.BYTES);
+        if (block.contradicts(index, FecHeader.OWN_BYTES + payload.remaining())) {
+            return drop(CONTRADICTS);
+        }
+        if (block.has(index)) {
+            return drop(DUPLICATE);
+        }
+        packets.add(1);
+        header.read(packet);
+        blocks.reserve(block, FecHeader.OWN_BYTES + payload.remaining());
+        block.add(index, payload, header.sequence(), header.originNs());
+        packet.setPayload(payload);
+        next.name(packet);
+        settle(block, packet);
+        return Verdict.FORWARD;
+    }
+
+    private Verdict repair(Packet packet, int kind) {
+        if (packet.payloadLength() < FecHeader.REPAIR_BYTES + FecHeader.OWN_BYTES) {
+            return drop(BAD);
+        }
+        ByteBuffer payload = packet.payload();
+        int start = payload.position();
+        int index = payload.get(start + 3) & 0xFF;
+        int k = payload.get(start + FecHeader.BYTES) & 0xFF;
+        int m = payload.get(start + FecHeader.BYTES + 1) & 0xFF;
+        if (k == 0 || k > ReedSolomon.MAX_DATA || m == 0 || m > ReedSolomon.MAX_REPAIR || index >= m) {
+            return drop(BAD);
+        }
+        Block block = block(payload, start);
+        payload.position(start + FecHeader.REPAIR_BYTES);
+        if (block.contradicts(k, m, payload.remaining())) {
+            return drop(CONTRADICTS);
+        }
+        if (block.hasRepair(index)) {
+            return drop(DUPLICATE);
+        }
+        repairs.add(1);
+        blocks.reserve(block, payload.remaining());
+        block.addRepair(index, k, m, payload);
+        next.name(packet);
+        if (kind == FecHeader.REPAIR_WITH_REPORTS && reportTo.key() != ServiceKey.NONE) {
+            reportsDue.want(block.session(), header.read(packet));
+        }
+        settle(block, packet);
+        return Verdict.CONSUME;
+    }
+
+    private Block block(ByteBuffer payload, int start) {
+        return blocks.of(payload.getLong(start + 8), payload.getInt(start + 4), nanoTime());
+    }
+
+    /** Sends what can be got back now, with the header of the packet in hand. */
+    private void settle(Block block, Packet packet) {
+        if (block.isSolvable()) {
+            header.read(packet);
+            int missing = solver.solve(block);
+            for (int i = 0; i < missing; i++) {
+                int bytes = solver.payloadBytes(i);
+                if (bytes < 0) {
+                    corrupt.add(1);
+                } else {
+                    block.gotBack(solver.data(i));
+                    send(solver.octets(), solver.at(i), bytes);
+                }
+            }
+            block.done();
+        }
+        if (block.isDone()) {
+            blocks.release(block);
+        }
+    }
+
+    private void send(byte[] octets, int at, int bytes) {
+        ByteBuffer own = ByteBuffer.wrap(octets, at, FecHeader.OWN_BYTES + bytes);
+        ByteBuffer room = made.room(header, bytes);
+        room.put(octets, at + FecHeader.OWN_BYTES, bytes);
+        emit(made.finish(header, own.getLong(at + 6), own.getLong(at + 14), bytes));
+        recovered.add(1);
+    }
+
+    private void look() {
+        isAwaited = blocks.expire(nanoTime());
+        reportsDue.drain(this::report);
+        if (isAwaited) {
+            after(period, look);
+        }
+    }
+
+    private void end(Block block) {
+        unrecovered.add(block.missing());
+        reportsDue.count(block);
+    }
+
+    private void report(Reports.Session session) {
+        ByteBuffer room = made.room(session.header(), FecHeader.REPORT_BYTES);
+        FecHeader.write(room, FecHeader.REPORT, 0, 0, session.id());
+        room.putLong(session.expected()).putLong(session.received());
+        Packet packet = made.finish(session.header(), 0, 0, FecHeader.REPORT_BYTES);
+        if (packet.swapEnds()) {
+            reportTo.name(packet);
+            emit(packet);
+            reports.add(1);
+        }
+    }
+
+    @Override
+    public void endOfStream() {
+        blocks.endAll();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.tamanoir.services.extra.crypt;
+
+import org.jspecify.annotations.NullMarked;
