@@ -468,7 +468,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     @Override
     public void leaveBehind(DropReason reason) {
         inbox.forsake();
-        dropWaiting(retiring ? DropReason.SHUTDOWN : reason);
+        dropWaiting(retiring || ending ? DropReason.SHUTDOWN : reason);
         inHand.complete(); // With what was in hand.
         ports.dropRest(traffic, reason);
         ports.forsake();
