@@ -104,6 +104,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     private Runnable atEnd = () -> {};
     /** The thread's own. */
     private ServiceGroups.Member member = ServiceGroups.Member.OF_NONE;
+
     private volatile boolean cut;
     private boolean initialised;
     private boolean closing;

@@ -213,7 +213,8 @@ public final class LinuxServiceGroups implements ServiceGroups {
     /** Takes note, and logs the first. */
     private synchronized void failed(String whose, IOException e) {
         if (failures++ == 0) {
-            LOG.warn("groups: {}: a thread stays where it is: {}; more of that are only counted", whose, e.getMessage());
+            LOG.warn(
+                    "groups: {}: a thread stays where it is: {}; more of that are only counted", whose, e.getMessage());
         }
     }
 
@@ -298,7 +299,8 @@ public final class LinuxServiceGroups implements ServiceGroups {
                 while (!enabled.isEmpty()) {
                     enabled.pop().write("cgroup.subtree_control", "-" + controller);
                 }
-                given.write("cgroup.procs", ControlGroup.SELF); // All threads, those of services that do not return too.
+                given.write(
+                        "cgroup.procs", ControlGroup.SELF); // All threads, those of services that do not return too.
             }
         } catch (IOException e) {
             LOG.debug("groups: {}", e.getMessage()); // What is left ends with the group that the node was given.
@@ -313,6 +315,7 @@ public final class LinuxServiceGroups implements ServiceGroups {
 
     /** Returns whether no other node is in the group. */
     private boolean isAlone() throws IOException {
-        return node.read("cgroup.procs").equals(String.valueOf(ProcessHandle.current().pid()));
+        return node.read("cgroup.procs")
+                .equals(String.valueOf(ProcessHandle.current().pid()));
     }
 }

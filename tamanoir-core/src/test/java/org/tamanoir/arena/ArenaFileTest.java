@@ -183,7 +183,8 @@ class ArenaFileTest {
 
     @Test
     void aDeadNodesIsReplacedAndWhoHasMappedItKeepsIt() throws Exception {
-        changed(content -> content.putLong(40, 1).putLong(48, 1).putInt(128 + 4, SlotKind.LINK.ordinal())); // Begun in 1970.
+        changed(content ->
+                content.putLong(40, 1).putLong(48, 1).putInt(128 + 4, SlotKind.LINK.ordinal())); // Begun in 1970.
         ArenaReader before = ArenaReader.open(file());
         assertThat(before.isLive()).isFalse();
         try (ArenaFile made = ArenaFile.create(file())) {

@@ -67,22 +67,21 @@ class ServiceGroupsTest {
             node.services.remove(definition);
             node.environment.retire(definition, UdpTestNode.PATIENCE);
 
-            eventually().untilAsserted(() -> assertThat(noted)
-                    .element(1)
-                    .isEqualTo("udp " + NAME + " leaves " + NAME + ":1.2"));
+            eventually()
+                    .untilAsserted(
+                            () -> assertThat(noted).element(1).isEqualTo("udp " + NAME + " leaves " + NAME + ":1.2"));
             node.balanced(1);
         }
     }
 
     @Test
     void threadsOfTheNodeThatServicesMayHaveStartedStayOut() throws Exception {
-        try (UdpTestNode node = new UdpTestNode(
-                        UdpTestNode.config(TransportKind.AUTO, FailurePolicy.PASS, 1 << 20, 32));
+        try (UdpTestNode node =
+                        new UdpTestNode(UdpTestNode.config(TransportKind.AUTO, FailurePolicy.PASS, 1 << 20, 32));
                 UdpFarEnd far = new UdpFarEnd(TransportKind.NIO, "127.0.0.1")) {
             node.environment.group(groups);
             node.environment.start();
-            node.deliver("127.0.0.1/32", Transport.SAME)
-                    .service(NAME, (service, packet) -> Verdict.CONSUME);
+            node.deliver("127.0.0.1/32", Transport.SAME).service(NAME, (service, packet) -> Verdict.CONSUME);
             for (String service : List.of(NAME, "org.example.Unknown")) {
                 far.send(node.udp(), List.of(UdpTestNode.packet(UdpTestNode.builder(far.address(), service, 1), 100)));
             }

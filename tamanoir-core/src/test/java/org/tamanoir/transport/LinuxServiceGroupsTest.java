@@ -167,13 +167,15 @@ class LinuxServiceGroupsTest {
             joined.await();
         }
 
-        assertThat(inGroup("OneMore", LinuxServiceGroupsTest::groupOfThisThread)).endsWith("/tamanoir");
+        assertThat(inGroup("OneMore", LinuxServiceGroupsTest::groupOfThisThread))
+                .endsWith("/tamanoir");
 
         end.countDown();
         for (CompletableFuture<Boolean> member : members) {
             get(member);
         }
-        assertThat(inGroup("OneMore", LinuxServiceGroupsTest::groupOfThisThread)).endsWith("/service-OneMore");
+        assertThat(inGroup("OneMore", LinuxServiceGroupsTest::groupOfThisThread))
+                .endsWith("/service-OneMore");
     }
 
     @Test
@@ -247,7 +249,8 @@ class LinuxServiceGroupsTest {
         String why = "";
         try {
             ControlGroup now = ControlGroup.ofThisProcess();
-            ControlGroup own = now.child("tamanoir-test-" + ProcessHandle.current().pid());
+            ControlGroup own =
+                    now.child("tamanoir-test-" + ProcessHandle.current().pid());
             before = now;
             given = own.make();
             own.write("cgroup.procs", ControlGroup.SELF);

@@ -141,23 +141,19 @@ class ServiceGroupsInGuest {
         many = stat("org.example.Many", "usage_usec") - many;
 
         System.out.printf("one stream beside four: %.3f of the time%n", (double) one / (one + many));
-        assertThat((double) one / (one + many)).as("a fifth by stream, half by service").isGreaterThan(0.35);
+        assertThat((double) one / (one + many))
+                .as("a fifth by stream, half by service")
+                .isGreaterThan(0.35);
     }
 
     private void service(String name, Supplier<Service> factory, double processors) {
         services.add(new ServiceDefinition(
-                name,
-                "",
-                factory,
-                ServiceConfig.EMPTY,
-                FailurePolicy.DROP,
-                new ServiceHealth(processors, 0)));
+                name, "", factory, ServiceConfig.EMPTY, FailurePolicy.DROP, new ServiceHealth(processors, 0)));
     }
 
     /** Sends a packet on a stream of its own, and waits until the service has it. */
     private void send(String service) throws IOException {
-        SocketChannel stream =
-                SocketChannel.open(environment.tcpAddresses().get(0));
+        SocketChannel stream = SocketChannel.open(environment.tcpAddresses().get(0));
         streams.add(stream);
         Packet packet = new PacketBuilder()
                 .destination(InetAddress.getLoopbackAddress())
