@@ -75,6 +75,7 @@ export function make({ history }) {
         ['Listens on UDP', node.udp.join(', ') || 'nothing'],
         ['Sockets', node.transport],
         ['Priorities', node.priorities],
+        ['Groups', node.groups],
         ['Admin API', `${node.admin}, ${node.changes ? 'changes with the token' : 'read-only'}`],
         ['Ready', node.ready ? 'yes' : node.notReady],
         ...levels.levels.map(each => [`Level ${each.level}`, (each.there ? 'there: ' : 'not there: ') + each.detail]),

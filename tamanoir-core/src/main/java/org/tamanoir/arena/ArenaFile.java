@@ -7,6 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  *  24  slots, N                                      int
  *  32  process of the node; 0 when it has ended      long
  *  40  start of that process, ms since 1970; 0 = unknown    long
+ *  48  the same in ticks since the boot, field 22 of /proc/PID/stat; 0 = unknown    long
  *
  *  H + i S, for i from 0 to N - 1:
  *   0  change: one more when the label begins to change, odd then, and one more when it has changed    int
@@ -64,6 +66,7 @@ public final class ArenaFile implements AutoCloseable {
     static final int SLOT_COUNT = 24;
     static final int PROCESS = 32;
     static final int START_MS = 40;
+    static final int START_TICKS = 48;
     static final int HEADER = 128;
     static final int BYTES = HEADER + Arena.SLOTS * Slot.BYTES;
 
@@ -86,9 +89,8 @@ public final class ArenaFile implements AutoCloseable {
      * @throws IOException in one line, if it cannot be made, or something else has that name
      */
     public static ArenaFile create(Path file) throws IOException {
-        requireFree(file);
-        Path temporary = file.resolveSibling("." + file.getFileName() + "."
-                + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong()));
+        Object left = requireFree(file);
+        Path temporary = hidden(file);
         try (FileChannel channel = FileChannel.open(
                 temporary,
                 CREATE,
@@ -100,11 +102,16 @@ public final class ArenaFile implements AutoCloseable {
                 }
                 ByteBuffer all = channel.map(MapMode.READ_WRITE, 0, BYTES).order(ByteOrder.nativeOrder());
                 Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rw-r--r--"));
-                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-                return new ArenaFile(file, key(file), all);
+                if (left != null) {
+                    remove(file, left);
+                }
+                Files.createLink(file, temporary); // Of two nodes that begin at once one comes first.
+                return new ArenaFile(file, key(temporary), all);
             } finally {
                 Files.deleteIfExists(temporary);
             }
+        } catch (FileAlreadyExistsException e) {
+            throw taken(file, e);
         } catch (FileSystemException e) {
             String reason = e instanceof NoSuchFileException
                     ? "there is no such folder"
@@ -113,15 +120,43 @@ public final class ArenaFile implements AutoCloseable {
         } catch (IOException e) {
             throw refused(file, e.getMessage() + "; it needs " + BYTES + " bytes: make room, or name another file", e);
         } catch (UnsupportedOperationException e) {
-            throw refused(file, "its file system has no POSIX permissions; name a file on another", e);
+            throw refused(file, "its file system has no POSIX permissions or links; name a file on another", e);
         }
+    }
+
+    private static Path hidden(Path file) {
+        return file.resolveSibling("." + file.getFileName() + "."
+                + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong()));
+    }
+
+    /** Removes what was found there, and nothing that has taken its place since. */
+    private static void remove(Path file, Object left) throws IOException {
+        Path aside = hidden(file);
+        try {
+            Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
+        } catch (NoSuchFileException e) {
+            return; // Another node has removed it.
+        }
+        try {
+            if (!key(aside).equals(left)) {
+                Files.createLink(file, aside);
+                throw taken(file, null);
+            }
+        } finally {
+            Files.delete(aside);
+        }
+    }
+
+    private static IOException taken(Path file, @Nullable Throwable cause) {
+        return refused(file, "another node has begun there at the same moment; name another", cause);
     }
 
     private static IOException refused(Path file, String why, @Nullable Throwable cause) {
         return new IOException("arena " + file + ": " + why, cause);
     }
 
-    private static void requireFree(Path file) throws IOException {
+    /** Returns which file a node has left there that runs no more; null = none. */
+    private static @Nullable Object requireFree(Path file) throws IOException {
         if (file.getFileName() == null) {
             throw refused(file, "is no name of a file; name one, as in /dev/shm/tamanoir", null);
         }
@@ -129,7 +164,7 @@ public final class ArenaFile implements AutoCloseable {
         try {
             there = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         } catch (NoSuchFileException e) {
-            return;
+            return null;
         } catch (IOException e) {
             throw refused(file, "cannot be looked at; name a file that the node may make", e);
         }
@@ -145,6 +180,7 @@ public final class ArenaFile implements AutoCloseable {
         if (other.isLive()) {
             throw refused(file, "belongs to a node that runs, process " + other.process() + "; name another", null);
         }
+        return there.fileKey();
     }
 
     private static ByteBuffer header() {
@@ -157,7 +193,19 @@ public final class ArenaFile implements AutoCloseable {
                 .putInt(SLOT_BYTES, Slot.BYTES)
                 .putInt(SLOT_COUNT, Arena.SLOTS)
                 .putLong(PROCESS, ProcessHandle.current().pid())
-                .putLong(START_MS, startMs(ProcessHandle.current()));
+                .putLong(START_MS, startMs(ProcessHandle.current()))
+                .putLong(START_TICKS, startTicks(ProcessHandle.current().pid()));
+    }
+
+    /** Returns when a process began, in ticks since the boot, which no clock that is set moves; 0 where that is not known. */
+    static long startTicks(long process) {
+        try {
+            String stat = Files.readString(Path.of("/proc", String.valueOf(process), "stat"));
+            // Behind the name, which may have any character: field 3 of proc(5) is the first.
+            return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[22 - 3]);
+        } catch (IOException | RuntimeException e) {
+            return 0;
+        }
     }
 
     /** Returns when a process began, in ms since 1970; 0 when the operating system does not tell. */

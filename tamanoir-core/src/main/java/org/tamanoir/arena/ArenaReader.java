@@ -103,13 +103,23 @@ public final class ArenaReader {
     /** Returns whether that process runs, as far as this user may know. */
     public boolean isLive() {
         long process = process();
-        long startMs = all.getLong(ArenaFile.START_MS);
         return process > 0
                 && ProcessHandle.of(process)
                         .filter(ProcessHandle::isAlive)
-                        .map(ArenaFile::startMs)
-                        .filter(ms -> ms == 0 || startMs == 0 || ms == startMs)
+                        .filter(this::hasBegunThen)
                         .isPresent();
+    }
+
+    /** By ticks where they are known: what is computed of the time of day is another when a clock was set meanwhile. */
+    private boolean hasBegunThen(ProcessHandle process) {
+        long ticks = ArenaFile.startTicks(process.pid());
+        return ticks != 0 && all.getLong(ArenaFile.START_TICKS) != 0
+                ? ticks == all.getLong(ArenaFile.START_TICKS)
+                : isSameOrUnknown(ArenaFile.startMs(process), all.getLong(ArenaFile.START_MS));
+    }
+
+    private static boolean isSameOrUnknown(long startMs, long otherMs) {
+        return startMs == 0 || otherMs == 0 || startMs == otherMs;
     }
 
     /** Returns what the slots show that are in use: points, each with its classes, in the order of their slots. */

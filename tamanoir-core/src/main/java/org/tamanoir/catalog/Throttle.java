@@ -37,6 +37,11 @@ public final class Throttle {
         this.allocation = new Bucket(allocationBytesPerSecond, TOLERATED_BYTES);
     }
 
+    /** Returns the limit of processor time, in seconds a second; 0 = none. */
+    public double processors() {
+        return processors.perSecond;
+    }
+
     /** Returns whether one of the limits is of allocation. */
     public boolean limitsAllocation() {
         return allocation.perSecond > 0;

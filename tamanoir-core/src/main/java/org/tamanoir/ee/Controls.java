@@ -131,7 +131,12 @@ final class Controls {
     private <T> T bounded(Duration time, Callable<T> code) {
         FutureTask<T> task = new FutureTask<>(code);
         try {
-            context.threads().starter().run(() -> threads.execute(task));
+            context.threads()
+                    .starter()
+                    .run(() -> threads.execute(() -> {
+                        context.threads().groups().stayOut();
+                        task.run();
+                    }));
             return task.get(time.toNanos(), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException | IllegalStateException | OutOfMemoryError e) {
             throw new IllegalStateException(

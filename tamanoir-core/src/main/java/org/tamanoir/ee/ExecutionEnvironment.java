@@ -31,6 +31,7 @@ import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.platform.VirtualThreads;
@@ -286,6 +287,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns what threads get by their ranks. */
     public ThreadRanks ranks() {
         return context.threads().ranks();
+    }
+
+    /** Has services' threads that start from now on join these, which stay the caller's. Before {@link #start}. */
+    public void group(ServiceGroups groups) {
+        context.threads().group(groups);
+    }
+
+    /** Returns the groups that services' threads are in. */
+    public ServiceGroups groups() {
+        return context.threads().groups();
     }
 
     /** Makes a thread that is not started, for work beside the streams, which they are to feel as little as can be. */

@@ -81,9 +81,13 @@ public final class Instances implements Watchdog.Fleet<Instance> {
         return true;
     }
 
-    /** Starts an instance; false when there is no thread for it. */
+    /** Starts an instance; false when there is no thread for it, or something else is wrong, and it has ended. */
     boolean begin(Instance instance, Runnable atEnd) {
-        register(instance, atEnd);
+        try {
+            register(instance, atEnd);
+        } catch (RuntimeException | Error e) {
+            return end(instance, "not begun", e);
+        }
         return startOrEnd(instance);
     }
 
@@ -92,12 +96,18 @@ public final class Instances implements Watchdog.Fleet<Instance> {
             instance.thread.start();
             return true;
         } catch (OutOfMemoryError | IllegalStateException e) {
-            // No thread is to be had: the instance ends on this one, without having run.
-            LOG.warn("{}: no thread to be had: {}", instance.thread.name(), e.getMessage());
-            instance.thread.cut();
-            instance.run();
-            return false;
+            return end(instance, "no thread to be had", e);
+        } catch (RuntimeException | Error e) {
+            return end(instance, "not started by a fault of the node", e);
         }
+    }
+
+    /** Ends an instance on the calling thread, without having run: what it has is counted and given back. */
+    private static boolean end(Instance instance, String why, Throwable e) {
+        LOG.warn("{}: {}: {}", instance.thread.name(), why, String.valueOf(e.getMessage()));
+        instance.thread.cut();
+        instance.run();
+        return false;
     }
 
     private synchronized void register(Instance instance, Runnable atEnd) {

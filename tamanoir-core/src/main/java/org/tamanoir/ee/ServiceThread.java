@@ -9,6 +9,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.catalog.Throttle;
 import org.tamanoir.catalog.Transit;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.Flow;
@@ -16,6 +17,7 @@ import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.offload.ServiceOffload;
+import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.sched.AllotmentView;
 import org.tamanoir.sched.CpuGrant;
@@ -100,6 +102,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     private @Nullable AllotmentView allotment;
     private @Nullable Body body;
     private Runnable atEnd = () -> {};
+    /** The thread's own. */
+    private ServiceGroups.Member member = ServiceGroups.Member.OF_NONE;
+
     private volatile boolean cut;
     private boolean initialised;
     private boolean closing;
@@ -167,9 +172,17 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
 
     /** Foreign code alone gives way, and a virtual thread's carrier is not the service's own. */
     private void takeRank() {
-        if (service.thread() == service && definition != Transit.DEFINITION) {
-            context.threads().ranks().take(ThreadRank.SERVICE);
+        if (service.thread() != service) {
+            return;
         }
+        ServiceGroups groups = context.threads().groups();
+        if (definition == Transit.DEFINITION) {
+            groups.stayOut();
+            return;
+        }
+        context.threads().ranks().take(ThreadRank.SERVICE);
+        Throttle limits = health.throttle();
+        member = groups.join(definition.label(), limits == null ? 0 : limits.processors());
     }
 
     /**
@@ -443,6 +456,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
 
     /** Tells that the instance has ended; the last that it does. */
     final void reportEnd() {
+        member.leave();
         supervision.ended();
         atEnd.run();
     }

@@ -506,7 +506,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
             path.watch.lost(reason);
         }
         inbox.forsake();
-        dropWaiting(retiring ? DropReason.SHUTDOWN : reason);
+        dropWaiting(retiring || ending ? DropReason.SHUTDOWN : reason);
         inHand.complete(); // With what was in hand.
         ports.dropRest(traffic, reason);
         ports.forsake();

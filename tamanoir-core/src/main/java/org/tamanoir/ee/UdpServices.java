@@ -168,7 +168,7 @@ final class UdpServices implements UdpIntake {
                                     : failedLately(definition) ? DropReason.NO_INSTANCE : null;
             if (reason == null) {
                 wait = new Waiting(key, new ArrayDeque<>());
-                reason = waits.size() < MAX_KEYS ? hold(wait, packet, from) : DropReason.DEPLOYMENT_HOLD_FULL;
+                reason = waits.size() < MAX_KEYS ? hold(wait, packet, from) : full(key);
             }
             if (reason != null || wait == null) {
                 return reason;
@@ -193,8 +193,7 @@ final class UdpServices implements UdpIntake {
     private @Nullable DropReason hold(Waiting wait, Packet packet, Arrival from) {
         int bytes = packet.length();
         if (packetsHeld == MAX_PACKETS || bytesHeld + bytes > context.config().holdBytes()) {
-            // With its code there it is the instance alone that they wait for.
-            return definition(wait.key()) == null ? DropReason.DEPLOYMENT_HOLD_FULL : DropReason.INBOX_FULL;
+            return full(wait.key());
         }
         byte[] copy = new byte[bytes];
         packet.buffer().get(packet.offset(), copy);
@@ -203,6 +202,11 @@ final class UdpServices implements UdpIntake {
         packetsWaiting = packetsWaiting + 1;
         bytesHeld += bytes;
         return null;
+    }
+
+    /** Returns why a packet is not held: where the code is there, its service's instance alone is to be waited for. */
+    private DropReason full(long key) {
+        return definition(key) == null ? DropReason.DEPLOYMENT_HOLD_FULL : DropReason.INBOX_FULL;
     }
 
     private boolean failedLately(ServiceDefinition definition) {

@@ -8,6 +8,7 @@ import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.platform.Starter;
 import org.tamanoir.platform.ThreadRanks;
 
@@ -31,6 +32,7 @@ public final class CoreThreads {
     private final long roundLimitNs;
     private volatile BiConsumer<String, Throwable> onLoss = (name, cause) -> {};
     private volatile ThreadRanks ranks = ThreadRanks.NONE;
+    private volatile ServiceGroups groups = ServiceGroups.NONE;
     private volatile Starter starter = Starter.DIRECT;
     private long lastLineNs;
     private long unsaid;
@@ -57,6 +59,15 @@ public final class CoreThreads {
 
     public ThreadRanks ranks() {
         return ranks;
+    }
+
+    /** Has threads of services that start from now on join these. */
+    public void group(ServiceGroups groups) {
+        this.groups = groups;
+    }
+
+    public ServiceGroups groups() {
+        return groups;
     }
 
     /** Has threads of services be started as the caller would from now on, whoever has it done. */

@@ -182,6 +182,7 @@ public final class InstanceFactory implements AutoCloseable {
 
         @Override
         public void run() {
+            core.groups().stayOut();
             Checkpoint.keep(this);
             try {
                 make();

@@ -10,16 +10,25 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.arena.ArenaReader.Shown;
 import org.tamanoir.support.Tmpfs;
+import org.tamanoir.support.Waiting;
 
 @DisabledOnOs(OS.WINDOWS)
 @SuppressWarnings("try") // The file is there until it is closed.
@@ -174,12 +183,58 @@ class ArenaFileTest {
 
     @Test
     void aDeadNodesIsReplacedAndWhoHasMappedItKeepsIt() throws Exception {
-        changed(content -> content.putLong(40, 1).putInt(128 + 4, SlotKind.LINK.ordinal())); // Begun in 1970.
+        changed(content ->
+                content.putLong(40, 1).putLong(48, 1).putInt(128 + 4, SlotKind.LINK.ordinal())); // Begun in 1970.
         ArenaReader before = ArenaReader.open(file());
         assertThat(before.isLive()).isFalse();
         try (ArenaFile made = ArenaFile.create(file())) {
             assertThat(look(file())).isEmpty();
             assertThat(before.look()).hasSize(1);
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aClockThatIsSetMakesNoLivingNodeADeadOne() throws Exception {
+        changed(content -> content.putLong(40, content.getLong(40) - 3_600_000));
+
+        assertThatThrownBy(() -> ArenaFile.create(file())).hasMessageContaining("belongs to a node that runs");
+    }
+
+    @Test
+    void withoutTicksTheTimeOfDayTellsADeadNode() throws Exception {
+        changed(content -> content.putLong(40, 1).putLong(48, 0));
+
+        assertThat(ArenaReader.open(file()).isLive()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void ofTwoNodesThatBeginInTheSameMomentOneIsRefused(boolean afterADeadOne) throws Exception {
+        for (int round = 0; round < 50; round++) {
+            if (afterADeadOne) {
+                changed(content -> content.putLong(40, 1).putLong(48, 1));
+            }
+            CyclicBarrier together = new CyclicBarrier(2);
+            List<CompletableFuture<ArenaFile>> nodes = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                nodes.add(Waiting.async(() -> {
+                    together.await();
+                    return ArenaFile.create(file());
+                }));
+            }
+            List<ArenaFile> made = new ArrayList<>();
+            for (CompletableFuture<ArenaFile> node : nodes) {
+                try {
+                    made.add(node.get(20, TimeUnit.SECONDS));
+                } catch (ExecutionException e) {
+                    assertThat(e).hasRootCauseInstanceOf(IOException.class).hasMessageContaining("; name another");
+                }
+            }
+            assertThat(made).as("round %s", round).hasSize(1);
+            assertThat(names()).as("round %s", round).containsExactly("arena");
+            made.get(0).close();
+            assertThat(names()).as("it was the one that stood there").isEmpty();
         }
     }
 

@@ -164,10 +164,23 @@ class DeployUdpTest {
             }
             awaitWaiting(node, 64);
             eventually().until(() -> node.environment.traffic().dropped() == 6);
+            node.service(NAME, (service, packet) -> Verdict.CONSUME); // Its code is there, its instance is not.
+            try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1")) {
+                end.send(node.udp(), packets(builder(end, NAME), 1));
+                eventually().until(() -> node.environment.traffic().dropped() == 7);
+            }
             for (int i = 0; i < 64; i++) {
                 source.refuse(NAME + i, DropReason.DEPLOYMENT_FAILED);
             }
-            node.assertDrops(70, Map.of(DropReason.DEPLOYMENT_HOLD_FULL, 6L, DropReason.DEPLOYMENT_FAILED, 64L));
+            node.assertDrops(
+                    71,
+                    Map.of(
+                            DropReason.DEPLOYMENT_HOLD_FULL,
+                            6L,
+                            DropReason.INBOX_FULL,
+                            1L,
+                            DropReason.DEPLOYMENT_FAILED,
+                            64L));
         }
     }
 

@@ -5,6 +5,7 @@ import static org.tamanoir.sched.TurnTesting.config;
 import static org.tamanoir.sched.TurnTesting.named;
 import static org.tamanoir.support.Waiting.eventually;
 
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,11 +33,14 @@ import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.Starter;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
@@ -494,6 +498,52 @@ class PacketDispatchTest {
             block(node, sender, receiver);
             sendAll(node, sender, receiver, 2, 10, 0);
             node.assertDrops(9, Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.NO_INSTANCE, 8L));
+        }
+    }
+
+    @Test
+    void whatWaitsBehindAWorkerThatIsStuckEndsWithTheNodeThatStops() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node =
+                        node(TransportKind.NIO, 1, dispatch(true, 1024), this::spin, Duration.ofSeconds(4))) {
+            block(node, sender, receiver);
+            sendAll(node, sender, receiver, 2, 5, 0);
+            Waiting.async(() -> node.environment.stop(Duration.ofMinutes(5))) // The watchdog is sooner.
+                    .get(60, TimeUnit.SECONDS);
+            node.assertDrops(4, Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.SHUTDOWN, 3L));
+        } finally {
+            released.countDown();
+        }
+    }
+
+    @Test
+    void aWorkerThatCannotBeBegunIsOneLess() throws Exception {
+        AtomicInteger begun = new AtomicInteger();
+        Starter faulty = starting -> {
+            if (Thread.currentThread().getName().startsWith("maker") && begun.incrementAndGet() == 2) {
+                throw new UnsupportedOperationException("the second one");
+            }
+            starting.run();
+        };
+        Platform platform = (Platform) Proxy.newProxyInstance(
+                Platform.class.getClassLoader(),
+                new Class<?>[] {Platform.class},
+                (proxy, method, arguments) ->
+                        method.getName().equals("newStarter") ? faulty : method.invoke(Platform.SYSTEM, arguments));
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO), platform)
+                        .deliver("127.0.0.1/32", Transport.SAME)) {
+            node.environment.qos(config("pq", WORKERS, Duration.ofMillis(1), named("all", 0, 1)));
+            define(node, dispatch(true, 1024), () -> new Shared(this::note));
+            node.environment.start();
+            byte[] packet = packet(receiver, 1, 1);
+            sender.send(node.udp(), packet);
+            assertThat(receiver.next()).isEqualTo(packet);
+            eventually().until(() -> begun.get() == WORKERS);
+            eventually().until(() -> node.environment.instances().size() == WORKERS - 1);
+            node.balanced(1);
         }
     }
 

@@ -34,6 +34,7 @@ import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceSource;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -47,6 +48,8 @@ import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.traffic.TrafficSnapshot;
+import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
 
@@ -60,6 +63,11 @@ final class UdpTestNode implements AutoCloseable {
 
     UdpTestNode(EeConfig config) {
         environment = new ExecutionEnvironment(config, routes, services);
+    }
+
+    UdpTestNode(EeConfig config, Platform platform) {
+        environment = new ExecutionEnvironment(
+                config, routes, services, new BufferPool(), platform, Transport.of(config.transport()));
     }
 
     /** A node that receives UDP, and TCP, on 127.0.0.1. */

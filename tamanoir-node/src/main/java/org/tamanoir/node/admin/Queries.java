@@ -63,6 +63,7 @@ final class Queries {
                 environment.udpAddresses().stream().map(Endpoint::toString).toList(),
                 environment.transport(),
                 environment.ranks().text(),
+                environment.groups().text(),
                 Endpoint.toString(admin),
                 settings.token() != null && !settings.readOnly(),
                 notReady == null,

@@ -32,6 +32,7 @@ final class Views {
             List<String> udp,
             String transport,
             String priorities,
+            String groups,
             String admin,
             boolean changes,
             boolean ready,

@@ -3,6 +3,7 @@ package org.tamanoir.node.config;
 import java.util.Map;
 import java.util.TreeMap;
 import org.tamanoir.node.cli.Suggestion;
+import org.tamanoir.platform.ServiceGrouping;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.preemption.CheckpointPolicy;
@@ -25,6 +26,8 @@ public final class Choice {
             Map.of("auto", TransportKind.AUTO, "native", TransportKind.NATIVE, "nio", TransportKind.NIO);
     static final Map<String, ThreadKind> THREADS =
             Map.of("platform", ThreadKind.PLATFORM, "virtual", ThreadKind.VIRTUAL);
+    static final Map<String, ServiceGrouping> GROUPS =
+            Map.of("off", ServiceGrouping.OFF, "services", ServiceGrouping.SERVICES);
     static final Map<String, ThreadPriorities> PRIORITIES = Map.of(
             "off",
             ThreadPriorities.OFF,

@@ -17,6 +17,7 @@ import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.format.FormatLimits;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.platform.ServiceGrouping;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.preemption.CheckpointPolicy;
@@ -293,6 +294,8 @@ public final class NodeSettings {
             .option("--threads", "KIND");
     public static final Setting<ThreadPriorities> PRIORITIES =
             TABLE.add("priorities", Kind.choice(Choice.PRIORITIES), ThreadPriorities.AUTO);
+    public static final Setting<ServiceGrouping> GROUPS =
+            TABLE.add("groups", Kind.choice(Choice.GROUPS), ServiceGrouping.OFF);
     public static final Setting<Path> ARENA = TABLE.add("arena", Kind.path("file"), null, "none");
     public static final Setting<TransportKind> TRANSPORT = TABLE.add(
                     "transport", Kind.choice(Choice.SOCKETS), DEFAULTS.transport())

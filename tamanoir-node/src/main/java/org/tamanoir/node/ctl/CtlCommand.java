@@ -70,6 +70,7 @@ public final class CtlCommand implements Runnable {
             line("udp", CtlTables.join(node.get("udp")));
             line("sockets", text(node, "transport"));
             line("priorities", text(node, "priorities"));
+            line("groups", text(node, "groups"));
             line("admin", text(node, "admin") + (node.get("changes").asBoolean() ? "" : ", no changes"));
             line("streams", text(streams, "open") + " open, " + text(streams, "accepted") + " accepted");
             line(

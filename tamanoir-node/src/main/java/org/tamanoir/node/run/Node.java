@@ -49,6 +49,7 @@ import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.qdisc.Disciplines;
 import org.tamanoir.repository.CodeServer;
@@ -58,6 +59,7 @@ import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.LinuxServiceGroups;
 import org.tamanoir.transport.LinuxThreadRanks;
 import org.tamanoir.transport.ListeningSockets;
 import org.tamanoir.transport.Transport;
@@ -163,6 +165,12 @@ public final class Node {
                 LOG.info("priorities: {}", ranks.text());
             }
             environment.rank(ranks);
+            ServiceGroups groups = LinuxServiceGroups.of(config.get(NodeSettings.GROUPS));
+            opened.push(groups);
+            if (groups != ServiceGroups.NONE) {
+                LOG.info("groups: {}", groups.text());
+            }
+            environment.group(groups);
             showArena();
             joinCluster();
             DeploymentConfig deployment = config.deploy().isConfigured() ? deployment() : null;

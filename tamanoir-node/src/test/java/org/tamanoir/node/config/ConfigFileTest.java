@@ -29,6 +29,7 @@ import org.tamanoir.kernel.KernelConfig;
 import org.tamanoir.node.Announced;
 import org.tamanoir.node.Unannounced;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.platform.ServiceGrouping;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.routing.NextHop;
@@ -213,10 +214,12 @@ class ConfigFileTest {
                 hop-budget: 3
                 jvm-nice: 3
                 priorities: realtime
+                groups: services
                 transport: nio
                 """);
 
         assertThat(config.get(NodeSettings.PRIORITIES)).isEqualTo(ThreadPriorities.REALTIME);
+        assertThat(config.get(NodeSettings.GROUPS)).isEqualTo(ServiceGrouping.SERVICES);
 
         FeedConfig feed = config.get(NodeSettings.ROUTE_FEED);
         assertThat(feed.tableNumber()).isEqualTo(254);
@@ -327,7 +330,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
             lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
-            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, arena, cluster, deploy, element, formats, hand-over, hop-budget, jvm-nice, levels, limits, listen, priorities, qos, rehearse, routes, routing, services, threads, timeouts, tls, transport, type-id, unknown-service
+            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, arena, cluster, deploy, element, formats, groups, hand-over, hop-budget, jvm-nice, levels, limits, listen, priorities, qos, rehearse, routes, routing, services, threads, timeouts, tls, transport, type-id, unknown-service
             limits:|  max_streams: 1 @ f:2: limits.max_streams: unknown key; did you mean 'max-streams'?
             type-id: 1|type-id: 2 @ f:2: type-id: stands here a second time, first in line 1; remove one
             limits: 3 @ f:1: limits: '3' stands where a mapping (key: value) is wanted
