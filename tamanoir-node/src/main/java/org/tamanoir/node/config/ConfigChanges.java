@@ -65,6 +65,7 @@ public final class ConfigChanges {
 
     /** Returns what the node has to do for {@link #taken}. */
     public NodeChange toChange() {
+        DeploySettings deploy = inForce().deploy(); // What is wanted has settings too that need a restart.
         return new NodeChange(
                 put,
                 removed,
@@ -72,9 +73,9 @@ public final class ConfigChanges {
                 services,
                 levels,
                 isTaken(NodeSettings.TRUST) || isTaken(NodeSettings.REVOKED)
-                        ? wanted.deploy().policy()
+                        ? deploy.policy()
                         : null,
-                isTaken(NodeSettings.REPOSITORIES) ? wanted.deploy().repositories() : null);
+                isTaken(NodeSettings.REPOSITORIES) ? deploy.repositories() : null);
     }
 
     /** Returns the configuration that the node has when it has taken what it can. */
