@@ -6,7 +6,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.node.admin.Reloading;
-import org.tamanoir.node.config.ConfigChanges;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.Problems;
 
@@ -48,17 +47,17 @@ final class Reloader implements Reloading {
         if (wanted == null) {
             throw new ManagerException(ManagerException.Kind.INVALID, String.join("\n", problems.lines()));
         }
-        ConfigChanges changes = node.take(wanted);
-        return new Outcome(changes.taken(), changes.left());
+        return node.apply(wanted);
     }
 
-    /** Reloads for a signal: what came of it is said in the log. */
+    /** Reloads for a signal, and logs the outcome. */
     void reloadForSignal() {
         try {
             Outcome outcome = reload();
             LOG.info(
-                    "reload: {} changes taken, {} need a restart",
+                    "reload: {} changes taken, {} without effect, {} need a restart",
                     outcome.changed().size(),
+                    outcome.failed().size(),
                     outcome.needRestart().size());
             outcome.lines().forEach(line -> LOG.info("reload: {}", line));
         } catch (ManagerException e) {
