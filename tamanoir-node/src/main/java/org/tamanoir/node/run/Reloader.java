@@ -1,6 +1,7 @@
 package org.tamanoir.node.run;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,7 +15,8 @@ import org.tamanoir.node.config.Problems;
  * changed is the difference between what the file said when it was last taken and what it says now; so what operators
  * changed through the admin API meanwhile stays, unless the file now says something else of just that.
  *
- * <p>Thread contract: any thread; one reload at a time, others wait.
+ * <p>Thread contract: any thread; one reload at a time, others wait. Of signals one waits at most, however many come: it
+ * reads what the others would.
  */
 final class Reloader implements Reloading {
     private static final Logger LOG = LoggerFactory.getLogger(Reloader.class);
@@ -28,6 +30,7 @@ final class Reloader implements Reloading {
 
     private final Node node;
     private final @Nullable Source source;
+    private final AtomicBoolean isSignalWaiting = new AtomicBoolean();
 
     /** @param source null = there is no file that could be read again */
     Reloader(Node node, @Nullable Source source) {
@@ -50,8 +53,18 @@ final class Reloader implements Reloading {
         return node.apply(wanted);
     }
 
-    /** Reloads for a signal, and logs the outcome. */
+    /** Reloads for a signal, and logs the outcome; one that comes while another waits has nothing to add. */
     void reloadForSignal() {
+        if (!isSignalWaiting.compareAndSet(false, true)) {
+            return;
+        }
+        synchronized (this) {
+            isSignalWaiting.set(false); // Before the file is read: what is written from here on may be missed by that.
+            reloadAndLog();
+        }
+    }
+
+    private void reloadAndLog() {
         try {
             Outcome outcome = reload();
             LOG.info(
