@@ -14,7 +14,6 @@ class EventLogTest {
     private final AtomicLong nowNs = new AtomicLong();
     private final EventLog log = new EventLog(nowNs::get, START_MS);
 
-
     private List<String> texts(long after) {
         return log.after(after).stream().map(Event::text).toList();
     }

@@ -72,9 +72,7 @@ public final class ConfigChanges {
                 now.qos().equals(wanted.qos()) ? null : wanted.qos(),
                 services,
                 levels,
-                isTaken(NodeSettings.TRUST) || isTaken(NodeSettings.REVOKED)
-                        ? deploy.policy()
-                        : null,
+                isTaken(NodeSettings.TRUST) || isTaken(NodeSettings.REVOKED) ? deploy.policy() : null,
                 isTaken(NodeSettings.REPOSITORIES) ? deploy.repositories() : null);
     }
 

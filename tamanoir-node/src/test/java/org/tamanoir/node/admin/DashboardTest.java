@@ -120,8 +120,8 @@ class DashboardTest {
             TestAdmin.Reply again = node.send(node.request(path).header("If-None-Match", tag));
             assertThat(again.status()).as(path).isEqualTo(304);
             assertThat(again.body()).isEmpty();
-            TestAdmin.Reply compressed = node.send(
-                    node.request(path).header("If-None-Match", tag).header("Accept-Encoding", "gzip"));
+            TestAdmin.Reply compressed =
+                    node.send(node.request(path).header("If-None-Match", tag).header("Accept-Encoding", "gzip"));
             assertThat(compressed.status()).as("%s, other bytes", path).isEqualTo(200);
             assertThat(header(compressed, "etag")).isNotEqualTo(tag);
         }

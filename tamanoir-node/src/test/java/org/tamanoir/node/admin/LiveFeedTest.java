@@ -124,7 +124,9 @@ class LiveFeedTest {
             for (BufferedReader page : pages) {
                 JsonNode delta = next(page, "delta");
                 assertThat(delta.get("call").asInt()).isEqualTo(call);
-                assertThat(delta.has("same")).as("what has not changed is not told").isFalse();
+                assertThat(delta.has("same"))
+                        .as("what has not changed is not told")
+                        .isFalse();
             }
         }
     }

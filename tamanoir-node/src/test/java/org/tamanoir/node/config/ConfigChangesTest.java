@@ -112,8 +112,8 @@ class ConfigChangesTest {
     @Test
     void unsignedCodeWaitsForARestartAlsoWhereTrustIsTaken() {
         NodeConfig now = config(deploy(one));
-        ConfigChanges changes = new ConfigChanges(
-                now, config(deploy(one, "revoked: [" + KEY_ID + "]", "allow-unsigned: true")));
+        ConfigChanges changes =
+                new ConfigChanges(now, config(deploy(one, "revoked: [" + KEY_ID + "]", "allow-unsigned: true")));
         assertThat(changes.taken()).containsExactly("deploy.revoked: [] -> [" + KEY_ID + "]");
         assertThat(changes.left()).containsExactly("deploy.allow-unsigned: false -> true");
         TrustPolicy trust = Objects.requireNonNull(changes.toChange().trust());
@@ -201,7 +201,8 @@ class ConfigChangesTest {
     @Test
     void whatIsNotRedefinedKeepsItsDefinition() {
         NodeConfig now = config("");
-        ConfigChanges changes = new ConfigChanges(now, config("qos: {classes: [{name: all}], pre: {discipline: wfq}}\n"));
+        ConfigChanges changes =
+                new ConfigChanges(now, config("qos: {classes: [{name: all}], pre: {discipline: wfq}}\n"));
         assertThat(changes.inForce().services())
                 .usingElementComparator((a, b) -> a == b ? 0 : 1)
                 .containsExactlyInAnyOrder(now.services().toArray(ServiceDefinition[]::new));
@@ -215,7 +216,11 @@ class ConfigChangesTest {
                 .containsExactly("services org.example.Foo config: a changed; values are not shown; "
                         + "from its next deployment on");
         assertThat(changes.toChange().services()).isEmpty();
-        assertThat(changes.inForce().deploy().of(ServiceId.parse("org.example.Foo:1.0")).config().asMap())
+        assertThat(changes.inForce()
+                        .deploy()
+                        .of(ServiceId.parse("org.example.Foo:1.0"))
+                        .config()
+                        .asMap())
                 .containsOnlyKeys("a");
     }
 }

@@ -161,7 +161,8 @@ class ReloadTest {
         assertThat(ctl("config")).contains("mark: " + reload % 8, "failure-policy: " + policy(reload));
         assertThat(ctl("routes")).contains("127.0.0.1:" + (5_000 + reload));
         assertThat(ask("GET", "/v1/qos").get("pre").isNull()).isEqualTo(!isScheduled(reload));
-        JsonNode monitor = ask("GET", "/v1/services?match=Monitor").get("services").get(0);
+        JsonNode monitor =
+                ask("GET", "/v1/services?match=Monitor").get("services").get(0);
         assertThat(monitor.get("traffic").get("packetsIn").asLong())
                 .as("its counts begin anew with each definition")
                 .isLessThan(ask("GET", "/v1/traffic").get("packetsIn").asLong());
@@ -260,7 +261,8 @@ class ReloadTest {
         write(base("routes:\n" + ROUTE.formatted(5_000) + "services: [{name: Monitor, config: {mark: 7}}]\n"));
         start();
         String before = ctl("config");
-        String sound = "routes:\n" + ROUTE.formatted(5_001) + QOS + "services:\n  - {name: Monitor, config: {mark: 1}}\n";
+        String sound =
+                "routes:\n" + ROUTE.formatted(5_001) + QOS + "services:\n  - {name: Monitor, config: {mark: 1}}\n";
         write(base(sound + "  - {name: Morph, config: {plan: /nowhere}}\n"));
         assertThat(ctl("reload")).startsWith("1\ntamanoir ctl reload: refused, and nothing is changed; ");
         assertThat(ctl("config")).isEqualTo(before);
@@ -281,7 +283,8 @@ class ReloadTest {
         write(base("services: [{name: Monitor, level: tc}]\n" + QOS));
         assertThat(ctl("reload"))
                 .startsWith("0\nservices org.tamanoir.services.Monitor level: jvm -> tc\nqos: ")
-                .contains("\nwithout effect: service org.tamanoir.services.Monitor is handled at level jvm, wanted at tc: ");
+                .contains(
+                        "\nwithout effect: service org.tamanoir.services.Monitor is handled at level jvm, wanted at tc: ");
         assertThat(ctl("config")).contains("level: tc", "wfq");
     }
 
