@@ -49,13 +49,15 @@ class SystemdTest {
 
     @Test
     void doesNotBeatForAnotherProcess() {
-        assertThat(Systemd.of(environment("30000000", "1"), PID).watchdogInterval()).isNull();
+        assertThat(Systemd.of(environment("30000000", "1"), PID).watchdogInterval())
+                .isNull();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0", "-1", "1s", "99999999999999999"})
     void doesNotBeatWithoutANumberAboveZero(String us) {
-        assertThat(Systemd.of(environment(us, Long.toString(PID)), PID).watchdogInterval()).isNull();
+        assertThat(Systemd.of(environment(us, Long.toString(PID)), PID).watchdogInterval())
+                .isNull();
     }
 
     @Test
