@@ -1,4 +1,5 @@
 // The frame around the pages: which one is shown, the token, messages, and what is live.
+import { HISTORY } from './charts.js';
 import { el, text } from './dom.js';
 import { listen } from './live.js';
 import { get, hasToken, Refused, setToken } from './server.js';
@@ -8,7 +9,6 @@ const PAGES = {
   director: ['director'],
 };
 const NAMES = { qos: 'QoS', director: 'Cluster', events: 'Events and drops' };
-const HISTORY = 180;
 
 const server = document.documentElement.dataset.server;
 const pages = PAGES[server] ?? PAGES.node;

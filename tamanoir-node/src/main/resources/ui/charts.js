@@ -1,13 +1,22 @@
 // Chart.js, loaded when a page first draws, in the colours of the page.
 import { el } from './dom.js';
 
+/** Points that charts show, one a second. */
+export const HISTORY = 120;
+const AGAIN_MS = 5000;
+
 let library;
 
+/** Chart.js; null when it cannot be loaded: then it is asked for again a moment later, and tables show the same meanwhile. */
 function load() {
-  library ??= new Promise((done, failed) => {
+  library ??= new Promise(done => {
     const script = el('script', { src: new URL('chart.js', import.meta.url).href });
     script.onload = () => done(window.Chart);
-    script.onerror = () => failed(new Error('Chart.js cannot be loaded'));
+    script.onerror = () => {
+      script.remove();
+      setTimeout(() => { library = undefined; }, AGAIN_MS);
+      done(null);
+    };
     document.head.append(script);
   });
   return library;
@@ -22,7 +31,7 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 export const palette = () => dark.matches ? PALETTE.dark : PALETTE.light;
 
 /**
- * Lines over the last three minutes. Lines are named as they come; show(history, point => ({name: value})).
+ * Lines over the last two minutes. Lines are named as they come; show(history, point => ({name: value})).
  * What they say stands in the tables beside them, too: for screen readers this is a picture with a name.
  */
 export class Lines {
@@ -35,7 +44,7 @@ export class Lines {
   }
 
   async show(history, values) {
-    const points = history.slice(-120);
+    const points = [...history];
     const sums = new Map();
     for (const point of points) {
       for (const [name, value] of Object.entries(values(point))) {
@@ -44,7 +53,7 @@ export class Lines {
     }
     const names = [...sums].filter(([, sum]) => sum > 0 || sums.size <= 2).sort((a, b) => b[1] - a[1]).slice(0, this.most).map(([name]) => name);
     const Chart = await load();
-    if (this.ended) {
+    if (!Chart || this.ended) {
       return;
     }
     this.chart ??= this.make(Chart);
@@ -78,7 +87,7 @@ export class Lines {
         animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
         interaction: { mode: 'nearest', axis: 'x', intersect: false },
         scales: {
-          x: { type: 'linear', min: -120, max: 0, grid: { display: false }, ticks: { color: ink, stepSize: 30, callback: x => x === 0 ? 'now' : `${x} s` } },
+          x: { type: 'linear', min: -HISTORY, max: 0, grid: { display: false }, ticks: { color: ink, stepSize: 30, callback: x => x === 0 ? 'now' : `${x} s` } },
           y: { stacked: this.stacked, beginAtZero: true, suggestedMax: 1e-3, grid: { color: grid }, afterFit: scale => { scale.width = 78; },
             ticks: { color: ink, maxTicksLimit: 5, callback: y => this.format(y) } },
         },
@@ -107,7 +116,7 @@ export class Bars {
 
   async show(rows) {
     const Chart = await load();
-    if (this.ended) {
+    if (!Chart || this.ended) {
       return;
     }
     const ink = colour('--muted');

@@ -97,7 +97,7 @@ export class Table {
   }
 }
 
-/** Back and forth through pages of a list: of(from, to, total). */
+/** Back and forth through pages of a list: onMove(-1 | 1); show(line, hasBack, hasNext). */
 export class Pager {
   constructor(onMove) {
     this.back = el('button', { type: 'button', class: 'small secondary outline', onclick: () => onMove(-1) }, 'Back');

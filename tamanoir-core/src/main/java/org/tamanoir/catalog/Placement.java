@@ -127,16 +127,17 @@ public final class Placement {
         isCalm = false;
     }
 
-    /** Waits, bounded, until the wish of now was tried. */
-    public synchronized void awaitTried(Duration time) throws InterruptedException {
+    /** Waits, bounded, until the wish of now was tried; returns whether it was. */
+    public synchronized boolean awaitTried(Duration time) throws InterruptedException {
         long endNs = System.nanoTime() + time.toNanos();
         while (tried != version) {
             long leftMs = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
             if (leftMs <= 0) {
-                return;
+                return false;
             }
             wait(leftMs);
         }
+        return true;
     }
 
     /** Says that the node has not begun to look at packets: none needs to be waited for. */

@@ -80,6 +80,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     final UdpServices udp;
     private final ServiceFetches missing;
     private final Controls controls;
+    private final ServiceDrain drain;
     private final InstanceFactory maker;
     final TcpStreams streams;
     private final Traffic receptionTraffic;
@@ -141,6 +142,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         this.instances = new Instances(services, platform);
         this.missing = new ServiceFetches(config.deployTimeout(), platform);
         this.controls = new Controls(context, missing);
+        this.drain = new ServiceDrain(instances, controls, platform);
         this.maker = new InstanceFactory(config.makeTimeout(), threads);
         int inMemory = Places.inMemory(pool, Runtime.getRuntime().maxMemory());
         Places places = new Places(config.maxStreams(), inMemory, config.streamLimits());
@@ -361,6 +363,15 @@ public final class ExecutionEnvironment implements AutoCloseable {
     public int retire(ServiceDefinition definition, Duration deadline) {
         udp.retire(definition);
         return instances.retire(definition, deadline);
+    }
+
+    /**
+     * Has the instances of a service that stands in the catalog no more end as {@link #retire} does, with no deadline, and
+     * then closes its control. Returns at once.
+     */
+    public void drain(ServiceDefinition definition) {
+        udp.retire(definition);
+        drain.add(definition);
     }
 
     /**

@@ -228,9 +228,20 @@ public final class Instances implements Watchdog.Fleet<Instance> {
         while (isAnyRunning(which, self) && (leftNs = deadlineNs - platform.nanoTime()) > 0 && !self.isInterrupted()) {
             platform.park(this, leftNs);
         }
-        synchronized (this) {
-            awaiting.remove(self);
-        }
+        forget(self);
+    }
+
+    /** Tells a thread no more of instances that end. */
+    synchronized void forget(Thread thread) {
+        awaiting.remove(thread);
+    }
+
+    /** Returns which of these services have no instance that runs; this thread is told of the next that ends. */
+    synchronized Set<ServiceDefinition> ended(Set<ServiceDefinition> services) {
+        awaiting.add(Thread.currentThread());
+        Set<ServiceDefinition> ended = new LinkedHashSet<>(services);
+        running.keySet().forEach(instance -> ended.remove(instance.thread.definition()));
+        return ended;
     }
 
     /** Returns whether one runs; then this thread is told of the next that ends. */

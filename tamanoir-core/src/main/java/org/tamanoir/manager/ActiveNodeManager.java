@@ -204,6 +204,11 @@ public final class ActiveNodeManager implements AutoCloseable {
         return statuses.named(service);
     }
 
+    /** Has services handled elsewhere, by their names; returns which are not where they are wanted, a line each. */
+    List<String> place(Map<String, Placement.Wanted> levels) {
+        return placements.change(levels);
+    }
+
     /**
      * Returns what the control of a service shows. Waits, bounded.
      *
@@ -409,12 +414,14 @@ public final class ActiveNodeManager implements AutoCloseable {
     }
 
     /**
-     * Changes several things at once, all of them or nothing. Streams keep the services that they run.
+     * Changes several things at once, all of them or nothing. Streams keep the services that they run. Waits, bounded,
+     * until services are placed anew.
      *
+     * @return what did not come of it though it was not refused, a line each
      * @throws ManagerException {@link Kind#INVALID}, with a line for each thing that is wrong; nothing is changed then
      */
-    public void change(NodeChange change) throws ManagerException {
-        reconfiguration.apply(change);
+    public List<String> change(NodeChange change) throws ManagerException {
+        return reconfiguration.apply(change);
     }
 
     /** Removes routes and then puts others as one change, all of them or none. */

@@ -14,7 +14,10 @@ import java.util.function.LongSupplier;
 /**
  * The last events of a node, {@value #KEPT} of each kind, so that none pushes out another. Where more than
  * {@value #BURST} of a kind come at once, one a second is kept that says how many others there were. Kinds are
- * constants of the node; ids grow, and count events that were left out as well.
+ * constants of the node.
+ *
+ * <p>Ids grow, and count events that were left out as well. They begin behind those of an earlier process of the node, so
+ * that whoever has seen some of that one's asks for those behind them, and gets all of this one's.
  *
  * <p>Thread contract: any thread.
  */
@@ -23,17 +26,23 @@ public final class EventLog {
     private static final int BURST = 128;
     /** More than the node has: beyond it kinds would share a bound. */
     private static final int MAX_KINDS = 64;
+    /** More than a node has on average; numbers of JavaScript hold such ids for two hundred years. */
+    private static final int MAX_PER_MS = 1000;
 
     private final Map<String, Queue<Event>> byKind = new HashMap<>();
     private final KindLimiter<String, Event> limiter;
+    private final long idBefore;
     private long lastId;
 
     /** Makes an empty log. */
     public EventLog() {
-        this(System::nanoTime);
+        this(System::nanoTime, System.currentTimeMillis());
     }
 
-    EventLog(LongSupplier clockNs) {
+    /** @param startMs of the process, by the wall clock */
+    EventLog(LongSupplier clockNs, long startMs) {
+        idBefore = startMs * MAX_PER_MS;
+        lastId = idBefore;
         limiter = new KindLimiter<>(BURST, MAX_KINDS, clockNs);
     }
 
@@ -58,15 +67,23 @@ public final class EventLog {
         }
     }
 
-    /** Adds the summaries that are due; returns the id of the newest event then, 0 when there was none. */
+    /** Returns how many events there were since the start, with those that were left out. */
+    public synchronized long count() {
+        return catchUp() - idBefore;
+    }
+
+    /** Adds the summaries that are due; returns the id of the newest event then, or one before the first. */
     public synchronized long catchUp() {
         addLeftOut();
         return lastId;
     }
 
-    /** Returns events with a higher id, as far as they are kept, oldest first. */
-    public synchronized List<Event> after(long id) {
-        addLeftOut();
+    /**
+     * Returns events with a higher id, as far as they are kept, oldest first; all of them where the id is to come: it is of
+     * an earlier process, whose clock was ahead.
+     */
+    public synchronized List<Event> after(long lastSeen) {
+        long id = catchUp() < lastSeen ? 0 : lastSeen;
         return byKind.values().stream()
                 .flatMap(Queue::stream)
                 .filter(event -> event.id() > id)
@@ -78,7 +95,7 @@ public final class EventLog {
     public synchronized List<Event> await(long id, Duration timeout) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
         long left;
-        while (catchUp() <= id && (left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())) > 0) {
+        while (after(id).isEmpty() && (left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())) > 0) {
             wait(limiter.isPending() ? Math.min(left, KindLimiter.INTERVAL.toMillis()) : left);
         }
         return after(id);

@@ -12,7 +12,7 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 
 /**
- * What is to become another in a node that runs.
+ * A change of several things in a node that runs.
  *
  * @param put routes, each in place of one with the same prefix
  * @param removed prefixes that lose their routes; one that has none is passed over
@@ -31,7 +31,7 @@ public record NodeChange(
         @Nullable TrustPolicy trust,
         @Nullable List<URI> repositories) {
     /**
-     * A service of the class path that is another from now on.
+     * A service of the class path that comes, goes, or is defined anew.
      *
      * @param before null = it comes
      * @param fresh null = it goes

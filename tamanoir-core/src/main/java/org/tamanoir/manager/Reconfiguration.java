@@ -1,36 +1,33 @@
 package org.tamanoir.manager;
 
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ManagerException.Kind;
 import org.tamanoir.qdisc.QosConfig;
 
 /**
- * Changes several things of a node at once: what can be refused comes first and is taken back when something is refused
- * behind it, what cannot comes last. A service of the class path is changed as a version is by the next one: streams
- * keep the instance that they have, those to come get the new one, and UDP packets what the catalog says.
+ * Changes several things of a node at once: what can be refused comes first, and is taken back when something is refused
+ * behind it; nothing that comes behind the routes is refused. A service of the class path is changed as a version is by
+ * the next one: streams keep the instance that they have, those to come get the new one, and UDP packets what the catalog
+ * says.
  *
- * <p>Thread contract: any thread, one at a time; a service that goes has a thread of its own until its last stream ends.
+ * <p>Thread contract: any thread, one at a time.
  */
 final class Reconfiguration {
     private static final Logger LOG = LoggerFactory.getLogger(Reconfiguration.class);
-    /** Services that were redefined and still have streams: each has a thread that waits for them. */
-    private static final int MAX_RETIRING = 64;
 
     private final ActiveNodeManager manager;
     private final ExecutionEnvironment environment;
     private final ServiceCatalog catalog;
     private final @Nullable Deployer deployer;
-    private final AtomicInteger retiring = new AtomicInteger();
 
     /** @param deployer null = only services of the class path */
     Reconfiguration(ActiveNodeManager manager, ServiceCatalog catalog, @Nullable Deployer deployer) {
@@ -40,48 +37,45 @@ final class Reconfiguration {
         this.deployer = deployer;
     }
 
-    synchronized void apply(NodeChange change) throws ManagerException {
+    /**
+     * Applies all of a change or nothing.
+     *
+     * @return what did not come of it though it was not refused, a line each
+     * @throws ManagerException {@link Kind#INVALID} with a line for each thing that is refused; nothing is changed then
+     */
+    synchronized List<String> apply(NodeChange change) throws ManagerException {
         List<ServiceDefinition> defined = new ArrayList<>();
-        QosConfig scheduled = environment.qos();
-        boolean isDone = false;
+        boolean isAccepted = false;
         try {
-            define(change.services(), defined);
-            if (change.qos() != null) {
-                manager.changeQos(change.qos());
-            }
-            if (!change.put().isEmpty() || !change.removed().isEmpty()) {
-                manager.changeRoutes(change.put(), change.removed());
-            }
-            isDone = true;
+            accept(change, defined);
+            isAccepted = true;
         } finally {
-            if (!isDone) {
+            if (!isAccepted) {
                 defined.forEach(environment::undefine);
-                if (environment.qos() != scheduled) {
-                    environment.qos(scheduled);
-                }
             }
         }
-        change.services().forEach(this::replace);
-        if (deployer != null && change.repositories() != null) {
-            deployer.repositories(change.repositories());
+        List<String> failed = new ArrayList<>();
+        QosConfig qos = change.qos();
+        if (qos != null) {
+            attempt("qos", failed, () -> manager.changeQos(qos));
         }
-        if (deployer != null && change.trust() != null) {
-            deployer.trust(change.trust());
+        for (NodeChange.Redefined service : change.services()) {
+            replace(service, failed);
         }
-        place(change.levels());
+        if (deployer != null) {
+            deploy(deployer, change, failed);
+        }
+        attempt("services", failed, () -> failed.addAll(manager.place(change.levels())));
+        return failed;
     }
 
-    private void define(List<NodeChange.Redefined> services, List<ServiceDefinition> defined) throws ManagerException {
-        long going =
-                services.stream().filter(service -> service.before() != null).count();
-        if (retiring.get() + going > MAX_RETIRING) {
-            throw new ManagerException(
-                    Kind.CONFLICT,
-                    retiring.get() + " services that were redefined still have streams, and " + going
-                            + " more would: the limit is " + MAX_RETIRING + "; wait for their streams, or restart");
-        }
+    /** What can be refused; the routes come last, since they are in force when they are not. */
+    private void accept(NodeChange change, List<ServiceDefinition> defined) throws ManagerException {
         List<String> refused = new ArrayList<>();
-        for (NodeChange.Redefined service : services) {
+        if (change.qos() != null) {
+            refused.addAll(change.qos().problems());
+        }
+        for (NodeChange.Redefined service : change.services()) {
             if (service.fresh() != null) {
                 try {
                     environment.define(service.fresh());
@@ -94,9 +88,12 @@ final class Reconfiguration {
         if (!refused.isEmpty()) {
             throw new ManagerException(Kind.INVALID, String.join("\n", refused));
         }
+        if (!change.put().isEmpty() || !change.removed().isEmpty()) {
+            manager.changeRoutes(change.put(), change.removed());
+        }
     }
 
-    private void replace(NodeChange.Redefined service) {
+    private void replace(NodeChange.Redefined service, List<String> failed) {
         ServiceDefinition before = service.before();
         ServiceDefinition fresh = service.fresh();
         if (deployer != null) {
@@ -105,38 +102,35 @@ final class Reconfiguration {
             catalog.replace(before, fresh);
         }
         if (fresh != null && !fresh.placement().wantsJvm() && catalog.has(fresh)) {
-            environment.place(fresh);
+            attempt("service " + fresh.label(), failed, () -> environment.place(fresh));
         }
         if (before != null) {
-            retiring.incrementAndGet();
-            Thread retire = environment.background("retire " + before.label(), () -> retire(before));
-            try {
-                retire.start();
-            } catch (OutOfMemoryError e) {
-                retiring.decrementAndGet();
-                LOG.warn("service {}: no memory for the thread that closes its earlier definition", before.label());
-            }
+            attempt("service " + before.label(), failed, () -> environment.drain(before));
         }
     }
 
-    private void retire(ServiceDefinition before) {
+    private static void deploy(Deployer deployer, NodeChange change, List<String> failed) {
+        List<URI> repositories = change.repositories();
+        if (repositories != null) {
+            attempt("deploy.repositories", failed, () -> deployer.repositories(repositories));
+        }
+        TrustPolicy trust = change.trust();
+        if (trust != null) {
+            attempt("deploy.trust", failed, () -> deployer.trust(trust));
+        }
+    }
+
+    private interface Step {
+        void run() throws ManagerException;
+    }
+
+    /** Does what cannot be refused any more: if it fails all the same, the rest is done, and a line says so. */
+    private static void attempt(String what, List<String> failed, Step step) {
         try {
-            environment.retire(before, Deployer.NO_DEADLINE);
-            environment.undefine(before);
-        } finally {
-            retiring.decrementAndGet();
-        }
-    }
-
-    private void place(Map<String, Placement.Wanted> levels) throws ManagerException {
-        for (Map.Entry<String, Placement.Wanted> level : levels.entrySet()) {
-            try {
-                manager.place(level.getKey(), level.getValue());
-            } catch (ManagerException e) {
-                if (e.kind() != Kind.NOT_FOUND) { // It is deployed later, and placed then.
-                    throw e;
-                }
-            }
+            step.run();
+        } catch (ManagerException | RuntimeException e) {
+            LOG.error("{}: a change that was accepted failed", what, e);
+            failed.add(what + ": failed, for a fault of the node: " + e);
         }
     }
 }

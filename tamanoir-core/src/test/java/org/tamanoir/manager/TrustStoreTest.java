@@ -118,6 +118,20 @@ class TrustStoreTest {
     }
 
     @Test
+    void anotherPolicyOfTheOperatorTakesNothingBackThatWasRevokedBesideIt() throws IOException {
+        Path file = Files.writeString(folder.resolve("revoked"), DIGEST + "\n");
+        TrustStore store = TrustStore.open(TrustPolicy.NOBODY.revoking(OTHER), file);
+        store.revoke(KEY);
+        store.replace(TrustPolicy.NOBODY);
+        assertThat(store.get().revokedKeys()).as("the operator's own goes").containsExactly(KEY);
+        assertThat(store.get().revokedDigests()).containsExactly(DIGEST);
+        store.replace(TrustPolicy.NOBODY.revoking(OTHER));
+        assertThat(store.get().revokedKeys()).containsExactlyInAnyOrder(KEY, OTHER);
+        store.keep();
+        assertThat(file).as("what the configuration revokes is not written").hasContent(DIGEST + "\n" + KEY);
+    }
+
+    @Test
     void noMoreAreRevokedThanTheFileHolds() throws IOException {
         List<String> many = IntStream.range(0, 16_000)
                 .mapToObj(i -> String.format("%064x", i))

@@ -10,8 +10,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.SynchronousQueue;
@@ -41,9 +39,6 @@ import org.tamanoir.transport.ListeningSockets;
 public final class AdminServer implements AutoCloseable {
     static final int MAX_LIVE = 16;
 
-    /** Of one address that is not this host's, so that nobody has them all. */
-    static final int MAX_LIVE_OF_A_STRANGER = 4;
-
     private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
 
     /** Bytes of what a service's control is told: plans are larger than settings. */
@@ -64,8 +59,8 @@ public final class AdminServer implements AutoCloseable {
     private Supplier<@Nullable MembershipStatus> cluster = () -> null;
     private Supplier<ElementViews.@Nullable Element> element = () -> null;
     private Predicate<InetAddress> isDirector = from -> false;
-    private final ThreadPoolExecutor livers;
-    private final Map<Object, Integer> liveByStranger = new ConcurrentHashMap<>();
+    private final ThreadPoolExecutor liveThreads;
+    private final StrangerPlaces strangers = new StrangerPlaces();
     private volatile @Nullable HttpListener listener;
 
     /**
@@ -97,7 +92,7 @@ public final class AdminServer implements AutoCloseable {
         });
         Supplier<ThreadRanks> ranks = () -> manager.environment().ranks();
         api = new Api(gate, ranks);
-        livers = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>(), ranks);
+        liveThreads = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>(), ranks);
     }
 
     /**
@@ -175,7 +170,7 @@ public final class AdminServer implements AutoCloseable {
     /** Ends, with what runs. */
     @Override
     public void close() {
-        livers.shutdownNow();
+        liveThreads.shutdownNow();
         api.close();
         HttpListener started = listener;
         if (started != null) {
@@ -278,31 +273,21 @@ public final class AdminServer implements AutoCloseable {
     private void live(RoutingContext context, Replies.LiveWork work) {
         Object stranger = HttpListener.stranger(context.request());
         Api.run(
-                livers,
+                liveThreads,
                 context,
                 () -> {
-                    if (stranger != null && liveByStranger.merge(stranger, 1, Integer::sum) > MAX_LIVE_OF_A_STRANGER) {
-                        left(stranger);
-                        Replies.fail(
-                                context,
-                                new ApiException(
-                                        ApiException.BUSY,
-                                        "too many live answers of this address at once, " + MAX_LIVE_OF_A_STRANGER
-                                                + " are allowed: end one"));
+                    try {
+                        strangers.take(stranger);
+                    } catch (ApiException e) {
+                        Replies.fail(context, e);
                         return;
                     }
                     try {
                         Replies.stream(context, work);
                     } finally {
-                        left(stranger);
+                        strangers.leave(stranger);
                     }
                 },
                 "live answers");
-    }
-
-    private void left(@Nullable Object stranger) {
-        if (stranger != null) {
-            liveByStranger.computeIfPresent(stranger, (each, count) -> count == 1 ? null : count - 1);
-        }
     }
 }

@@ -35,7 +35,6 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class LiveFeed {
     static final int MAX_LISTENERS = 64;
-    static final int MAX_OF_A_STRANGER = 4;
     static final int MAX_UNSENT_BYTES = 64 * 1024;
     static final int PATIENCE_TICKS = 10;
 
@@ -46,28 +45,40 @@ final class LiveFeed {
     private static final Logger LOG = LoggerFactory.getLogger(LiveFeed.class);
     private static final JsonMapper MAPPER = new JsonMapper();
 
+    /** Calls once in a while, on the event loop that it is begun on. */
+    interface Ticker {
+        /** Begins; returns what ends it. */
+        Runnable begin(Vertx vertx, Runnable tick);
+    }
+
+    private static final Ticker EACH_SECOND = (vertx, tick) -> {
+        long timer = vertx.setPeriodic(PERIOD_MS, id -> tick.run());
+        return () -> vertx.cancelTimer(timer);
+    };
+
     private final Supplier<Object> view;
-    private final long periodMs;
+    private final Ticker ticker;
+    private final StrangerPlaces strangers = new StrangerPlaces();
     private final Set<Listener> listeners = new LinkedHashSet<>();
     private @Nullable ObjectNode last;
     private @Nullable Buffer whole;
-    private volatile @Nullable Long timer;
+    private volatile @Nullable Runnable endTicking;
     private boolean isSampling;
     private volatile Status status = new Status(0, 0, 0, 0);
 
     /** @param view what is told; asked on a worker thread */
     LiveFeed(Supplier<Object> view) {
-        this(view, PERIOD_MS);
+        this(view, EACH_SECOND);
     }
 
-    /** One that samples as often as a test wants. */
-    LiveFeed(Supplier<Object> view, long periodMs) {
+    /** Makes a feed that samples when a test wants it. */
+    LiveFeed(Supplier<Object> view, Ticker ticker) {
         this.view = view;
-        this.periodMs = periodMs;
+        this.ticker = ticker;
     }
 
     /**
-     * What became of it.
+     * Counts listeners and samplings.
      *
      * @param listeners now
      * @param samplings since the start
@@ -78,10 +89,10 @@ final class LiveFeed {
 
     /** Returns whether nobody listens, and so nothing is sampled. */
     boolean isAtRest() {
-        return timer == null;
+        return endTicking == null;
     }
 
-    /** Returns what became of it. */
+    /** Returns the counts of now. */
     Status status() {
         return status;
     }
@@ -94,20 +105,13 @@ final class LiveFeed {
         metrics.counter("live_dropped", "Listeners of /v1/live that did not read.", now.dropped);
     }
 
-    /** Tells a client from now on. */
+    /** Sends a client the view, and its changes from now on. */
     void listen(RoutingContext context) {
         Object stranger = HttpListener.stranger(context.request());
-        if (stranger != null
-                && listeners.stream()
-                                .filter(each -> stranger.equals(each.stranger))
-                                .count()
-                        >= MAX_OF_A_STRANGER) {
-            Replies.refuse(
-                    context,
-                    new ApiException(
-                            ApiException.BUSY,
-                            "too many live answers of this address at once, " + MAX_OF_A_STRANGER
-                                    + " are allowed: end one"));
+        try {
+            strangers.take(stranger);
+        } catch (ApiException e) {
+            Replies.refuse(context, e);
             return;
         }
         if (listeners.size() >= MAX_LISTENERS) {
@@ -116,46 +120,46 @@ final class LiveFeed {
         }
         Listener listener = new Listener(context.response(), stranger);
         listener.begin();
-        if (timer == null) {
+        if (endTicking == null) {
             last = null;
             whole = null;
-            timer = context.vertx().setPeriodic(periodMs, tick -> sample(context.vertx()));
-            sample(context.vertx());
+            endTicking = ticker.begin(context.vertx(), () -> sampleUnlessBusy(context.vertx()));
+            sampleUnlessBusy(context.vertx());
         } else if (whole != null) {
-            listener.send(whole);
+            listener.sendState(whole);
         }
     }
 
-    private void sample(Vertx vertx) {
+    private void sampleUnlessBusy(Vertx vertx) {
         if (isSampling) {
             return; // The node is too busy to answer in time: a second is left out.
         }
         isSampling = true;
         try {
-            take(vertx);
+            sample(vertx);
         } catch (RejectedExecutionException e) {
             isSampling = false; // The server closes.
         }
     }
 
-    private void take(Vertx vertx) {
+    private void sample(Vertx vertx) {
         vertx.<ObjectNode>executeBlocking(() -> MAPPER.valueToTree(view.get()), false)
                 .onComplete(sampled -> {
                     isSampling = false;
                     if (sampled.succeeded()) {
-                        tell(sampled.result());
+                        publish(sampled.result());
                     } else {
                         LOG.warn("what pages are shown cannot be told: {}", String.valueOf(sampled.cause()));
                     }
-                    Long ticking = timer;
-                    if (listeners.isEmpty() && ticking != null) {
-                        vertx.cancelTimer(ticking);
-                        timer = null;
+                    Runnable end = endTicking;
+                    if (listeners.isEmpty() && end != null) {
+                        end.run();
+                        endTicking = null;
                     }
                 });
     }
 
-    private void tell(ObjectNode now) {
+    private void publish(ObjectNode now) {
         status = new Status(listeners.size(), status.samplings + 1, status.displaced, status.dropped);
         ObjectNode before = last;
         Buffer state = event("state", now);
@@ -163,7 +167,7 @@ final class LiveFeed {
         last = now;
         whole = state;
         for (Listener listener : List.copyOf(listeners)) {
-            listener.tell(delta, state);
+            listener.send(delta, state);
         }
     }
 
@@ -197,7 +201,7 @@ final class LiveFeed {
         return patch;
     }
 
-    /** Who is told. The event loop. */
+    /** A client that follows the feed. The event loop. */
     private final class Listener {
         private final HttpServerResponse response;
         private final @Nullable Object stranger;
@@ -219,12 +223,12 @@ final class LiveFeed {
             response.write(Buffer.buffer("retry: " + RETRY_MS + "\n\n"));
         }
 
-        void send(Buffer state) {
+        void sendState(Buffer state) {
             lacksState = false;
             response.write(state);
         }
 
-        void tell(Buffer delta, Buffer state) {
+        void send(Buffer delta, Buffer state) {
             if (response.writeQueueFull()) {
                 lacksState = true;
                 if (++ticksUnread >= PATIENCE_TICKS) {
@@ -235,7 +239,7 @@ final class LiveFeed {
             }
             ticksUnread = 0;
             if (lacksState) {
-                send(state);
+                sendState(state);
             } else {
                 response.write(delta);
             }
@@ -248,6 +252,7 @@ final class LiveFeed {
 
         private void leave() {
             if (listeners.remove(this)) {
+                strangers.leave(stranger);
                 status = new Status(listeners.size(), status.samplings, status.displaced, status.dropped);
             }
         }

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -19,7 +20,8 @@ import org.tamanoir.traffic.TrafficSnapshot;
 
 /**
  * What {@code /v1/live} tells: totals, so that whoever misses a second has lost nothing, and maps by name, so that a
- * delta holds only what has changed. Bounded. Any thread may call.
+ * delta holds only what has changed. A node's is bounded, with {@value #MAX_BUSIEST} services at most; a director's has
+ * all services and back-ends of its configuration. Any thread may call.
  */
 final class LiveViews {
     /** Services that are shown each second. */
@@ -100,14 +102,23 @@ final class LiveViews {
         private static Map<String, Busy> busiest(
                 Collection<ServiceDefinition> services, Map<ServiceDefinition, TrafficSnapshot> traffic) {
             Map<String, Busy> busiest = new LinkedHashMap<>();
-            services.stream()
-                    .sorted(Comparator.comparingLong(
-                                    (ServiceDefinition each) -> each.health().processorNs())
-                            .reversed()
-                            .thenComparing(ServiceDefinition::label))
-                    .limit(MAX_BUSIEST)
+            mostOf(services, each -> each.health().processorNs())
                     .forEach(each -> busiest.put(each.label(), Busy.of(each, traffic.get(each))));
             return busiest;
+        }
+
+        /** Returns the services with the most of a number, which is read once for each: it changes while they are sorted. */
+        static List<ServiceDefinition> mostOf(
+                Collection<ServiceDefinition> services, ToLongFunction<ServiceDefinition> number) {
+            record Read(ServiceDefinition service, long number) {}
+            return services.stream()
+                    .map(each -> new Read(each, number.applyAsLong(each)))
+                    .sorted(Comparator.comparingLong(Read::number)
+                            .reversed()
+                            .thenComparing(each -> each.service.label()))
+                    .limit(MAX_BUSIEST)
+                    .map(Read::service)
+                    .toList();
         }
 
         private static Map<String, Long> waiting(QosStatus qos) {

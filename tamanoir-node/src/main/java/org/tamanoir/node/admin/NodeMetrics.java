@@ -37,7 +37,7 @@ final class NodeMetrics {
             metrics.counter("feed_changes", "Routes of the feed that came, changed or went.", feed.changes());
             metrics.counter("feed_resyncs", "How often all routes of the feed were read.", feed.resyncs());
         }
-        metrics.counter("events", "Events since the start.", manager.events().catchUp());
+        metrics.counter("events", "Events since the start.", manager.events().count());
         metrics.gauge("ready", "Whether the node does its work: 1 or 0.", manager.notReady() == null ? 1 : 0);
         metrics.with("version", Queries.version(), "java", String.valueOf(System.getProperty("java.version")))
                 .gauge("build_info", "The running version; always 1.", 1);

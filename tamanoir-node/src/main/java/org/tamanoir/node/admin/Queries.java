@@ -282,7 +282,11 @@ final class Queries {
         L of(List<V> items, int total);
     }
 
-    /** Returns the page of a list that the query asks for. @param text in which its {@code match} is looked for */
+    /**
+     * Returns the page of a list that the query asks for.
+     *
+     * @param text in which its {@code match} is looked for
+     */
     private static <T, V, L> L limited(
             List<T> items, Function<T, String> text, Function<T, V> view, Call call, Listed<V, L> listed)
             throws ApiException {

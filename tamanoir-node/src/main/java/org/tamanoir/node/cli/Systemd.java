@@ -78,7 +78,7 @@ public final class Systemd {
     }
 
     /** Returns after which time {@link #alive} is due again; null = nobody watches. */
-    public @Nullable Duration beat() {
+    public @Nullable Duration watchdogInterval() {
         return beat;
     }
 

@@ -65,16 +65,15 @@ public final class ConfigChanges {
 
     /** Returns what the node has to do for {@link #taken}. */
     public NodeChange toChange() {
+        DeploySettings deploy = inForce().deploy(); // What is wanted has settings too that need a restart.
         return new NodeChange(
                 put,
                 removed,
                 now.qos().equals(wanted.qos()) ? null : wanted.qos(),
                 services,
                 levels,
-                isTaken(NodeSettings.TRUST) || isTaken(NodeSettings.REVOKED)
-                        ? wanted.deploy().policy()
-                        : null,
-                isTaken(NodeSettings.REPOSITORIES) ? wanted.deploy().repositories() : null);
+                isTaken(NodeSettings.TRUST) || isTaken(NodeSettings.REVOKED) ? deploy.policy() : null,
+                isTaken(NodeSettings.REPOSITORIES) ? deploy.repositories() : null);
     }
 
     /** Returns the configuration that the node has when it has taken what it can. */

@@ -220,6 +220,7 @@ public final class CtlCommand implements Runnable {
     void reload() {
         change("POST", "/v1/reload", Map.of(), (answer, lines) -> {
             answer.get("changed").forEach(line -> lines.accept(line.asString()));
+            answer.get("failed").forEach(line -> lines.accept("without effect: " + line.asString()));
             answer.get("needRestart").forEach(line -> lines.accept("needs a restart: " + line.asString()));
             if (answer.get("changed").isEmpty() && answer.get("needRestart").isEmpty()) {
                 lines.accept("nothing changed");

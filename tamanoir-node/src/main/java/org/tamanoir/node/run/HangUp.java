@@ -16,8 +16,8 @@ final class HangUp {
 
     private HangUp() {}
 
-    /** Begins; without such signals there is a line in the log. */
-    static void does(Runnable task) {
+    /** Runs the task at each signal from now on; where none can be had there is a line in the log. */
+    static void onHangUp(Runnable task) {
         try {
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
             Class<?> signal = Class.forName("sun.misc.Signal");

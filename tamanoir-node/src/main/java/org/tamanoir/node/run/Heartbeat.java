@@ -30,7 +30,7 @@ final class Heartbeat implements Runnable {
 
     /** Begins to tell systemd, if it watches. */
     static void start(Systemd systemd, Supplier<List<String>> problems) {
-        Duration pause = systemd.beat();
+        Duration pause = systemd.watchdogInterval();
         if (pause != null) {
             Thread thread = new Thread(new Heartbeat(systemd::alive, pause, problems), "heartbeat");
             thread.setDaemon(true);

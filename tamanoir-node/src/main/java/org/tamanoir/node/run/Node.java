@@ -514,12 +514,11 @@ public final class Node {
     }
 
     /**
-     * Takes what another configuration says that this one does not, as far as a running node can. One call at a time.
+     * Applies what another configuration says and this one does not, as far as a running node can. One call at a time.
      *
-     * @return what that was, and what needs a restart
      * @throws ManagerException if something of it is refused; nothing is changed then
      */
-    ConfigChanges take(NodeConfig wanted) throws ManagerException {
+    Reloading.Outcome apply(NodeConfig wanted) throws ManagerException {
         ActiveNodeManager started = manager;
         if (started == null || !isStarted) {
             throw new ManagerException(
@@ -531,8 +530,9 @@ public final class Node {
         ConfigChanges changes = new ConfigChanges(config, wanted);
         NodeConfig before = config;
         config = changes.inForce(); // Versions that are deployed meanwhile get their settings from it.
+        List<String> failed;
         try {
-            started.change(changes.toChange());
+            failed = started.change(changes.toChange());
         } catch (ManagerException | RuntimeException e) {
             config = before;
             throw e;
@@ -540,9 +540,10 @@ public final class Node {
         started.report(
                 "reload",
                 "configuration read again: " + changes.taken().size() + " changes taken, "
+                        + failed.size() + " without effect, "
                         + changes.left().size() + " need a restart",
                 Map.of());
-        return changes;
+        return new Reloading.Outcome(changes.taken(), failed, changes.left());
     }
 
     /** Returns how many routes there are. */

@@ -113,7 +113,7 @@ final class NodeProcess {
             }
             Reloader reloader = new Reloader(node, reloadedFrom);
             node.reloading(reloader);
-            HangUp.does(reloader::reloadForSignal);
+            HangUp.onHangUp(reloader::reloadForSignal);
             startWithSockets();
         } catch (IOException | RuntimeException e) {
             throw cannotStart(e);

@@ -1,12 +1,12 @@
 package org.tamanoir.node.run;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.node.admin.Reloading;
-import org.tamanoir.node.config.ConfigChanges;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.Problems;
 
@@ -15,7 +15,8 @@ import org.tamanoir.node.config.Problems;
  * changed is the difference between what the file said when it was last taken and what it says now; so what operators
  * changed through the admin API meanwhile stays, unless the file now says something else of just that.
  *
- * <p>Thread contract: any thread; one reload at a time, others wait.
+ * <p>Thread contract: any thread; one reload at a time, others wait. Of signals one waits at most, however many come: it
+ * reads what the others would.
  */
 final class Reloader implements Reloading {
     private static final Logger LOG = LoggerFactory.getLogger(Reloader.class);
@@ -29,6 +30,7 @@ final class Reloader implements Reloading {
 
     private final Node node;
     private final @Nullable Source source;
+    private final AtomicBoolean isSignalWaiting = new AtomicBoolean();
 
     /** @param source null = there is no file that could be read again */
     Reloader(Node node, @Nullable Source source) {
@@ -48,17 +50,27 @@ final class Reloader implements Reloading {
         if (wanted == null) {
             throw new ManagerException(ManagerException.Kind.INVALID, String.join("\n", problems.lines()));
         }
-        ConfigChanges changes = node.take(wanted);
-        return new Outcome(changes.taken(), changes.left());
+        return node.apply(wanted);
     }
 
-    /** Reloads for a signal: what came of it is said in the log. */
+    /** Reloads for a signal, and logs the outcome; one that comes while another waits has nothing to add. */
     void reloadForSignal() {
+        if (!isSignalWaiting.compareAndSet(false, true)) {
+            return;
+        }
+        synchronized (this) {
+            isSignalWaiting.set(false); // Before the file is read: what is written from here on may be missed by that.
+            reloadAndLog();
+        }
+    }
+
+    private void reloadAndLog() {
         try {
             Outcome outcome = reload();
             LOG.info(
-                    "reload: {} changes taken, {} need a restart",
+                    "reload: {} changes taken, {} without effect, {} need a restart",
                     outcome.changed().size(),
+                    outcome.failed().size(),
                     outcome.needRestart().size());
             outcome.lines().forEach(line -> LOG.info("reload: {}", line));
         } catch (ManagerException e) {

@@ -1,5 +1,6 @@
 package org.tamanoir.node.ui;
 
+import com.google.common.hash.Hashing;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,10 +11,19 @@ import java.util.zip.GZIPOutputStream;
  * A file as it is served.
  *
  * @param gzip the same, compressed
+ * @param digest of the plain bytes
  */
-record Asset(String contentType, byte[] plain, byte[] gzip) {
+record Asset(String contentType, byte[] plain, byte[] gzip, String digest) {
+    private static final int DIGEST_DIGITS = 16;
+
     static Asset of(String name, byte[] plain) {
-        return new Asset(contentType(name), plain, compressed(plain));
+        String digest = Hashing.sha256().hashBytes(plain).toString().substring(0, DIGEST_DIGITS);
+        return new Asset(contentType(name), plain, compressed(plain), digest);
+    }
+
+    /** Returns the strong entity tag of these bytes (RFC 9110, section 8.8.3), another one for each coding. */
+    String tag(boolean isCompressed) {
+        return '"' + digest + (isCompressed ? "-gzip" : "") + '"';
     }
 
     private static String contentType(String name) {

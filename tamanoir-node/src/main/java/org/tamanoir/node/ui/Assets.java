@@ -4,13 +4,19 @@ import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.JarURLConnection;
+import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The files of the page, with a version that changes with any byte of any of them: a browser may keep them for ever
@@ -19,28 +25,7 @@ import java.util.TreeMap;
 final class Assets {
     static final String PAGE = "index.html";
 
-    private static final List<String> OWN = List.of(
-            "app.css",
-            "app.js",
-            "charts.js",
-            "cluster.js",
-            "director.js",
-            "dom.js",
-            "element.js",
-            "events.js",
-            "format.js",
-            "icon.svg",
-            "levels.js",
-            "live.js",
-            "overview.js",
-            "path.js",
-            "qos.js",
-            "routes.js",
-            "server.js",
-            "services.js",
-            "stream.js",
-            "streams.js",
-            "worker.js");
+    private static final String FOLDER = "/ui/";
 
     private static final Map<String, String> LIBRARIES = Map.of(
             "chart.js", "/META-INF/resources/webjars/chart.js/4.5.1/dist/chart.umd.min.js",
@@ -50,7 +35,8 @@ final class Assets {
     private final Map<String, Asset> files = new HashMap<>();
     private final String page;
 
-    private Assets(Map<String, byte[]> contents, String page) {
+    /** Makes what is served of these files, by their names, and this text of the page. */
+    Assets(Map<String, byte[]> contents, String page) {
         Hasher hasher = Hashing.sha256().newHasher();
         new TreeMap<>(contents).forEach((name, bytes) -> {
             hasher.putBytes(bytes);
@@ -63,9 +49,29 @@ final class Assets {
     /** Reads them from the class path; costs some ten milliseconds, most of it compression. */
     static Assets read() {
         Map<String, byte[]> contents = new HashMap<>();
-        OWN.forEach(name -> contents.put(name, resource("/ui/" + name)));
+        own().forEach(name -> contents.put(name, resource(FOLDER + name)));
+        contents.remove(PAGE);
         LIBRARIES.forEach((name, path) -> contents.put(name, resource(path)));
-        return new Assets(contents, new String(resource("/ui/" + PAGE), StandardCharsets.UTF_8));
+        return new Assets(contents, new String(resource(FOLDER + PAGE), StandardCharsets.UTF_8));
+    }
+
+    /** Returns the names of all files in the folder of the page: a jar's, or where they were compiled to. */
+    private static List<String> own() {
+        try {
+            URL page = Objects.requireNonNull(Assets.class.getResource(FOLDER + PAGE));
+            if (page.openConnection() instanceof JarURLConnection jar) {
+                return jar.getJarFile().stream()
+                        .map(entry -> "/" + entry.getName())
+                        .filter(path -> path.startsWith(FOLDER) && !path.endsWith("/"))
+                        .map(path -> path.substring(FOLDER.length()))
+                        .toList();
+            }
+            try (Stream<Path> files = Files.list(Path.of(page.toURI()).resolveSibling("."))) {
+                return files.map(file -> file.getFileName().toString()).toList();
+            }
+        } catch (IOException | URISyntaxException e) {
+            throw new IllegalStateException("the folder " + FOLDER + " of the program cannot be read", e);
+        }
     }
 
     private static byte[] resource(String path) {
@@ -85,7 +91,11 @@ final class Assets {
         return wantedVersion.equals(version) ? Optional.ofNullable(files.get(name)) : Optional.empty();
     }
 
-    /** Returns the page, which names the files of this version. @param server what it belongs to, {@code node} */
+    /**
+     * Returns the page, which names the files of this version.
+     *
+     * @param server what it belongs to, {@code node} or {@code director}
+     */
     Asset page(String server) {
         String text = page.replace("{version}", version).replace("{server}", server);
         return Asset.of(PAGE, text.getBytes(StandardCharsets.UTF_8));

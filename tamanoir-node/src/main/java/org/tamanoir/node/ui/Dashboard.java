@@ -61,7 +61,10 @@ public final class Dashboard {
     }
 
     private static void answer(HttpServerRequest request, Asset asset, String caching) {
-        String tag = '"' + Read.ASSETS.version() + '"';
+        String accepted = request.getHeader("Accept-Encoding");
+        boolean isCompressed =
+                accepted != null && accepted.matches("(?i).*\\bgzip\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$)).*");
+        String tag = asset.tag(isCompressed);
         HttpServerResponse response = request.response()
                 .putHeader("Content-Security-Policy", POLICY)
                 .putHeader("Referrer-Policy", "no-referrer")
@@ -75,9 +78,6 @@ public final class Dashboard {
             return;
         }
         response.putHeader("Content-Type", asset.contentType());
-        String accepted = request.getHeader("Accept-Encoding");
-        boolean isCompressed =
-                accepted != null && accepted.matches("(?i).*\\bgzip\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$)).*");
         if (isCompressed) {
             response.putHeader("Content-Encoding", "gzip");
         }

@@ -203,7 +203,7 @@ class AdminLiveTest {
     @Test
     void oneAddressDoesNotGetAllLiveAnswers() throws Exception {
         List<Socket> open = new ArrayList<>();
-        for (int i = 0; i < AdminServer.MAX_LIVE_OF_A_STRANGER; i++) {
+        for (int i = 0; i < StrangerPlaces.MAX_OF_EACH; i++) {
             open.add(drops("127.0.0.2", "200"));
         }
         open.add(drops("127.0.0.2", "503"));

@@ -48,25 +48,18 @@ class DashboardTest {
         return String.join(",", reply.headers().getOrDefault(name, List.of()));
     }
 
-    /** All files that the page leads to, by what it and they name. */
+    /** All files that the page leads to, by what it, they and the list of pages name. */
     private static Set<String> files() throws Exception {
         Set<String> files = new LinkedHashSet<>();
         List<String> texts = new ArrayList<>(List.of(page));
         Pattern named = Pattern.compile("(?:" + base + "|from '\\./|new URL\\(')([\\w.-]+)");
-        for (String each : List.of(
-                "overview",
-                "path",
-                "services",
-                "streams",
-                "qos",
-                "levels",
-                "routes",
-                "element",
-                "cluster",
-                "events",
-                "director")) {
-            texts.add("from './" + each + ".js");
-        }
+        Matcher pages = Pattern.compile("(?s)const PAGES = \\{(.*?)\\};")
+                .matcher(node.get(base + "app.js").body());
+        assertThat(pages.find()).isTrue();
+        Pattern.compile("'(\\w+)'")
+                .matcher(pages.group(1))
+                .results()
+                .forEach(id -> texts.add("from './" + id.group(1) + ".js"));
         while (!texts.isEmpty()) {
             Matcher matcher = named.matcher(texts.remove(0));
             while (matcher.find()) {
@@ -127,6 +120,10 @@ class DashboardTest {
             TestAdmin.Reply again = node.send(node.request(path).header("If-None-Match", tag));
             assertThat(again.status()).as(path).isEqualTo(304);
             assertThat(again.body()).isEmpty();
+            TestAdmin.Reply compressed =
+                    node.send(node.request(path).header("If-None-Match", tag).header("Accept-Encoding", "gzip"));
+            assertThat(compressed.status()).as("%s, other bytes", path).isEqualTo(200);
+            assertThat(header(compressed, "etag")).isNotEqualTo(tag);
         }
         for (String path : List.of("/ui/0123456789abcdef/app.js", base + "index.html", base + "..%2fapp.js", base)) {
             assertThat(node.get(path).status()).as(path).isEqualTo(404);

@@ -43,19 +43,21 @@ class SystemdTest {
 
     @Test
     void beatsTwiceInTheWatchdogsTime() {
-        assertThat(Systemd.of(environment("30000000", Long.toString(PID)), PID).beat())
+        assertThat(Systemd.of(environment("30000000", Long.toString(PID)), PID).watchdogInterval())
                 .isEqualTo(Duration.ofSeconds(15));
     }
 
     @Test
     void doesNotBeatForAnotherProcess() {
-        assertThat(Systemd.of(environment("30000000", "1"), PID).beat()).isNull();
+        assertThat(Systemd.of(environment("30000000", "1"), PID).watchdogInterval())
+                .isNull();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0", "-1", "1s", "99999999999999999"})
     void doesNotBeatWithoutANumberAboveZero(String us) {
-        assertThat(Systemd.of(environment(us, Long.toString(PID)), PID).beat()).isNull();
+        assertThat(Systemd.of(environment(us, Long.toString(PID)), PID).watchdogInterval())
+                .isNull();
     }
 
     @Test

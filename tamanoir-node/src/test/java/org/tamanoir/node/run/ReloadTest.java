@@ -17,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +39,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(300)
 class ReloadTest {
     private static final String ROUTE = "  - {to: 10.1.0.0/16, via: \"127.0.0.1:%d\", kind: host}\n";
+    private static final String QOS = "qos: {classes: [{name: all}], pre: {discipline: wfq}}\n";
     private static final String RELOADS = System.getProperty("tamanoir.reloads", "100");
 
     @TempDir
@@ -122,12 +124,19 @@ class ReloadTest {
             int reloads = Integer.parseInt(RELOADS);
             for (int i = 0; i < reloads; i++) {
                 String changed = "routes:\n" + far + ROUTE.formatted(5_000 + i)
-                        + "services: [{name: Monitor, config: {mark: " + i % 8 + "}, failure-policy: "
-                        + (i % 2 == 0 ? "pass" : "drop") + "}]\n"
-                        + (i % 4 < 2 ? "" : "qos: {classes: [{name: all}], pre: {discipline: wfq}}\n");
+                        + "services: [{name: Monitor, config: {mark: " + i % 8 + "}, failure-policy: " + policy(i)
+                        + "}]\n" + (isScheduled(i) ? QOS : "");
                 write(base(changed));
-                assertThat(reloaded()).contains("{\"changed\":[\"routes 10.1.0.0/16: ");
+                List<String> wanted = new ArrayList<>(List.of(
+                        "routes 10.1.0.0/16",
+                        "services org.tamanoir.services.Monitor failure-policy",
+                        "services org.tamanoir.services.Monitor config"));
+                if (isScheduled(i) != isScheduled(i - 1)) {
+                    wanted.add("qos");
+                }
+                assertThat(reloaded()).as("reload %d", i).containsExactlyElementsOf(wanted);
             }
+            assertHas(reloads - 1);
             load.awaitMore(2);
             long came = load.finish();
             node.toHandle().destroy();
@@ -139,15 +148,50 @@ class ReloadTest {
         }
     }
 
-    /** Has the node reload, without a program's start for each time. */
-    private String reloaded() throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(admin() + "/v1/reload"))
+    private static String policy(int reload) {
+        return reload % 2 == 0 ? "pass" : "drop";
+    }
+
+    private static boolean isScheduled(int reload) {
+        return reload >= 0 && reload % 4 >= 2;
+    }
+
+    /** Asserts that the node has what this reload told it, of the parts that have it. */
+    private void assertHas(int reload) throws Exception {
+        assertThat(ctl("config")).contains("mark: " + reload % 8, "failure-policy: " + policy(reload));
+        assertThat(ctl("routes")).contains("127.0.0.1:" + (5_000 + reload));
+        assertThat(ask("GET", "/v1/qos").get("pre").isNull()).isEqualTo(!isScheduled(reload));
+        JsonNode monitor =
+                ask("GET", "/v1/services?match=Monitor").get("services").get(0);
+        assertThat(monitor.get("traffic").get("packetsIn").asLong())
+                .as("its counts begin anew with each definition")
+                .isLessThan(ask("GET", "/v1/traffic").get("packetsIn").asLong());
+    }
+
+    /** Has the node reload, without a program's start for each time; returns what each line is about. */
+    private List<String> reloaded() throws Exception {
+        JsonNode answer = ask("POST", "/v1/reload");
+        assertThat(answer.get("failed").isEmpty()).as("%s", answer).isTrue();
+        assertThat(answer.get("needRestart").isEmpty()).as("%s", answer).isTrue();
+        List<String> about = new ArrayList<>();
+        answer.get("changed").forEach(line -> about.add(line.asString().replaceFirst(": .*", "")));
+        return about;
+    }
+
+    private JsonNode ask(String method, String path) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(admin() + path))
                 .header("Authorization", "Bearer " + LiveNode.TOKEN)
                 .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                .method(
+                        method,
+                        method.equals("POST")
+                                ? HttpRequest.BodyPublishers.ofString("{}")
+                                : HttpRequest.BodyPublishers.noBody())
                 .timeout(LiveNode.PATIENCE)
                 .build();
-        return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+        return new JsonMapper()
+                .readTree(client.send(request, HttpResponse.BodyHandlers.ofString())
+                        .body());
     }
 
     private InetSocketAddress address(String transport) {
@@ -214,11 +258,34 @@ class ReloadTest {
 
     @Test
     void whatTheNodeRefusesChangesNothing() throws Exception {
-        write(base("routes:\n" + ROUTE.formatted(5_000)));
+        write(base("routes:\n" + ROUTE.formatted(5_000) + "services: [{name: Monitor, config: {mark: 7}}]\n"));
         start();
-        write(base("routes:\n" + ROUTE.formatted(5_001) + "services: [{name: Morph, config: {plan: /nowhere}}]\n"));
+        String before = ctl("config");
+        String sound =
+                "routes:\n" + ROUTE.formatted(5_001) + QOS + "services:\n  - {name: Monitor, config: {mark: 1}}\n";
+        write(base(sound + "  - {name: Morph, config: {plan: /nowhere}}\n"));
         assertThat(ctl("reload")).startsWith("1\ntamanoir ctl reload: refused, and nothing is changed; ");
-        assertThat(ctl("routes")).contains("127.0.0.1:5000");
+        assertThat(ctl("config")).isEqualTo(before);
+        assertThat(ctl("routes")).contains("127.0.0.1:5000").doesNotContain("127.0.0.1:5001");
+        assertThat(ctl("events")).doesNotContain("qos changed");
+        write(base(sound));
+        assertThat(ctl("reload").lines())
+                .as("the difference is that to what was there before")
+                .hasSize(4)
+                .contains("services org.tamanoir.services.Monitor config: mark changed; values are not shown");
+        assertThat(ctl("config")).contains("mark: 1", "wfq", "127.0.0.1:5001");
+    }
+
+    @Test
+    void aLevelThatCannotBeHadIsALineAndHoldsNothingUp() throws Exception {
+        write(base("services: [{name: Monitor}]\n"));
+        start();
+        write(base("services: [{name: Monitor, level: tc}]\n" + QOS));
+        assertThat(ctl("reload"))
+                .startsWith("0\nservices org.tamanoir.services.Monitor level: jvm -> tc\nqos: ")
+                .contains(
+                        "\nwithout effect: service org.tamanoir.services.Monitor is handled at level jvm, wanted at tc: ");
+        assertThat(ctl("config")).contains("level: tc", "wfq");
     }
 
     @Test

@@ -51,7 +51,11 @@ public final class Browser implements AutoCloseable {
         this.origin = origin;
     }
 
-    /** Opens the dashboard of a server. @param profile an empty folder, which goes with the test */
+    /**
+     * Opens the dashboard of a server.
+     *
+     * @param profile an empty folder, which goes with the test
+     */
     public static Browser open(String origin, Path profile) {
         Tiers.require(
                 "browser",
@@ -94,6 +98,19 @@ public final class Browser implements AutoCloseable {
         driver.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", pixels, "height", 900, "deviceScaleFactor", 1, "mobile", false));
+    }
+
+    /** Keeps what the page asks for from it where the path ends so; none: lets all through again. */
+    public void block(String... endings) {
+        driver.executeCdpCommand("Network.enable", Map.of());
+        driver.executeCdpCommand(
+                "Network.setBlockedURLs",
+                Map.of("urls", Arrays.stream(endings).map(each -> "*" + each).toList()));
+    }
+
+    /** Loads the page again. */
+    public void reload() {
+        driver.navigate().refresh();
     }
 
     /** Looks as a reader does who wants dark colours, or light ones; nothing moves. */
