@@ -26,17 +26,11 @@ final class Answering implements Runnable {
     private final Accepting listener;
     private final Consumer<LocalSocket> answer;
     private final CountDownLatch closed;
-    private final long pauseMs;
 
     Answering(Accepting listener, Consumer<LocalSocket> answer, CountDownLatch closed) {
-        this(listener, answer, closed, PAUSE_MS);
-    }
-
-    Answering(Accepting listener, Consumer<LocalSocket> answer, CountDownLatch closed, long pauseMs) {
         this.listener = listener;
         this.answer = answer;
         this.closed = closed;
-        this.pauseMs = pauseMs;
     }
 
     @Override
@@ -59,7 +53,7 @@ final class Answering implements Runnable {
 
     private void pause() {
         try {
-            closed.await(pauseMs, TimeUnit.MILLISECONDS);
+            closed.await(PAUSE_MS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             // A service's doing: the node interrupts nobody here.
         }
