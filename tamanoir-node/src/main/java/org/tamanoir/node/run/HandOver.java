@@ -234,7 +234,7 @@ final class HandOver implements AutoCloseable {
         try {
             drain.run();
         } catch (RuntimeException e) {
-            LOG.error("hand-over: the node has not ended in order", e);
+            LOG.error("hand-over: the node has not ended in order: {}", e.toString());
         }
     }
 

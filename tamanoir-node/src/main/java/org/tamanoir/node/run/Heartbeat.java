@@ -44,7 +44,7 @@ final class Heartbeat implements Runnable {
             try {
                 beat();
             } catch (RuntimeException e) {
-                LOG.error("systemd is not told how the node is this time", e);
+                LOG.error("systemd is not told how the node is this time: {}", e.toString());
             } catch (OutOfMemoryError e) {
                 // The next beat finds whether the node lives on.
             }

@@ -177,7 +177,7 @@ final class NodeProcess {
             try {
                 stopInOrder(node.config().get(NodeSettings.DRAIN));
             } catch (RuntimeException e) {
-                LOG.error("the node has not ended in order", e);
+                LOG.error("the node has not ended in order: {}", e.toString());
             } finally {
                 stopped.countDown();
             }
