@@ -92,7 +92,8 @@ class ListeningSocketsTest {
         int first = LibC.socket(LibC.AF_INET, LibC.SOCK_DGRAM | LibC.SOCK_CLOEXEC, 0);
         given.opened("udp", ADDRESS, first);
         LibC.close(first);
-        int second = LibC.socket(LibC.AF_INET, LibC.SOCK_DGRAM | LibC.SOCK_CLOEXEC, 0); // The lowest number that is free.
+        int second =
+                LibC.socket(LibC.AF_INET, LibC.SOCK_DGRAM | LibC.SOCK_CLOEXEC, 0); // The lowest number that is free.
         try {
             assertThatIOException().isThrownBy(given::share).withMessageContaining("cannot be shared");
         } finally {

@@ -225,7 +225,8 @@ public final class NodeConfigBuilder {
         if (values.isGiven(NodeSettings.ARENA)) {
             problems.add(
                     where,
-                    "the file of " + NodeSettings.ARENA.path() + " is one process' alone, and two have the node while it "
+                    "the file of " + NodeSettings.ARENA.path()
+                            + " is one process' alone, and two have the node while it "
                             + "is handed over; remove one of the two");
         }
         TransportKind wanted = values.get(NodeSettings.TRANSPORT);

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,8 +19,8 @@ import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.transport.BackgroundThread;
-import org.tamanoir.transport.ListeningSockets.Wanted;
 import org.tamanoir.transport.ListeningSockets;
+import org.tamanoir.transport.ListeningSockets.Wanted;
 import org.tamanoir.transport.LocalSocket;
 
 /**
@@ -247,7 +246,8 @@ final class HandOver implements AutoCloseable {
             closed.countDown();
         }
         try {
-            Files.deleteIfExists(path); // While it listens: nobody takes it for left behind, and makes one of its own there.
+            Files.deleteIfExists(
+                    path); // While it listens: nobody takes it for left behind, and makes one of its own there.
         } catch (IOException e) {
             LOG.warn("hand-over: {} is not removed: {}", path, e.toString());
         }

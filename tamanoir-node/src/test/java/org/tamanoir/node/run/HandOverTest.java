@@ -82,10 +82,13 @@ class HandOverTest {
             try (LocalSocket process = asking()) {
                 assertThat(process.line()).isEqualTo(HandOver.YES);
             }
-            eventually().ignoreExceptions().until(() -> { // Until the node has seen that end.
-                takeOver(PATIENCE).ready();
-                return true;
-            });
+            eventually()
+                    .ignoreExceptions()
+                    .until(
+                            () -> { // Until the node has seen that end.
+                                takeOver(PATIENCE).ready();
+                                return true;
+                            });
             drained.await();
         }
     }

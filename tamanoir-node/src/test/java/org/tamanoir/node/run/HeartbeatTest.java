@@ -44,7 +44,8 @@ class HeartbeatTest {
         Runnable alive = () -> {
             throw new AssertionError("alive"); // Nothing else ends it.
         };
-        assertThatThrownBy(new Heartbeat(alive, Duration.ZERO, () -> answers.next().get())::run)
+        assertThatThrownBy(
+                        new Heartbeat(alive, Duration.ZERO, () -> answers.next().get())::run)
                 .hasMessage("alive");
     }
 }

@@ -39,8 +39,9 @@ final class LiveProcess implements AutoCloseable {
     }
 
     static ProcessBuilder program(Path config, String... more) {
-        return Program.builder(Stream.concat(Stream.of("node", "--config", config.toString(), "--json"), Stream.of(more))
-                .toArray(String[]::new));
+        return Program.builder(
+                Stream.concat(Stream.of("node", "--config", config.toString(), "--json"), Stream.of(more))
+                        .toArray(String[]::new));
     }
 
     InetSocketAddress address(String transport) {
