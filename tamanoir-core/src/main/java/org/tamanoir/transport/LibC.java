@@ -22,15 +22,18 @@ final class LibC {
     static final int SOCK_CLOEXEC = 0x80000;
     static final int O_CLOEXEC = 0x80000;
     static final int O_PATH = 0x200000;
+    static final int F_DUPFD_CLOEXEC = 1030;
 
     static final int SOL_SOCKET = 1;
     static final int SO_SNDBUF = 7;
     static final int SO_RCVBUF = 8;
+    static final int SO_PEERCRED = 17;
     static final int SO_SNDTIMEO = 21;
     static final int SO_SNDBUFFORCE = 32;
     static final int SO_RCVBUFFORCE = 33;
     static final int SO_MARK = 36;
     static final int SO_RXQ_OVFL = 40;
+    static final int SO_COOKIE = 57; // since Linux 4.6
     static final int SO_RCVMARK = 75; // since Linux 5.19
     static final int IPPROTO_IP = 0;
     static final int IP_TOS = 1;
@@ -113,7 +116,9 @@ final class LibC {
 
     static native int setpriority(int which, int who, int nice);
 
-    /** Both take a variable number of arguments, which on these machines lie where those of other functions do. */
+    /** These take a variable number of arguments, which on these machines lie where those of other functions do. */
+    static native int fcntl(int fd, int command, long argument);
+
     static native long syscall(long number, long first, long second, long third, long fourth);
 
     static native int prctl(int option, long second, long third, long fourth, long fifth);

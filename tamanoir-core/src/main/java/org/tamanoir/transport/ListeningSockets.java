@@ -36,12 +36,53 @@ public final class ListeningSockets {
         int adopted = -1;
         boolean isTaken;
         int open = -1;
+        /** The kernel's own for the socket: when that is closed, another may get its number. */
+        long cookie;
         /** Of UDP, whose users are in calls on it. */
         @Nullable
         SharedFd shared;
 
         Slot(Wanted wanted) {
             this.wanted = wanted;
+        }
+
+        int copy() throws IOException {
+            if (open < 0) {
+                throw new IOException(wanted + " is no socket that can be shared: use the native transport");
+            }
+            try {
+                int copy = shared == null ? SharedFd.duplicate(open) : shared.share();
+                if (cookie(copy) == cookie) {
+                    return copy;
+                }
+                LibC.close(copy);
+                throw new IOException("closed");
+            } catch (IOException e) {
+                throw new IOException(
+                        wanted + " cannot be shared (" + e.getMessage() + "): stop this node, and start the new one "
+                                + "without --take-over",
+                        e);
+            }
+        }
+    }
+
+    /** Descriptors for another process, in the order of what is wanted. One thread. */
+    public static final class Copies implements AutoCloseable {
+        private final List<Integer> descriptors = new ArrayList<>();
+
+        private Copies() {}
+
+        /** Sends all. */
+        public void sendTo(LocalSocket other) throws IOException {
+            for (int descriptor : descriptors) {
+                other.sendDescriptor(descriptor);
+            }
+        }
+
+        @Override
+        public void close() {
+            descriptors.forEach(LibC::close);
+            descriptors.clear();
         }
     }
 
@@ -88,7 +129,7 @@ public final class ListeningSockets {
         return -1;
     }
 
-    /** Takes note of a socket that is open; one that is not wanted is the process' own. */
+    /** Takes note of a socket that is bound; one that is not wanted is the process' own. */
     public void opened(String use, InetSocketAddress address, int descriptor) {
         opened(use, address, descriptor, null);
     }
@@ -97,6 +138,7 @@ public final class ListeningSockets {
         for (Slot slot : slots) {
             if (slot.open < 0 && slot.wanted.equals(new Wanted(use, address))) {
                 slot.open = descriptor;
+                slot.cookie = cookie(descriptor);
                 slot.shared = shared;
                 return;
             }
@@ -104,25 +146,29 @@ public final class ListeningSockets {
     }
 
     /**
-     * Returns the descriptors of all, in their order; to close one of them here no longer ends what another process does
-     * with it.
+     * Returns copies of the descriptors of all; to close a socket here no longer ends what another process does with it.
      *
      * @throws IOException in one line, if one is not open
      */
-    public synchronized List<Integer> share() throws IOException {
-        List<Integer> descriptors = new ArrayList<>();
-        for (Slot slot : slots) {
-            if (slot.open < 0) {
-                throw new IOException(slot.wanted + " is no socket that can be shared: use the native transport");
+    public synchronized Copies share() throws IOException {
+        Copies copies = new Copies();
+        try {
+            for (Slot slot : slots) {
+                copies.descriptors.add(slot.copy());
             }
-            descriptors.add(slot.open);
+            return copies;
+        } catch (IOException e) {
+            copies.close();
+            throw e;
         }
-        for (Slot slot : slots) {
-            if (slot.shared != null) {
-                slot.shared.share();
-            }
-        }
-        return descriptors;
+    }
+
+    /** Returns 0 of what is no socket. */
+    private static long cookie(int descriptor) {
+        NativeMemory memory = new NativeMemory(16); // u64, and from 8 on its length
+        memory.bytes.putInt(8, 8);
+        LibC.getsockopt(descriptor, LibC.SOL_SOCKET, LibC.SO_COOKIE, memory.address, memory.address + 8);
+        return memory.bytes.getLong(0);
     }
 
     /** Closes what was adopted and not taken. */

@@ -31,8 +31,8 @@ final class NativeUdpSocket implements UdpSocket {
     private int overflows;
     private int overflowsTaken;
 
-    private NativeUdpSocket(int fd, boolean v6, InetSocketAddress local) {
-        this.fd = new SharedFd(fd);
+    private NativeUdpSocket(int fd, boolean v6, InetSocketAddress local, boolean isShared) {
+        this.fd = new SharedFd(fd, isShared);
         this.v6 = v6;
         this.local = local;
         this.segmentation = getInt(fd, LibC.SOL_UDP, LibC.UDP_SEGMENT) >= 0;
@@ -57,18 +57,21 @@ final class NativeUdpSocket implements UdpSocket {
             if (v6) {
                 setInt(fd, LibC.IPPROTO_IPV6, LibC.IPV6_V6ONLY, 1);
             }
-            return new NativeUdpSocket(fd, v6, bindAndName(fd, wanted, v6));
+            return new NativeUdpSocket(fd, v6, bindAndName(fd, wanted, v6), false);
         } catch (Throwable t) {
             LibC.close(fd);
             throw t;
         }
     }
 
-    /** Makes one of a bound socket that another process has handed over. */
+    /** Makes one of a bound socket that another process has handed over, and may go on with. */
     static NativeUdpSocket adopt(int fd, InetSocketAddress wanted) throws IOException {
         try {
             return new NativeUdpSocket(
-                    fd, wanted.getAddress() instanceof Inet6Address, named(fd, MessageArray.allocate(40), wanted));
+                    fd,
+                    wanted.getAddress() instanceof Inet6Address,
+                    named(fd, MessageArray.allocate(40), wanted),
+                    true);
         } catch (Throwable t) {
             LibC.close(fd);
             throw t;

@@ -1,5 +1,7 @@
 package org.tamanoir.transport;
 
+import com.sun.jna.Native;
+import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -18,7 +20,13 @@ final class SharedFd {
     private volatile boolean isShared;
 
     SharedFd(int fd) {
+        this(fd, false);
+    }
+
+    /** @param isShared whether another process has the socket too, and would see it shut down */
+    SharedFd(int fd, boolean isShared) {
         this.fd = fd;
+        this.isShared = isShared;
     }
 
     /** Returns the descriptor; only between acquire and release. */
@@ -48,12 +56,32 @@ final class SharedFd {
         return state.get() < 0;
     }
 
-    /** Leaves the socket as it is at the close: another process has it too, and would see it shut down. */
-    void share() {
-        isShared = true;
+    /**
+     * Returns another descriptor of the socket, which is the caller's, for another process. From now on a close here
+     * leaves the socket as it is.
+     */
+    int share() throws IOException {
+        isShared = true; // Before acquire: a close that begins behind it sees this.
+        if (!acquire()) {
+            throw new IOException("closed");
+        }
+        try {
+            return duplicate(fd);
+        } finally {
+            release();
+        }
     }
 
-    /** Wakes whoever waits on the descriptor, unless it is {@linkplain #share shared}; it goes when the last user is out. */
+    /** Returns another descriptor of an open file, which is the caller's. */
+    static int duplicate(int fd) throws IOException {
+        int copy = LibC.fcntl(fd, LibC.F_DUPFD_CLOEXEC, 0);
+        if (copy < 0) {
+            throw new IOException(LibC.strerror(Native.getLastError()));
+        }
+        return copy;
+    }
+
+    /** Wakes whoever waits on the descriptor, unless another process has it; it goes when the last user is out. */
     void close() {
         int seen;
         do {

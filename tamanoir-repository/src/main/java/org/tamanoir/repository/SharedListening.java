@@ -39,11 +39,7 @@ final class SharedListening {
         int adopted = sockets.take(use, address);
         EpollServerSocketChannel channel =
                 adopted < 0 ? new EpollServerSocketChannel() : new EpollServerSocketChannel(adopted);
-        if (adopted >= 0) {
-            channel.pipeline().addLast(new Bound());
-        }
-        channel.pipeline().addLast(new Admission(connections));
-        sockets.opened(use, address, channel.fd().intValue());
+        channel.pipeline().addLast(new Binding(channel, adopted >= 0), new Admission(connections));
         open = channel;
         return channel;
     }
@@ -58,11 +54,32 @@ final class SharedListening {
         }
     }
 
-    /** Another process has bound the socket. */
-    private static final class Bound extends ChannelOutboundHandlerAdapter {
+    /** Takes note of the socket when it is bound, as it is when it comes from another process. */
+    private final class Binding extends ChannelOutboundHandlerAdapter {
+        private final EpollServerSocketChannel channel;
+        private final boolean isAdopted;
+
+        Binding(EpollServerSocketChannel channel, boolean isAdopted) {
+            this.channel = channel;
+            this.isAdopted = isAdopted;
+        }
+
         @Override
         public void bind(ChannelHandlerContext context, SocketAddress local, ChannelPromise promise) {
-            promise.setSuccess();
+            ChannelPromise bound = context.newPromise();
+            bound.addListener(done -> {
+                if (done.isSuccess()) {
+                    sockets.opened(use, address, channel.fd().intValue());
+                    promise.setSuccess();
+                } else {
+                    promise.setFailure(done.cause());
+                }
+            });
+            if (isAdopted) {
+                bound.setSuccess();
+            } else {
+                context.bind(local, bound);
+            }
         }
     }
 

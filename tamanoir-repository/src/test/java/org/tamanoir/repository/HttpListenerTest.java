@@ -1,6 +1,7 @@
 package org.tamanoir.repository;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.vertx.core.Vertx;
@@ -12,11 +13,16 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tamanoir.repository.HttpListener.Limits;
+import org.tamanoir.support.Tiers;
+import org.tamanoir.transport.ListeningSockets;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSockets;
 
 @Timeout(60)
 class HttpListenerTest {
@@ -178,5 +184,30 @@ class HttpListenerTest {
             assertThat(all(closed)).doesNotContain("hello");
         }
         assertThatThrownBy(() -> connect(listener, "")).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void aSocketIsSharedWhenItIsBoundAndNotBefore() throws IOException {
+        Tiers.require(
+                "native",
+                UdpSockets.resolve(TransportKind.AUTO) == TransportKind.NATIVE,
+                UdpSockets.explain(TransportKind.AUTO));
+        InetSocketAddress address;
+        ListeningSockets sockets;
+        try (ServerSocket other = new ServerSocket(0, 1, TestRepository.FREE.getAddress())) {
+            address = new InetSocketAddress(other.getInetAddress(), other.getLocalPort());
+            sockets = new ListeningSockets(List.of(new ListeningSockets.Wanted("test", address)));
+            assertThatIOException().isThrownBy(() -> start(address, sockets));
+            assertThatIOException().isThrownBy(sockets::share).withMessageContaining("is no socket that can be shared");
+        }
+        try (HttpListener listener = start(address, sockets);
+                ListeningSockets.Copies copies = sockets.share()) {
+            assertThat(listener.address()).isEqualTo(address);
+            assertThat(copies).isNotNull();
+        }
+    }
+
+    private static HttpListener start(InetSocketAddress address, ListeningSockets sockets) throws IOException {
+        return HttpListener.start("test", address, null, RESERVED::equals, HttpListenerTest::hello, sockets);
     }
 }

@@ -222,6 +222,13 @@ public final class NodeConfigBuilder {
                 problems.add(where, "what " + tied.path() + " makes cannot be handed over; remove one of the two");
             }
         }
+        if (values.isGiven(NodeSettings.ARENA)) {
+            problems.add(
+                    where,
+                    "the file of " + NodeSettings.ARENA.path()
+                            + " is one process' alone, and two have the node while it "
+                            + "is handed over; remove one of the two");
+        }
         TransportKind wanted = values.get(NodeSettings.TRANSPORT);
         if (UdpSockets.resolve(wanted) != TransportKind.NATIVE) {
             problems.add(where, "only native sockets can be handed over: " + UdpSockets.explain(wanted));
@@ -298,7 +305,7 @@ public final class NodeConfigBuilder {
                         values.get(NodeSettings.LEVELS),
                         values.get(NodeSettings.INTERFACES),
                         values.get(NodeSettings.UNKNOWN_UP)),
-                cluster != null ? admin.fixed() : admin,
+                cluster != null || handsOver() ? admin.fixed() : admin, // Others find it there.
                 cluster,
                 new ElementSettings(values).build());
     }

@@ -1,14 +1,17 @@
 package org.tamanoir.node.run;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.ee.EeConfig;
@@ -23,10 +26,13 @@ import org.tamanoir.transport.LocalSocket;
 /**
  * Hands the sockets of a node over to the process that takes its place. Over a UNIX socket the other process sends
  * {@code take-over 1} and the sockets that it wants; it gets {@code yes} and their descriptors, or {@code no} and why;
- * it sends {@code ready} when it serves, gets {@code draining}, and this node drains. Until then nothing of this node is
- * changed: if the other process ends before it is ready, this one goes on.
+ * it sends {@code ready} when it serves, gets {@code draining}, and this node drains.
  *
- * <p>Thread contract: a thread of its own serves one process at a time; any thread closes it.
+ * <p>{@code ready} decides. If the other process ends before it, this node serves on, with the sockets that it has; once
+ * it is there this node drains, whatever becomes of the other process.
+ *
+ * <p>Thread contract: a thread of its own answers; another one waits for the one process that is not ready yet. Any thread
+ * closes it.
  */
 final class HandOver implements AutoCloseable {
     static final String ASKED = "take-over 1 ";
@@ -34,23 +40,27 @@ final class HandOver implements AutoCloseable {
     static final String NO = "no ";
     static final String READY = "ready ";
     static final String DRAINING = "draining";
+    /** For the node to answer, which may have others to answer before. */
+    static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final Logger LOG = LoggerFactory.getLogger(HandOver.class);
     /** Of a file's mode, inode(7). */
     private static final int TYPE_MASK = 0xF000;
 
     private static final int TYPE_SOCKET = 0xC000;
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+    /** For a process to ask, while all others wait. */
+    private static final Duration ASK_PATIENCE = Duration.ofSeconds(3);
     /** For the other process to start. */
     private static final Duration START_PATIENCE = Duration.ofMinutes(2);
 
     private final Path path;
     private final LocalSocket listener;
     private final ListeningSockets sockets;
-    private final Consumer<String> drain;
-    private volatile boolean isClosed;
+    private final Runnable drain;
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private volatile boolean isTaken;
 
-    private HandOver(Path path, LocalSocket listener, ListeningSockets sockets, Consumer<String> drain) {
+    private HandOver(Path path, LocalSocket listener, ListeningSockets sockets, Runnable drain) {
         this.path = path;
         this.listener = listener;
         this.sockets = sockets;
@@ -78,20 +88,50 @@ final class HandOver implements AutoCloseable {
     }
 
     /**
-     * Begins to wait for a process that takes over.
+     * Starts a node that hands over.
      *
-     * @param drain gets who has taken over, on a thread of its own; the sockets are that process' by then
+     * @param takesOver whether it takes the place of the node that does so at this path
+     * @param stop ends the process in order
+     * @return to be {@linkplain #begin begun}; null = it serves, and cannot hand over: the log says why
+     * @throws IOException in one line, if it does not start
+     */
+    static @Nullable HandOver start(Node node, Path path, boolean takesOver, Runnable stop) throws IOException {
+        Runnable drain = () -> {
+            node.leaveListeners();
+            stop.run();
+        };
+        if (takesOver) {
+            TakeOver.start(node, path);
+            try {
+                return listen(path, node.sockets(), drain);
+            } catch (IOException e) {
+                LOG.warn("{}: this node serves, and hands over to none", e.getMessage());
+                return null;
+            }
+        }
+        HandOver waiting = listen(path, node.sockets(), drain);
+        try {
+            node.start();
+        } catch (IOException | RuntimeException e) {
+            waiting.close();
+            throw e;
+        }
+        return waiting;
+    }
+
+    /**
+     * Listens at a path; processes that take over wait until it {@linkplain #begin begins}.
+     *
+     * @param drain ends the node, on a thread of its own; the sockets are another process' by then
      * @throws IOException in one line, if the path cannot be had
      */
-    static HandOver begin(Path path, ListeningSockets sockets, Consumer<String> drain) throws IOException {
+    static HandOver listen(Path path, ListeningSockets sockets, Runnable drain) throws IOException {
         try {
             removeStale(path);
             LocalSocket listener = LocalSocket.listen(path);
             path.toFile().setWritable(false, false);
             path.toFile().setWritable(true, true);
-            HandOver waiting = new HandOver(path, listener, sockets, drain);
-            new BackgroundThread("hand-over", waiting::run).start();
-            return waiting;
+            return new HandOver(path, listener, sockets, drain);
         } catch (IOException e) {
             throw new IOException(
                     "hand-over " + path + ": " + e.getMessage() + "; name a path where the node may write", e);
@@ -99,21 +139,21 @@ final class HandOver implements AutoCloseable {
     }
 
     private static void removeStale(Path path) throws IOException {
-        if (!Files.exists(path)) {
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return;
         }
-        LocalSocket there;
+        Object mode = Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+        if (!(mode instanceof Integer bits) || (bits & TYPE_MASK) != TYPE_SOCKET) {
+            throw new IOException("there is a file, and no socket");
+        }
         try {
-            there = LocalSocket.connect(path, PATIENCE);
-        } catch (IOException e) {
-            Object mode = Files.getAttribute(path, "unix:mode");
-            if (!(mode instanceof Integer bits) || (bits & TYPE_MASK) != TYPE_SOCKET) {
-                throw new IOException("there is a file, and no socket", e);
-            }
+            LocalSocket.connect(path, PATIENCE).close();
+        } catch (ConnectException e) {
             Files.delete(path); // Nobody listens: a node ended without removing it.
             return;
+        } catch (IOException e) {
+            throw new IOException("there is a socket that may be in use (" + e.getMessage() + ")", e);
         }
-        there.close();
         throw new IOException("a node listens there already: start this one with --take-over, or stop that one");
     }
 
@@ -127,62 +167,90 @@ final class HandOver implements AutoCloseable {
         }
     }
 
-    private void run() {
-        while (!isClosed) {
-            try (LocalSocket peer = listener.accept(PATIENCE)) {
-                if (serve(peer)) {
-                    return;
-                }
-            } catch (IOException | RuntimeException e) {
-                if (!isClosed) {
-                    LOG.warn("hand-over: {}: this node goes on", e.getMessage());
-                }
+    /** Begins to answer processes that take over. */
+    void begin() {
+        new BackgroundThread("hand-over", new Answering(() -> listener.accept(ASK_PATIENCE), this::answer, closed))
+                .start();
+    }
+
+    private void answer(LocalSocket peer) {
+        try {
+            try (ListeningSockets.Copies copies = asked(peer)) {
+                peer.send(YES);
+                copies.sendTo(peer);
             }
+            isTaken = true;
+            new BackgroundThread("hand-over to a process", () -> await(peer)).start();
+        } catch (IOException | RuntimeException e) {
+            peer.close();
+            LOG.warn("hand-over: {}: this node goes on", e.getMessage());
         }
     }
 
-    /** Returns whether the other process has taken over. */
-    private boolean serve(LocalSocket peer) throws IOException {
-        List<Integer> descriptors;
+    private ListeningSockets.Copies asked(LocalSocket peer) throws IOException {
         try {
             requireSameUser(peer);
             String asked = peer.line();
+            if (isTaken) {
+                throw new IOException("another process takes over: wait until that one serves, or end it");
+            }
             if (!asked.equals(ASKED + sockets.text())) {
                 throw new IOException("the other configuration has other addresses: the node listens on "
                         + sockets.text() + "; give the new one the same, or stop the old one first");
             }
-            descriptors = sockets.share();
+            return sockets.share();
         } catch (IOException e) {
-            peer.send(NO + e.getMessage());
+            try {
+                peer.send(NO + e.getMessage());
+            } catch (IOException gone) {
+                e.addSuppressed(gone);
+            }
             throw e;
         }
-        peer.send(YES);
-        for (int descriptor : descriptors) {
-            peer.sendDescriptor(descriptor);
+    }
+
+    /** Drains when the other process is ready. */
+    private void await(LocalSocket peer) {
+        try (peer) {
+            try {
+                String ready = peer.line(START_PATIENCE);
+                if (!ready.startsWith(READY)) {
+                    throw new IOException("the other process says '" + ready + "' in place of '" + READY + "'");
+                }
+                LOG.info("handed over to process {}", ready.substring(READY.length()));
+            } catch (IOException | RuntimeException e) {
+                isTaken = false;
+                LOG.warn("hand-over: {}: this node goes on", e.getMessage());
+                return;
+            }
+            close(); // The path is the other's from now on.
+            try {
+                peer.send(DRAINING);
+            } catch (IOException e) {
+                LOG.warn("hand-over: the other process does not hear that this node drains: {}", e.getMessage());
+            }
         }
-        String ready = peer.line(START_PATIENCE);
-        if (!ready.startsWith(READY)) {
-            throw new IOException("the other process says '" + ready + "' in place of '" + READY + "'");
+        try {
+            drain.run();
+        } catch (RuntimeException e) {
+            LOG.error("hand-over: the node has not ended in order: {}", e.toString());
         }
-        close(); // The path is the other's from now on.
-        peer.send(DRAINING);
-        drain.accept("process " + ready.substring(READY.length()));
-        return true;
     }
 
     @Override
     public void close() {
-        synchronized (this) {
-            if (isClosed) {
+        synchronized (closed) {
+            if (closed.getCount() == 0) {
                 return;
             }
-            isClosed = true;
+            closed.countDown();
         }
-        listener.close();
         try {
-            Files.deleteIfExists(path);
+            Files.deleteIfExists(
+                    path); // While it listens: nobody takes it for left behind, and makes one of its own there.
         } catch (IOException e) {
             LOG.warn("hand-over: {} is not removed: {}", path, e.toString());
         }
+        listener.close();
     }
 }

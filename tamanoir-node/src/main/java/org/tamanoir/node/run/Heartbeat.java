@@ -43,11 +43,15 @@ final class Heartbeat implements Runnable {
         while (true) {
             try {
                 beat();
+            } catch (RuntimeException e) {
+                LOG.error("systemd is not told how the node is this time: {}", e.toString());
+            } catch (OutOfMemoryError e) {
+                // The next beat finds whether the node lives on.
+            }
+            try {
                 Thread.sleep(pause.toMillis());
             } catch (InterruptedException e) {
                 // A service's doing: the node interrupts nobody here.
-            } catch (OutOfMemoryError e) {
-                // The next beat finds whether the node lives on.
             }
         }
     }

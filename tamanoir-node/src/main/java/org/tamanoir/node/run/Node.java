@@ -467,9 +467,11 @@ public final class Node {
     }
 
     /** Leaves what comes to its sockets to another process that has them too; {@link #stop} is to follow. */
-    void leaveListeners(Duration patience) {
+    void leaveListeners() {
+        Duration drain = config.get(NodeSettings.DRAIN);
+        Duration firstPacket = config.environment().firstPacketTimeout();
         leaving.forEach(Runnable::run);
-        environment.leaveListeners(patience);
+        environment.leaveListeners(firstPacket.compareTo(drain) < 0 ? firstPacket : drain);
     }
 
     /**

@@ -114,7 +114,12 @@ final class NodeProcess {
             Reloader reloader = new Reloader(node, reloadedFrom);
             node.reloading(reloader);
             HangUp.onHangUp(reloader::reloadForSignal);
-            startWithSockets();
+            Path path = config.find(NodeSettings.HAND_OVER);
+            if (path == null) {
+                node.start();
+            } else {
+                handOver = HandOver.start(node, path, takesOver, this::stop);
+            }
         } catch (IOException | RuntimeException e) {
             throw cannotStart(e);
         }
@@ -140,6 +145,10 @@ final class NodeProcess {
         }
         systemd.ready(node.routes() + " routes, " + environment.transport());
         Heartbeat.start(systemd, environment::coreProblems);
+        HandOver waiting = handOver;
+        if (waiting != null) {
+            waiting.begin(); // What comes of it stands behind the start in what is told.
+        }
         TrafficSnapshot last = environment.traffic();
         long lastNs = System.nanoTime();
         while (!isStopped()) {
@@ -154,39 +163,6 @@ final class NodeProcess {
         return ExitCode.OK;
     }
 
-    private void startWithSockets() throws IOException {
-        Path path = config.find(NodeSettings.HAND_OVER);
-        if (path == null) {
-            node.start();
-            return;
-        }
-        if (takesOver) {
-            try (TakeOver old = TakeOver.from(path, node.sockets())) {
-                node.start();
-                old.ready();
-            } finally {
-                node.sockets().closeRest();
-            }
-        } else {
-            node.start();
-        }
-        try {
-            handOver = HandOver.begin(path, node.sockets(), this::handedOver);
-        } catch (IOException e) {
-            node.stop(Duration.ZERO);
-            throw e;
-        }
-    }
-
-    /** Ends this node, whose sockets another process has. */
-    private void handedOver(String by) {
-        LOG.info("handed over to {}", by);
-        Duration drain = node.config().get(NodeSettings.DRAIN);
-        Duration firstPacket = config.environment().firstPacketTimeout();
-        node.leaveListeners(firstPacket.compareTo(drain) < 0 ? firstPacket : drain);
-        stop();
-    }
-
     /** Returns when all of the node has ended; the first call stops it. */
     void stop() {
         HandOver waiting = handOver;
@@ -198,15 +174,24 @@ final class NodeProcess {
             if (stopped.getCount() == 0) {
                 return;
             }
-            systemd.stopping(config.get(NodeSettings.DRAIN));
-            synchronized (report) {
-                report.stopping(streams(), node.config().get(NodeSettings.DRAIN));
+            try {
+                stopInOrder(node.config().get(NodeSettings.DRAIN));
+            } catch (RuntimeException e) {
+                LOG.error("the node has not ended in order: {}", e.toString());
+            } finally {
+                stopped.countDown();
             }
-            int cutStreams = node.stop(node.config().get(NodeSettings.DRAIN));
-            synchronized (report) {
-                report.stopped(environment.traffic(), cutStreams);
-            }
-            stopped.countDown();
+        }
+    }
+
+    private void stopInOrder(Duration drain) {
+        systemd.stopping(drain);
+        synchronized (report) {
+            report.stopping(streams(), drain);
+        }
+        int cutStreams = node.stop(drain);
+        synchronized (report) {
+            report.stopped(environment.traffic(), cutStreams);
         }
     }
 

@@ -463,6 +463,19 @@ class ConfigFileTest {
     }
 
     @Test
+    void whatIsOneProcessAloneIsNotHandedOver() {
+        assertThat(problems("arena: /dev/shm/a\nhand-over: /run/a\n"))
+                .contains("f:2: hand-over: the file of arena is one process' alone, and two have the node while it is"
+                        + " handed over; remove one of the two");
+    }
+
+    @Test
+    void theAdminApiOfANodeThatHandsOverIsWhereTheNextOneFindsIt() {
+        assertThat(config("hand-over: /run/a\n").admin().portIsGiven()).isTrue();
+        assertThat(config("").admin().portIsGiven()).isFalse();
+    }
+
+    @Test
     void allErrorsOfAFileAreReportedAtOnce() {
         assertThat(problems("""
                 listn: {}

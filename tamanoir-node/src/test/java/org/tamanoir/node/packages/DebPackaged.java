@@ -75,6 +75,8 @@ class DebPackaged {
                 section("stopped"),
                 "systemctl stop tamanoir-node tamanoir-repository",
                 "systemctl show -P Result tamanoir-node tamanoir-repository",
+                section("runtime"),
+                "stat -c '%a %U' /run/tamanoir",
                 section("watched"),
                 "mkdir /etc/systemd/system/tamanoir-node.service.d",
                 "printf '[Service]\nWatchdogSec=4s\n' > /etc/systemd/system/tamanoir-node.service.d/short.conf",
@@ -162,6 +164,11 @@ class DebPackaged {
     @Test
     void aStopIsNoFailure() {
         assertThat(booted.get("stopped")).isEqualTo("success\n\nsuccess");
+    }
+
+    @Test
+    void theFolderOfHandOverIsTheNodesAndOutlivesTheUnit() {
+        assertThat(booted.get("runtime")).isEqualTo("750 tamanoir");
     }
 
     @Test

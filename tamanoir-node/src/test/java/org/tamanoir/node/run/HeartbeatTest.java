@@ -1,11 +1,14 @@
 package org.tamanoir.node.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 class HeartbeatTest {
@@ -28,5 +31,21 @@ class HeartbeatTest {
         problems.clear();
         heartbeat.beat();
         assertThat(beats).hasValue(1);
+    }
+
+    @Test
+    void goesOnWhenItCannotFindOutHowTheNodeIs() {
+        Iterator<Supplier<List<String>>> answers = List.<Supplier<List<String>>>of(
+                        () -> {
+                            throw new IllegalStateException("of a test");
+                        },
+                        () -> problems)
+                .iterator();
+        Runnable alive = () -> {
+            throw new AssertionError("alive"); // Nothing else ends it.
+        };
+        assertThatThrownBy(
+                        new Heartbeat(alive, Duration.ZERO, () -> answers.next().get())::run)
+                .hasMessage("alive");
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -94,8 +95,17 @@ final class LiveLoad implements AutoCloseable {
         return come.getOrDefault(stream, 0);
     }
 
-    /** Sends to a node: so many threads short streams, one a stream to the end where that is wanted, one datagrams. */
-    void start(InetSocketAddress tcp, InetSocketAddress udp, PacketBuilder packets, int shortStreams, boolean hasLong) {
+    /**
+     * Sends through a node, which has a route for 10.0.0.7 to here: so many threads short streams, one a stream to the end
+     * where that is wanted, one datagrams. Returns when some of each have come.
+     */
+    void start(LiveProcess node, int shortStreams, boolean hasLong) throws IOException {
+        InetSocketAddress tcp = node.address("tcp");
+        InetSocketAddress udp = node.address("udp");
+        PacketBuilder packets = new PacketBuilder()
+                .destination(InetAddress.getByName("10.0.0.7"))
+                .service("org.tamanoir.services.Monitor")
+                .hopBudget(16);
         if (hasLong) {
             sender("long stream", () -> {
                 int stream = streams.incrementAndGet();
@@ -129,6 +139,7 @@ final class LiveLoad implements AutoCloseable {
                 }
             }
         });
+        awaitMore(1);
     }
 
     private int send(AnepSender to, PacketBuilder packets, int stream, int count) throws IOException {

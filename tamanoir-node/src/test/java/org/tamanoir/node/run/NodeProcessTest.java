@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -410,6 +411,27 @@ class NodeProcessTest {
                 .last()
                 .asString()
                 .startsWith("stopped: 0 in + 0 made = 0 out + 0 dropped + 0 held;");
+    }
+
+    @Test
+    void aNodeEndsThoughItsEndFails() {
+        AtomicInteger failures = new AtomicInteger();
+        PrintWriter full = new PrintWriter(new StringWriter()) {
+            @Override
+            public void println(String line) {
+                failures.incrementAndGet();
+                throw new IllegalStateException("of a test");
+            }
+        };
+        NodeProcess node = new NodeProcess(
+                new NodeConfigBuilder(new Problems()).build(),
+                new RouteSet(),
+                null,
+                new NodeReport(new Output(full, full, false, false)),
+                null);
+        node.stop();
+        node.stop();
+        assertThat(failures).hasValue(1);
     }
 
     private static JsonNode json(String line) {

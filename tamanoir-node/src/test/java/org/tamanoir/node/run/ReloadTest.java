@@ -3,13 +3,9 @@ package org.tamanoir.node.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -20,7 +16,6 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -28,12 +23,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
-import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.support.NotifyReceiver;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes as processes that read their configuration again. */
 @Timeout(300)
@@ -48,18 +41,12 @@ class ReloadTest {
     private final HttpClient client = HttpClient.newHttpClient();
 
     @SuppressWarnings("NullAway.Init") // Each test starts it.
-    private Process node;
-
-    @SuppressWarnings("NullAway.Init")
-    private BufferedReader out;
-
-    @SuppressWarnings("NullAway.Init")
-    private JsonNode started;
+    private LiveProcess node;
 
     @AfterEach
     void end() {
         if (node != null) {
-            node.destroyForcibly();
+            node.close();
         }
     }
 
@@ -79,17 +66,7 @@ class ReloadTest {
     }
 
     private void start(String... more) throws IOException {
-        String[] words = {"node", "--config", file().toString(), "--json"};
-        node = Program.builder(
-                        Stream.concat(Arrays.stream(words), Arrays.stream(more)).toArray(String[]::new))
-                .redirectError(folder.resolve("log").toFile())
-                .start();
-        out = new BufferedReader(new InputStreamReader(node.getInputStream()));
-        started = new JsonMapper().readTree(out.readLine());
-    }
-
-    private String admin() {
-        return started.get("servers").get("admin API").asString();
+        node = LiveProcess.of(file(), more);
     }
 
     /** Returns what {@code ctl} prints, with its code before it. */
@@ -99,7 +76,7 @@ class ReloadTest {
                         Stream.of(
                                 "ctl",
                                 "--admin",
-                                admin(),
+                                node.admin(),
                                 "--token-file",
                                 folder.resolve("token").toString()),
                         Arrays.stream(words))
@@ -115,12 +92,7 @@ class ReloadTest {
                     "  - {to: 10.0.0.0/24, via: \"127.0.0.1:" + load.address().getPort() + "\", kind: host}\n";
             write(base("routes:\n" + far));
             start();
-            PacketBuilder packets = new PacketBuilder()
-                    .destination(InetAddress.getByName("10.0.0.7"))
-                    .service("org.tamanoir.services.Monitor")
-                    .hopBudget(16);
-            load.start(address("tcp"), address("udp"), packets, 1, true);
-            load.awaitMore(1);
+            load.start(node, 1, true);
             int reloads = Integer.parseInt(RELOADS);
             for (int i = 0; i < reloads; i++) {
                 String changed = "routes:\n" + far + ROUTE.formatted(5_000 + i)
@@ -139,12 +111,11 @@ class ReloadTest {
             assertHas(reloads - 1);
             load.awaitMore(2);
             long came = load.finish();
-            node.toHandle().destroy();
-            JsonNode stopped = event("stopped");
+            node.terminate();
+            JsonNode stopped = node.stopped();
             assertThat(stopped.get("packetsIn").asLong()).isEqualTo(came);
             assertThat(stopped.get("packetsOut").asLong()).isEqualTo(came);
             assertThat(stopped.get("unaccounted").asLong()).isZero();
-            assertThat(node.waitFor(20, TimeUnit.SECONDS)).isTrue();
         }
     }
 
@@ -179,7 +150,7 @@ class ReloadTest {
     }
 
     private JsonNode ask(String method, String path) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(admin() + path))
+        HttpRequest request = HttpRequest.newBuilder(URI.create(node.admin() + path))
                 .header("Authorization", "Bearer " + LiveNode.TOKEN)
                 .header("Content-Type", "application/json")
                 .method(
@@ -192,19 +163,6 @@ class ReloadTest {
         return new JsonMapper()
                 .readTree(client.send(request, HttpResponse.BodyHandlers.ofString())
                         .body());
-    }
-
-    private InetSocketAddress address(String transport) {
-        Endpoint endpoint = Endpoint.parse(started.get(transport).get(0).asString(), 1);
-        return new InetSocketAddress(endpoint.host(), endpoint.port());
-    }
-
-    private JsonNode event(String name) throws IOException {
-        JsonNode event = new JsonMapper().readTree(out.readLine());
-        while (!event.get("event").asString().equals(name)) {
-            event = new JsonMapper().readTree(out.readLine());
-        }
-        return event;
     }
 
     @Test
@@ -299,8 +257,25 @@ class ReloadTest {
         assertThat(ctl("routes")).contains("127.0.0.1:5001");
     }
 
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void systemdIsToldTheDrainTimeInForce() throws Exception {
+        String socket = folder.resolve("notify").toString();
+        try (NotifyReceiver systemd = NotifyReceiver.at(socket)) {
+            write(base("timeouts: {drain: 7s}\n"));
+            ProcessBuilder program = LiveProcess.program(file());
+            program.environment().put("NOTIFY_SOCKET", socket);
+            node = new LiveProcess(program, folder.resolve("log"));
+            assertThat(systemd.next()).startsWith("READY=1\n");
+            write(base("timeouts: {drain: 40s}\n"));
+            assertThat(ctl("reload").lines()).containsExactly("0", "timeouts.drain: 7s -> 40s");
+            node.terminate();
+            assertThat(systemd.next()).startsWith("STOPPING=1\n").endsWith("EXTEND_TIMEOUT_USEC=70000000");
+        }
+    }
+
     private void hangUp() throws Exception {
-        assertThat(new ProcessBuilder("kill", "-HUP", String.valueOf(node.pid()))
+        assertThat(new ProcessBuilder("kill", "-HUP", String.valueOf(node.process.pid()))
                         .start()
                         .waitFor())
                 .isZero();
@@ -309,7 +284,8 @@ class ReloadTest {
     @Test
     void aNodeWithoutAFileSaysSoInOneLine() throws Exception {
         Path token = Files.writeString(folder.resolve("token"), LiveNode.TOKEN + "\n");
-        node = Program.builder(
+        node = new LiveProcess(
+                Program.builder(
                         "node",
                         "--listen",
                         "0",
@@ -317,11 +293,8 @@ class ReloadTest {
                         "127.0.0.1:0",
                         "--admin-token-file",
                         token.toString(),
-                        "--json")
-                .redirectError(folder.resolve("log").toFile())
-                .start();
-        out = new BufferedReader(new InputStreamReader(node.getInputStream()));
-        started = new JsonMapper().readTree(out.readLine());
+                        "--json"),
+                folder.resolve("log"));
         String line = "there is nothing to read again: the node was started without --config FILE";
         assertThat(ctl("reload").lines()).containsExactly("1", "tamanoir ctl reload: " + line);
     }

@@ -1,12 +1,9 @@
 package org.tamanoir.node.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -25,14 +22,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.node.Program;
-import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.ConfigFile;
+import org.tamanoir.node.config.NodeConfigBuilder;
+import org.tamanoir.node.config.Problems;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes as processes, each of which takes the place of the one before it. */
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
@@ -62,50 +59,10 @@ class RestartTest {
         nodes.forEach(Process::destroyForcibly);
     }
 
-    /** A node as a process, with what it says. */
-    private final class Running {
-        final Process process;
-        final BufferedReader out;
-        final JsonNode started;
-
-        Running(String... more) throws IOException {
-            process = Program.builder(Stream.concat(
-                                    Stream.of(
-                                            "node",
-                                            "--config",
-                                            folder.resolve("node.yaml").toString(),
-                                            "--json"),
-                                    Stream.of(more))
-                            .toArray(String[]::new))
-                    .redirectError(ProcessBuilder.Redirect.appendTo(
-                            folder.resolve("log").toFile()))
-                    .start();
-            nodes.add(process);
-            out = process.inputReader();
-            String line = out.readLine();
-            assertThat(line).as(Files.readString(folder.resolve("log"))).isNotNull();
-            started = new JsonMapper().readTree(line);
-            assertThat(started.get("event").asString()).isEqualTo("started");
-        }
-
-        InetSocketAddress address(String transport) {
-            Endpoint endpoint = Endpoint.parse(started.get(transport).get(0).asString(), 1);
-            return new InetSocketAddress(endpoint.host(), endpoint.port());
-        }
-
-        String admin() {
-            return started.get("servers").get("admin API").asString();
-        }
-
-        /** Returns what it says at its end. */
-        JsonNode stopped() throws Exception {
-            JsonNode event = new JsonMapper().readTree(out.readLine());
-            while (!event.get("event").asString().equals("stopped")) {
-                event = new JsonMapper().readTree(out.readLine());
-            }
-            assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-            return event;
-        }
+    private LiveProcess start(String... more) throws IOException {
+        LiveProcess node = LiveProcess.of(folder.resolve("node.yaml"), more);
+        nodes.add(node.process);
+        return node;
     }
 
     private void write(int farPort) throws IOException {
@@ -121,17 +78,12 @@ class RestartTest {
     void underLoadRestartsLoseNothing() throws Exception {
         try (LiveLoad load = new LiveLoad()) {
             write(load.address().getPort());
-            Running running = new Running();
-            PacketBuilder packets = new PacketBuilder()
-                    .destination(InetAddress.getByName("10.0.0.7"))
-                    .service("org.tamanoir.services.Monitor")
-                    .hopBudget(16);
-            load.start(running.address("tcp"), running.address("udp"), packets, 2, false);
-            load.awaitMore(1);
+            LiveProcess running = start();
+            load.start(running, 2, false);
             admin.ask(running.admin() + "/health");
             long in = 0;
             for (int i = 0; i < RESTARTS; i++) {
-                Running next = new Running("--take-over");
+                LiveProcess next = start("--take-over");
                 assertThat(next.started.get("tcp")).isEqualTo(running.started.get("tcp"));
                 assertThat(next.started.get("udp")).isEqualTo(running.started.get("udp"));
                 assertThat(next.admin()).isEqualTo(running.admin());
@@ -144,7 +96,7 @@ class RestartTest {
             long came = load.finish();
             admin.end();
             assertThat(admin.failures).isEmpty();
-            running.process.toHandle().destroy();
+            running.terminate();
             in += whole(running.stopped());
             assertThat(in).isEqualTo(came);
             assertThat(folder.resolve("hand-over")).doesNotExist();
@@ -202,53 +154,51 @@ class RestartTest {
     void aRunningStreamStaysWithTheOldProcessUntilItEnds() throws Exception {
         try (LiveLoad load = new LiveLoad()) {
             write(load.address().getPort());
-            Running old = new Running();
-            PacketBuilder packets = new PacketBuilder()
-                    .destination(InetAddress.getByName("10.0.0.7"))
-                    .service("org.tamanoir.services.Monitor")
-                    .hopBudget(16);
-            load.start(old.address("tcp"), old.address("udp"), packets, 1, true);
-            load.awaitMore(1);
-            Running next = new Running("--take-over");
+            LiveProcess old = start();
+            load.start(old, 1, true);
+            LiveProcess next = start("--take-over");
             load.awaitMore(3);
             assertThat(old.process.isAlive()).isTrue();
             long came = load.finish();
             long in = whole(old.stopped());
-            next.process.toHandle().destroy();
+            next.terminate();
             assertThat(in + whole(next.stopped())).isEqualTo(came);
         }
     }
 
     @Test
-    void aNodeGoesOnWhenTheOtherEndsBeforeItIsReady() throws Exception {
-        write(1);
-        Running running = new Running();
-        Process other = Program.builder(
-                        "node",
-                        "--config",
-                        folder.resolve("node.yaml").toString(),
-                        "--take-over",
-                        "--service",
-                        "Morph,plan=/nowhere")
-                .redirectErrorStream(true)
-                .start();
-        try (BufferedReader out = other.inputReader()) {
-            assertThat(out.lines().filter(line -> !line.contains(" INFO ")).toList())
-                    .hasSize(1)
-                    .first()
-                    .asString()
-                    .contains("cannot start");
+    void aNodeGoesOnWhenTheOtherFailsBehindItsSockets() throws Exception {
+        try (LiveLoad load = new LiveLoad()) {
+            write(load.address().getPort());
+            LiveProcess running = start();
+            bindAndFail();
+            load.start(running, 1, false);
+            LiveProcess next = start("--take-over"); // It still hands over.
+            long in = whole(running.stopped());
+            load.awaitMore(1);
+            long came = load.finish();
+            next.terminate();
+            assertThat(in + whole(next.stopped())).isEqualTo(came);
         }
-        eventually().until(() -> Files.readString(folder.resolve("log")).contains("this node goes on"));
-        new Running("--take-over"); // It still hands over.
-        whole(running.stopped());
+    }
+
+    /** Takes over as far as a process comes that fails when all its sockets are bound. */
+    private void bindAndFail() throws IOException {
+        NodeConfigBuilder settings = new NodeConfigBuilder(new Problems());
+        ConfigFile.read(folder.resolve("node.yaml"), settings);
+        Node node = new Node(settings.build());
+        try (TakeOver old = TakeOver.from(folder.resolve("hand-over"), node.sockets(), PATIENCE)) {
+            assertThat(old).isNotNull();
+            node.start();
+            node.stop(Duration.ZERO);
+        }
     }
 
     @Test
     void whatCannotBeTakenOverIsOneLine() throws Exception {
         write(1);
         assertRefused("no node hands over at", "--take-over");
-        Running running = new Running();
+        LiveProcess running = start();
         assertRefused("a node listens there already: start this one with --take-over");
         assertRefused("the other configuration has other addresses", "--take-over", "--tcp", "127.0.0.2:0");
         Files.writeString(folder.resolve("node.yaml"), "listen: {tcp: [0], udp: [0]}\n");
