@@ -16,7 +16,7 @@ class StackRoomTest {
         if (answers.isEmpty() || answers.get(answers.size() - 1) != isThere) {
             answers.add(isThere);
         }
-        return descend() + 1;
+        return answers.size() > 100 ? 0 : descend() + 1;
     }
 
     @Test
