@@ -57,7 +57,7 @@ final class DirectorProcess {
                 systemd.ready(config.services().size() + " services");
                 do {
                     report.changes(director.status());
-                    if (systemd.beat() != null && director.comesRound()) {
+                    if (systemd.watchdogInterval() != null && director.comesRound()) {
                         systemd.alive();
                     }
                 } while (!stop.await(LOOK_NS));

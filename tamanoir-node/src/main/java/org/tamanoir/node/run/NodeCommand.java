@@ -89,6 +89,9 @@ public final class NodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (!validate) {
+            HangUp.onHangUp(NodeProcess::refuseReload); // By default it would end the process.
+        }
         Problems problems = new Problems();
         NodeConfigBuilder settings = new NodeConfigBuilder(problems);
         if (file != null) {

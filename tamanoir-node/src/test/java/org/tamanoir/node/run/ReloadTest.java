@@ -252,7 +252,7 @@ class ReloadTest {
         write(base("routes:\n" + ROUTE.formatted(5_000)));
         start();
         write(base("routes:\n" + ROUTE.formatted(5_001)));
-        hangUp();
+        hangUp(node.process);
         eventually().until(() -> Files.readString(folder.resolve("log")).contains("reload: routes 10.1.0.0/16: "));
         assertThat(ctl("routes")).contains("127.0.0.1:5001");
     }
@@ -274,8 +274,26 @@ class ReloadTest {
         }
     }
 
-    private void hangUp() throws Exception {
-        assertThat(new ProcessBuilder("kill", "-HUP", String.valueOf(node.process.pid()))
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aSignalWhileTheNodeStartsDoesNotEndIt() throws Exception {
+        write(base("rehearse: 2s\n"));
+        Path log = folder.resolve("log");
+        Process starting =
+                LiveProcess.program(file()).redirectError(log.toFile()).start();
+        try {
+            Path status = Path.of("/proc", String.valueOf(starting.pid()), "status");
+            eventually().until(() -> Files.readString(status).matches("(?s).*SigCgt:\\s+\\p{XDigit}*[13579bdf]\\R.*"));
+            hangUp(starting);
+            assertThat(starting.inputReader().readLine()).contains("\"started\"");
+            assertThat(log).content().contains("SIGHUP: not reloaded, the node starts");
+        } finally {
+            starting.destroyForcibly();
+        }
+    }
+
+    private static void hangUp(Process process) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-HUP", String.valueOf(process.pid()))
                         .start()
                         .waitFor())
                 .isZero();
