@@ -27,6 +27,7 @@ import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
 import org.tamanoir.support.NotifyReceiver;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes as processes that read their configuration again. */
 @Timeout(300)
