@@ -46,7 +46,8 @@ public final class FecWork {
         OpenBlock open = new OpenBlock().begin(new FecFlow(none, 1, new RepairNeed(m, m)), 0, m, 0);
         Block made = new Block().begin(1, 0, 0, new byte[0]);
         for (int i = 0; i < k; i++) {
-            open.add(symbols.octets(), symbols.write(ByteBuffer.wrap(data[i], 0, payloadBytes), 0, 0), none);
+            int written = symbols.write(ByteBuffer.wrap(data[i], 0, payloadBytes), 0, 0);
+            open.add(symbols.octets(), written, none);
             if (i >= m) {
                 made.grow(made.growth(bytes));
                 made.add(i, ByteBuffer.wrap(data[i], 0, payloadBytes), 0, 0);

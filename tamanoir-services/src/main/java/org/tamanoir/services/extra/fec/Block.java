@@ -160,9 +160,7 @@ final class Block {
     void add(int data, ByteBuffer payload, long sequence, long originNs) {
         int own = FecHeader.OWN_BYTES + payload.remaining();
         if (!isDone) {
-            ByteBuffer target = ByteBuffer.wrap(octets, used, own);
-            FecHeader.writeOwn(target, payload.remaining(), sequence, originNs);
-            target.put(target.position(), payload, payload.position(), payload.remaining());
+            FecHeader.writeOwn(octets, used, payload, sequence, originNs);
             place(data, own);
         }
         longestData = Math.max(longestData, own);

@@ -183,10 +183,8 @@ public final class Defec extends Service {
     }
 
     private void send(byte[] octets, int at, int bytes) {
-        ByteBuffer own = ByteBuffer.wrap(octets, at, FecHeader.OWN_BYTES + bytes);
-        ByteBuffer room = made.room(header, bytes);
-        room.put(octets, at + FecHeader.OWN_BYTES, bytes);
-        emit(made.finish(header, own.getLong(at + 6), own.getLong(at + 14), bytes));
+        made.room(header, bytes).put(octets, at + FecHeader.OWN_BYTES, bytes);
+        emit(made.finish(header, FecHeader.ownSequence(octets, at), FecHeader.ownOriginNs(octets, at), bytes));
         recovered.add(1);
     }
 

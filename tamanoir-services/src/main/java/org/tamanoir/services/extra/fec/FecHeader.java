@@ -1,6 +1,9 @@
 package org.tamanoir.services.extra.fec;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.tamanoir.anep.Packet;
 
 /**
@@ -52,9 +55,19 @@ final class FecHeader {
     /** Bytes of the CRC at the beginning of these. */
     static final int CRC_BYTES = 4;
 
+    private static final int SEQUENCE_AT = CRC_BYTES + 2;
+    private static final int ORIGIN_AT = SEQUENCE_AT + 8;
+    private static final VarHandle SHORT = view(short[].class);
+    private static final VarHandle INT = view(int[].class);
+    private static final VarHandle LONG = view(long[].class);
+
     private static final short MAGIC = (short) 0xFEC1;
 
     private FecHeader() {}
+
+    private static VarHandle view(Class<?> type) {
+        return MethodHandles.byteArrayViewVarHandle(type, ByteOrder.BIG_ENDIAN);
+    }
 
     static void write(ByteBuffer target, int kind, int index, int block, long session) {
         target.putShort(MAGIC).put((byte) kind).put((byte) index).putInt(block).putLong(session);
@@ -69,8 +82,35 @@ final class FecHeader {
                 : 0;
     }
 
-    /** Writes what is the packet's own, but for the CRC. */
-    static void writeOwn(ByteBuffer target, int payloadBytes, long sequence, long originNs) {
-        target.putInt(0).putShort((short) payloadBytes).putLong(sequence).putLong(originNs);
+    /** Writes what is the packet's own, with 0 as its CRC, and the payload behind it. Returns the bytes. */
+    static int writeOwn(byte[] target, int at, ByteBuffer payload, long sequence, long originNs) {
+        int payloadBytes = payload.remaining();
+        INT.set(target, at, 0);
+        SHORT.set(target, at + CRC_BYTES, (short) payloadBytes);
+        LONG.set(target, at + SEQUENCE_AT, sequence);
+        LONG.set(target, at + ORIGIN_AT, originNs);
+        payload.get(payload.position(), target, at + OWN_BYTES, payloadBytes);
+        return OWN_BYTES + payloadBytes;
+    }
+
+    /** Returns the payload's length, of what repairs sum up. */
+    static int ownPayloadBytes(byte[] octets, int at) {
+        return (short) SHORT.get(octets, at + CRC_BYTES) & 0xFFFF;
+    }
+
+    static long ownSequence(byte[] octets, int at) {
+        return (long) LONG.get(octets, at + SEQUENCE_AT);
+    }
+
+    static long ownOriginNs(byte[] octets, int at) {
+        return (long) LONG.get(octets, at + ORIGIN_AT);
+    }
+
+    static int ownCrc(byte[] octets, int at) {
+        return (int) INT.get(octets, at);
+    }
+
+    static void setOwnCrc(byte[] octets, int at, int crc) {
+        INT.set(octets, at, crc);
     }
 }

@@ -94,7 +94,7 @@ final class Solver {
     /** Returns the length of an unknown's payload; negative if it is not what it was. */
     int payloadBytes(int unknown) {
         int at = at(unknown);
-        int payload = (solved[at + FecHeader.CRC_BYTES] & 0xFF) << 8 | solved[at + FecHeader.CRC_BYTES + 1] & 0xFF;
+        int payload = FecHeader.ownPayloadBytes(solved, at);
         int bytes = FecHeader.OWN_BYTES + payload;
         if (bytes > stride) {
             return -1;

@@ -102,14 +102,14 @@ class CryptTest {
             nullValues = "-",
             value = {
                 "feffe9928665731c6d6a8f9467308308, cafebabefacedbaddecaf888, feedfacedeadbeeffeedfacedeadbeefabaddad2,"
-                    + " d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39,"
-                    + " 42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091"
-                    + "5bc94fbc3221a5db94fae95ae7121a47",
+                        + " d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39,"
+                        + " 42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091"
+                        + "5bc94fbc3221a5db94fae95ae7121a47",
                 "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308, cafebabefacedbaddecaf888,"
-                    + " feedfacedeadbeeffeedfacedeadbeefabaddad2,"
-                    + " d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39,"
-                    + " 522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"
-                    + "76fc6ece0f4e1768cddf8853bb2d551b",
+                        + " feedfacedeadbeeffeedfacedeadbeefabaddad2,"
+                        + " d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39,"
+                        + " 522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"
+                        + "76fc6ece0f4e1768cddf8853bb2d551b",
                 "00000000000000000000000000000000, 000000000000000000000000, -, 00000000000000000000000000000000, "
                         + "0388dace60b6a392f328c2b971b2fe78ab6e47d42cec13bdf53a67b21257bddf",
                 "00000000000000000000000000000000, 000000000000000000000000, -, -, 58e2fccefa7e3061367f1d57a4e7455a"
