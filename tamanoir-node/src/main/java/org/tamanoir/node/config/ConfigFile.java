@@ -113,6 +113,8 @@ public final class ConfigFile {
                 ? "permission denied"
                 : e instanceof NoSuchFileException
                         ? "there is no such file"
+                        : e instanceof SmallFile.NotRegularException
+                        ? "it is no regular file: name one; a pipe or a device may never end"
                         : e instanceof CharacterCodingException
                                 ? "it is not UTF-8 text; convert it"
                                 : e.getMessage() == null ? e.toString() : e.getMessage();

@@ -35,6 +35,7 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 class ConfigFileTest {
@@ -67,6 +68,25 @@ class ConfigFileTest {
         ServiceDefinition announced = service(config, ANNOUNCED);
         assertThat(announced.config().asMap()).isEmpty();
         assertThat(announced.failurePolicy()).isEqualTo(FailurePolicy.DROP);
+    }
+
+    /** Whoever opens a pipe waits for a writer, with all changes of the node behind it. */
+    @Test
+    void pipesAreRefusedAtOnce() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        Problems problems = new Problems();
+
+        assertThat(Waiting.async(() -> ConfigFile.readAgain(pipe, new NodeConfigBuilder(problems))))
+                .succeedsWithin(Waiting.PATIENCE);
+        assertThat(problems.lines())
+                .containsExactly(
+                        pipe + ": cannot be read: it is no regular file: name one; a pipe or a device may never end");
+        assertThat(Waiting.async(() -> problems("admin:\n  token-file: " + pipe + "\n")))
+                .succeedsWithin(Waiting.PATIENCE)
+                .asString()
+                .contains("f:2: admin.token-file: token file " + pipe + " is no regular file");
     }
 
     @Test
@@ -526,7 +546,7 @@ class ConfigFileTest {
                         missing + ": cannot be read: there is no such file",
                         large + ": cannot be read: it is larger than 1MiB, too much for settings",
                         binary + ": cannot be read: it is not UTF-8 text; convert it",
-                        folder + ": cannot be read: Is a directory");
+                        folder + ": cannot be read: it is no regular file: name one; a pipe or a device may never end");
     }
 
     private static NodeConfig config(String text) {
