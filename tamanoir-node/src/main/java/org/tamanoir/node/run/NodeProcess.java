@@ -161,6 +161,7 @@ final class NodeProcess {
             return;
         }
         if (takesOver) {
+            node.takingOver();
             try (TakeOver old = TakeOver.from(path, node.sockets())) {
                 node.start();
                 old.ready();
