@@ -66,6 +66,7 @@ public final class AdminServer implements AutoCloseable {
     private final ThreadPoolExecutor livers;
     private final Map<Object, Integer> liveByStranger = new ConcurrentHashMap<>();
     private volatile @Nullable HttpListener listener;
+    private volatile boolean hasLeft;
 
     /**
      * A server that is not started.
@@ -162,11 +163,17 @@ public final class AdminServer implements AutoCloseable {
         return started == null ? settings.address() : started.address();
     }
 
-    /** Accepts no more, as {@link HttpListener#leave} says. */
+    /**
+     * Accepts no more, as {@link HttpListener#leave} says, takes no changes, and ends answers that go on: another process
+     * serves.
+     */
     public void leave() {
         HttpListener started = listener;
         if (started != null) {
             started.leave();
+            api.leave();
+            hasLeft = true;
+            started.onLoop(feed::leave);
         }
     }
 
@@ -289,7 +296,7 @@ public final class AdminServer implements AutoCloseable {
                         return;
                     }
                     try {
-                        Replies.stream(context, work);
+                        Replies.stream(context, work, () -> hasLeft);
                     } finally {
                         left(stranger);
                     }

@@ -47,6 +47,7 @@ final class Api implements AutoCloseable {
     private final AdminGate gate;
     private final ThreadPoolExecutor changers;
     private final List<String> operations = new ArrayList<>();
+    private volatile boolean hasLeft;
 
     Api(AdminGate gate) {
         this(gate, () -> ThreadRanks.NONE);
@@ -88,6 +89,11 @@ final class Api implements AutoCloseable {
     /** All operations, as in {@code GET /v1/services/{name}}; for tests. */
     List<String> operations() {
         return List.copyOf(operations);
+    }
+
+    /** Refuses changes from now on: they would be this process' alone, and another one serves. */
+    void leave() {
+        hasLeft = true;
     }
 
     /** Ends changes that run. */
@@ -137,6 +143,11 @@ final class Api implements AutoCloseable {
         route.handler((SecurityPolicyHandler) context -> {
             try {
                 admission.admit(context);
+                if (hasLeft) {
+                    throw new ApiException(
+                            ApiException.BUSY,
+                            "this process ends, and another one serves: ask again, on a new connection");
+                }
                 if (method != HttpMethod.DELETE) {
                     AdminGate.requireJson(context.request());
                 }

@@ -53,6 +53,7 @@ final class LiveFeed {
     private @Nullable Buffer whole;
     private volatile @Nullable Long timer;
     private boolean isSampling;
+    private boolean hasLeft;
     private volatile Status status = new Status(0, 0, 0, 0);
 
     /** @param view what is told; asked on a worker thread */
@@ -116,6 +117,10 @@ final class LiveFeed {
         }
         Listener listener = new Listener(context.response(), stranger);
         listener.begin();
+        if (hasLeft) {
+            listener.finish();
+            return;
+        }
         if (timer == null) {
             last = null;
             whole = null;
@@ -124,6 +129,12 @@ final class LiveFeed {
         } else if (whole != null) {
             listener.send(whole);
         }
+    }
+
+    /** Ends all answers, and those to come at once: whoever comes back gets another process. The event loop. */
+    void leave() {
+        hasLeft = true;
+        List.copyOf(listeners).forEach(Listener::finish);
     }
 
     private void sample(Vertx vertx) {
@@ -239,6 +250,12 @@ final class LiveFeed {
             } else {
                 response.write(delta);
             }
+        }
+
+        /** Ends with all that was told. */
+        void finish() {
+            leave();
+            response.end();
         }
 
         void end() {

@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ManagerException;
@@ -87,9 +88,9 @@ final class Replies {
                         + (Runtime.getRuntime().maxMemory() >> 20) + "m");
     }
 
-    /** Answers as the work goes on; blocks as it does. */
-    static void stream(RoutingContext context, LiveWork work) {
-        StreamedAnswer answer = new StreamedAnswer(context.response());
+    /** Answers as the work goes on; blocks as it does. @param isOver whether this process tells no more */
+    static void stream(RoutingContext context, LiveWork work, BooleanSupplier isOver) {
+        StreamedAnswer answer = new StreamedAnswer(context.response(), isOver);
         try {
             work.run(new Call(context), answer);
             answer.end();
