@@ -39,8 +39,8 @@ import org.tamanoir.transport.ListeningSockets;
  */
 public final class HttpListener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
-    private static final int MAX_HEAD_BYTES = 16 * 1024;
-    private static final int MAX_LINE_BYTES = 4 * 1024;
+    static final int MAX_HEAD_BYTES = 16 * 1024;
+    static final int MAX_LINE_BYTES = 4 * 1024;
 
     /**
      * Bounds that tests make small.
@@ -167,9 +167,10 @@ public final class HttpListener implements AutoCloseable {
                 if (problem == null) {
                     router.handle(request);
                 } else {
-                    Answers.malformed(request, problem);
+                    Answers.malformed(request, 400, problem);
                 }
             });
+            server.invalidRequestHandler(RequestHead::refuse);
             server.listen().toCompletionStage().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             return new HttpListener(
                     vertx, new InetSocketAddress(address.getAddress(), server.actualPort()), times, shared);
@@ -311,10 +312,17 @@ public final class HttpListener implements AutoCloseable {
             request.response().endHandler(answered -> {
                 connections.idle(ends(connection));
                 set(connection, limits.idleMs);
-                if (isLeaving && request.isEnded()) { // Else whoever refused it ends the connection.
-                    connection.close();
+                if (isLeaving) { // Its end may be what the loop learns of next.
+                    vertx.runOnContext(next -> closeAfter(request));
                 }
             });
+        }
+
+        /** Ends a connection; one whose request still comes is ended by whoever refused that. */
+        private static void closeAfter(HttpServerRequest request) {
+            if (request.isEnded()) {
+                request.connection().close();
+            }
         }
 
         private static HttpConnections.Ends ends(HttpConnection connection) {

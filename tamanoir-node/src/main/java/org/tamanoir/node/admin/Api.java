@@ -80,7 +80,7 @@ final class Api implements AutoCloseable {
     Router router(Vertx vertx) {
         Router router = Router.router(vertx);
         router.route().handler(this::admit);
-        for (int status : new int[] {400, 404, 405, 413, 414, 500}) {
+        for (int status : new int[] {400, 404, 405, 413, 414, ApiException.EXPECTATION, 500}) {
             router.errorHandler(status, Replies::failed);
         }
         return router;
@@ -157,6 +157,7 @@ final class Api implements AutoCloseable {
             }
         });
         route.handler(BodyHandler.create(false).setBodyLimit(maxBytes));
+        route.failureHandler(Replies::failed);
         route.handler(context -> run(changers, context, () -> Replies.send(context, Replies.of(view)), "changes"));
     }
 

@@ -45,7 +45,8 @@ class AdminLeaveTest {
             assertThat(all(changing))
                     .startsWith("HTTP/1.1 503 ")
                     .containsIgnoringCase("\r\nconnection: close\r\n")
-                    .endsWith("{\"error\":\"this process ends, and another one serves: ask again, on a new connection\"}");
+                    .endsWith(
+                            "{\"error\":\"this process ends, and another one serves: ask again, on a new connection\"}");
         }
         assertThat(node.manager.routes()).isEmpty();
     }
