@@ -424,7 +424,7 @@ class ConfigFileTest {
             element: {unit: 1} @ element: no unit; list the control addresses of all of them with element.units
             element: {key-file: /none} @ f:1: element.key-file: key file /none: there is no such file; 32 hexadecimal digits are wanted, as openssl rand -hex 16 makes
             element: {barrier: 2s} @ f:1: element.barrier: 2s is out of bounds: 0s to 1s are allowed
-            qos:|  classes: [{name: a}]|  default-class: a|  links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct}] @ qos.links: link 'out': discipline fct waits for the token of a ring; say in section element which one, or choose another discipline
+            qos:|  classes: [{name: a}]|  default-class: a|  links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct}] @ f:4: qos.links: link 'out': discipline fct waits for the token of a ring; say in section element which one, or choose another discipline
             a: 1|b: [1 @ f:2: no valid YAML: while parsing a flow sequence: expected ',' or ']', but got <stream end>; a text with brackets or colons needs quotes there
             a: 1|---|b: 1 @ f:2: a second document begins: one is wanted, remove the '---'
             a: &x 1 @ f:1: anchors and aliases (& and *) are not allowed: write the value out
@@ -475,8 +475,9 @@ class ConfigFileTest {
                   links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct, excess: drop}]
                 element: {unit: 0, units: [127.0.0.1]}
                 """))
-                .contains("qos.links: link 'out': excess drop would drop what waits for the token of the ring; choose"
-                        + " excess wait with discipline fct");
+                .contains(
+                        "f:4: qos.links: link 'out': excess drop would drop what waits for the token of the ring; choose"
+                                + " excess wait with discipline fct");
     }
 
     @Test
