@@ -58,7 +58,7 @@ export function make({ refresh }) {
       feed.replaceChildren(answer.feed
         ? facts([['Routes', whole(answer.feed.routes)], ['Without a next hop', whole(answer.feed.unmapped)], ['Changes', whole(answer.feed.changes)],
           ['Last change', answer.feed.lastChange ?? '–'], ['Read anew', whole(answer.feed.resyncs)], ['Fault', answer.feed.fault ?? 'none']])
-        : none('The node follows no routing daemon: the section route-feed of the configuration says how.'));
+        : none('The node follows no routing daemon: the setting routing.feed of the configuration says how.'));
     },
   };
 }

@@ -19,6 +19,9 @@ export class Refused extends Error {
   }
 }
 
+/** All that a header can carry and a token consists of. */
+const IS_TOKEN = /^[!-~]+$/;
+
 async function ask(path, options) {
   let answer;
   try {
@@ -35,8 +38,13 @@ async function ask(path, options) {
 
 export const get = path => ask(path, { signal: AbortSignal.timeout(PATIENCE_MS) });
 
-export const change = (method, path, body) => ask(path, {
-  method,
-  headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-  body: body === undefined ? undefined : JSON.stringify(body),
-});
+export async function change(method, path, body) {
+  if (!IS_TOKEN.test(token)) { // It could not even be sent.
+    throw new Refused(401, 'the token has characters that no token has: ASCII without spaces is wanted');
+  }
+  return ask(path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+}

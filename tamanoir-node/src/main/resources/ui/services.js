@@ -29,6 +29,7 @@ export function make({ act, refresh }) {
   const pager = new Pager(step => { offset = Math.max(0, offset + step * PAGE); refresh(); });
   const detail = el('div', { id: 'service' });
   let shown = [];
+  let lift = null;
 
   const name = field('Service', { type: 'text', class: 'long', required: true, spellcheck: 'false', placeholder: 'org.example.Foo', maxlength: 255 });
   const version = field('Version', { type: 'text', class: 'short', placeholder: 'newest', maxlength: 64, spellcheck: 'false' });
@@ -50,8 +51,10 @@ export function make({ act, refresh }) {
       detail.replaceChildren();
       return;
     }
-    if (!isNew && detail.contains(document.activeElement)) {
-      return; // Somebody is about to press or to type something there.
+    if (!isNew && detail.contains(document.activeElement)) { // Somebody is about to press or to type something there.
+      detail.querySelector('dl').replaceWith(about(service));
+      lift.disabled = service.state !== 'quarantined';
+      return;
     }
     detail.replaceChildren(el('article', { class: 'detail' }, el('h2', null, label(service)), actions(service), about(service)));
     if (isNew) {
@@ -66,12 +69,13 @@ export function make({ act, refresh }) {
     const level = field('Level', { }, ['jvm', 'jvm'], ['auto', 'auto'], ['module', 'module'], ['tc', 'tc'], ['xdp', 'xdp']);
     level.input.value = service.placement.wanted;
     const button = (text, done, work, disabled) => el('button', { type: 'button', class: 'secondary', disabled, onclick: () => act(done, work) }, text);
+    lift = button('Lift quarantine', `The quarantine of ${called} is lifted.`, () => change('POST', `${path(service)}/release`, body(service)), service.state !== 'quarantined');
     return el('div', null,
       el('div', { class: 'bar-form' },
         deadline.node,
         button('Undeploy', `${called} is undeployed.`, () => change('POST', `${path(service)}/undeploy`, { ...body(service), deadlineSeconds: Number(deadline.input.value) })),
         button('Drain', `${called} gets no new streams.`, () => change('POST', `${path(service)}/drain`, body(service))),
-        button('Lift quarantine', `The quarantine of ${called} is lifted.`, () => change('POST', `${path(service)}/release`, body(service)), service.state !== 'quarantined')),
+        lift),
       el('div', { class: 'bar-form' }, level.node,
         button('Place', placed => {
           const at = placed.services[0]?.placement;

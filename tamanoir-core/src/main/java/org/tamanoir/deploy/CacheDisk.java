@@ -2,12 +2,15 @@ package org.tamanoir.deploy;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
@@ -24,18 +27,25 @@ import org.tamanoir.deploy.CacheIndex.Held;
 
 /**
  * Where a {@link CodeCache} writes: its folder, locked against other processes, or a temporary one while that cannot
- * be written.
+ * be written or another process has the lock.
  *
  * <p>Thread contract: one thread at a time.
  */
 final class CacheDisk implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CacheDisk.class);
 
+    /** Begins the names of temporary folders. In each its process locks a file as long as it lives. */
+    private static final String TEMPORARY = "tamanoir-code-";
+
     private final CacheFolder folder;
     private final Path temporaryParent;
     private @Nullable FileChannel lockFile;
     private @Nullable CacheFolder temporary;
+    private @Nullable FileChannel temporaryLock;
     private boolean writable;
+    /** Another process has the lock. */
+    private boolean isBeside;
+
     private boolean reported;
 
     private CacheDisk(CacheFolder folder, Path temporaryParent) {
@@ -46,6 +56,37 @@ final class CacheDisk implements AutoCloseable {
     /** Opens the folder. @param temporaryParent where a temporary folder is made when it is needed */
     static CacheDisk open(Path root, Path temporaryParent) throws IOException {
         CacheDisk disk = new CacheDisk(new CacheFolder(root), temporaryParent);
+        disk.make();
+        if (!disk.lock()) {
+            throw new IOException("code cache " + root
+                    + ": another process uses it; end that one, or give each node a folder of its own");
+        }
+        return disk;
+    }
+
+    /** Opens the folder to read it, and to write it as soon as no other process does. */
+    static CacheDisk openBeside(Path root, Path temporaryParent) {
+        CacheDisk disk = new CacheDisk(new CacheFolder(root), temporaryParent);
+        try {
+            disk.make();
+        } catch (IOException e) {
+            LOG.warn("{}; new code is kept only until this process ends", e.getMessage());
+            disk.reported = true;
+            return disk;
+        }
+        if (!disk.lock()) {
+            disk.isBeside = true;
+            LOG.info(
+                    "code cache {}: another process uses it; until that one ends, what is there is read and new code is "
+                            + "kept in a temporary folder",
+                    root);
+        }
+        return disk;
+    }
+
+    private void make() throws IOException {
+        Path root = folder.root();
+        removeStale(temporaryParent);
         try {
             Files.createDirectories(root);
         } catch (IOException e) {
@@ -55,35 +96,58 @@ final class CacheDisk implements AutoCloseable {
             throw new IOException(
                     "code cache " + root + ": cannot be made: " + why + "; name a folder that can be had", e);
         }
-        FileChannel file;
-        try {
-            file = FileChannel.open(
-                    root.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        } catch (IOException e) {
-            disk.cannotWrite(e);
-            return disk;
-        }
-        if (!isLocked(file)) {
-            file.close();
-            throw new IOException("code cache " + root
-                    + ": another process uses it; end that one, or give each node a folder of its own");
-        }
-        disk.lockFile = file;
-        try {
-            disk.folder.prepare();
-            disk.writable = true;
-        } catch (IOException e) {
-            disk.cannotWrite(e);
-        }
-        return disk;
     }
 
-    private static boolean isLocked(FileChannel file) throws IOException {
+    /** Locks the folder, and lets it be written if it can; false while another process has the lock. */
+    private boolean lock() {
         try {
-            FileLock lock = file.tryLock();
-            return lock != null;
+            FileChannel file = locked(folder.root(), StandardOpenOption.CREATE);
+            if (file == null) {
+                return false;
+            }
+            lockFile = file;
+            folder.prepare();
+            writable = true;
+        } catch (IOException e) {
+            cannotWrite(e);
+        }
+        return true;
+    }
+
+    /** Returns the lock file of a folder, locked; null when another process has it. */
+    private static @Nullable FileChannel locked(Path root, OpenOption... how) throws IOException {
+        Set<OpenOption> options = new HashSet<>(List.of(how));
+        options.addAll(List.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+        FileChannel file = FileChannel.open(root.resolve("lock"), options);
+        try {
+            if (file.tryLock() != null) {
+                return file;
+            }
         } catch (OverlappingFileLockException e) {
-            return false;
+            // Of this process.
+        }
+        file.close();
+        return null;
+    }
+
+    /** Removes temporary folders of this user whose processes ended without doing so. */
+    private static void removeStale(Path temporaryParent) {
+        try (DirectoryStream<Path> left = Files.newDirectoryStream(temporaryParent, TEMPORARY + "*")) {
+            for (Path each : left) {
+                boolean isOwn = Files.getOwner(each, LinkOption.NOFOLLOW_LINKS)
+                        .getName()
+                        .equals(System.getProperty("user.name"));
+                if (!isOwn || !Files.isRegularFile(each.resolve("lock"), LinkOption.NOFOLLOW_LINKS)) {
+                    continue;
+                }
+                try (FileChannel lock = locked(each)) {
+                    if (lock != null) {
+                        SmallFile.remove(each);
+                    }
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            LOG.debug("temporary folders in {} stay: {}", temporaryParent, e.toString());
         }
     }
 
@@ -92,6 +156,9 @@ final class CacheDisk implements AutoCloseable {
     }
 
     boolean isWritable() {
+        if (isBeside && lock()) {
+            isBeside = false; // The other process has ended.
+        }
         return writable;
     }
 
@@ -131,7 +198,7 @@ final class CacheDisk implements AutoCloseable {
 
     /** Returns a file that does not exist, for the download of a jar. */
     Path newDownload(long jarBytes) throws IOException {
-        return (writable && hasSpace(jarBytes) ? folder : temporary()).newFile();
+        return (isWritable() && hasSpace(jarBytes) ? folder : temporary()).newFile();
     }
 
     /** Returns another one, past the cache's folder, which could not be written. */
@@ -186,12 +253,15 @@ final class CacheDisk implements AutoCloseable {
     }
 
     void putNewest(ServiceId id) {
-        if (writable) {
+        if (isWritable()) {
             tryTo(() -> folder.putNewest(id.name(), id.version()));
         }
     }
 
     void remove(Held held, boolean jarToo) {
+        if (held.folder() == folder && !isWritable()) {
+            return; // Another process may write it.
+        }
         tryTo(() -> held.folder().removeVersion(held.id()));
         if (jarToo) {
             tryTo(() -> Files.deleteIfExists(held.jar()));
@@ -201,7 +271,7 @@ final class CacheDisk implements AutoCloseable {
     /** Keeps when a jar was used last over a restart. */
     void markUsed(Held held) {
         try {
-            if (writable) {
+            if (isWritable()) {
                 Files.setLastModifiedTime(held.jar(), FileTime.from(Instant.now()));
             }
         } catch (IOException e) {
@@ -213,8 +283,9 @@ final class CacheDisk implements AutoCloseable {
         CacheFolder made = temporary;
         if (made == null) {
             try {
-                made = new CacheFolder(Files.createTempDirectory(temporaryParent, "tamanoir-code-"));
+                made = new CacheFolder(Files.createTempDirectory(temporaryParent, TEMPORARY));
                 temporary = made;
+                temporaryLock = locked(made.root(), StandardOpenOption.CREATE);
                 made.prepare();
             } catch (IOException e) {
                 throw new IOException(
@@ -261,6 +332,9 @@ final class CacheDisk implements AutoCloseable {
         try {
             if (temporary != null) {
                 SmallFile.remove(temporary.root());
+            }
+            if (temporaryLock != null) {
+                temporaryLock.close();
             }
             if (lockFile != null) {
                 lockFile.close(); // With its lock.

@@ -28,7 +28,7 @@ import org.tamanoir.deploy.CacheIndex.Held;
  * cannot be written is reported once and read all the same; new code then lies in a temporary folder until the
  * process ends. When it is full, what was used least recently and is not {@linkplain #pin pinned} goes first.
  *
- * <p>Thread contract: any thread; one process at a time, which a lock file holds.
+ * <p>Thread contract: any thread; one process at a time writes, which a lock file holds.
  */
 public final class CodeCache implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CodeCache.class);
@@ -47,12 +47,33 @@ public final class CodeCache implements AutoCloseable {
      * @throws IOException in one line, if the folder cannot be had at all or another process uses it
      */
     public static CodeCache open(Path folder, long limitBytes) throws IOException {
-        return open(folder, limitBytes, Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+        return open(folder, limitBytes, temporaryParent());
     }
 
     /** Does the same. @param temporaryParent where the temporary folder of a cache that cannot be written is made */
     static CodeCache open(Path folder, long limitBytes, Path temporaryParent) throws IOException {
-        CodeCache cache = new CodeCache(CacheDisk.open(folder, temporaryParent), limitBytes);
+        return open(CacheDisk.open(folder, temporaryParent), limitBytes);
+    }
+
+    /**
+     * Opens a cache in whatever state its folder is. While another process uses it, or it cannot be had at all, what is
+     * there is read, verified as always, and new code lies in a temporary folder; the other one's lock passes to this
+     * one when it ends.
+     */
+    public static CodeCache openBeside(Path folder, long limitBytes) throws IOException {
+        return openBeside(folder, limitBytes, temporaryParent());
+    }
+
+    static CodeCache openBeside(Path folder, long limitBytes, Path temporaryParent) throws IOException {
+        return open(CacheDisk.openBeside(folder, temporaryParent), limitBytes);
+    }
+
+    private static Path temporaryParent() {
+        return Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
+    }
+
+    private static CodeCache open(CacheDisk disk, long limitBytes) throws IOException {
+        CodeCache cache = new CodeCache(disk, limitBytes);
         try {
             cache.load();
         } catch (IOException | RuntimeException e) {

@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 
 /**
  * Operations on small files: they are read up to a bound, and replaced whole or not at all. Any thread; two that replace one file at once are
@@ -27,18 +27,41 @@ public final class SmallFile {
 
     private SmallFile() {}
 
+    /** A path leads to a pipe, a device, a socket or a folder. */
+    public static final class NotRegularException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        NotRegularException(Path file) {
+            super(file + " is no regular file: name one; a pipe or a device may never end");
+        }
+    }
+
     /**
-     * Reads a file.
+     * Reads a file. What is no regular one is not opened: to open a pipe waits for who writes to it, without end. Whoever
+     * can put a pipe in the file's place after that look can write the file too.
      *
      * @throws TooLargeException if it has more bytes; no more than one of them is read
+     * @throws NotRegularException if it is no regular file, or a link where {@code how} follows none
      */
-    public static byte[] read(Path file, long limitBytes, OpenOption... how) throws IOException {
+    public static byte[] read(Path file, long limitBytes, LinkOption... how) throws IOException {
+        requireRegular(file, how);
         byte[] bytes =
                 MoreFiles.asByteSource(file, how).slice(0, limitBytes + 1).read();
         if (bytes.length > limitBytes) {
             throw new TooLargeException(file, limitBytes);
         }
         return bytes;
+    }
+
+    /**
+     * Passes if a path leads to a regular file, which can be opened without a wait.
+     *
+     * @throws NotRegularException if it leads to something else
+     */
+    public static void requireRegular(Path file, LinkOption... how) throws IOException {
+        if (!Files.readAttributes(file, BasicFileAttributes.class, how).isRegularFile()) {
+            throw new NotRegularException(file);
+        }
     }
 
     /**

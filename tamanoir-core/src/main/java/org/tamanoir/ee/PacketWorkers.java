@@ -261,8 +261,8 @@ final class PacketWorkers implements UdpTaker {
         return last;
     }
 
-    /** Returns whether a later version has to wait: packets of streams may be here whose order counts. */
-    synchronized boolean keepsOrder() {
+    @Override
+    public synchronized boolean keepsOrder() {
         return definition.dispatch().ordered() && present > 0;
     }
 

@@ -59,6 +59,7 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     private boolean lookedAgain;
     private volatile boolean ending;
     private volatile boolean retiring;
+    private Runnable drained = () -> {};
 
     /** Makes one that takes packets from this inbox, on a thread of this name. */
     UdpService(
@@ -148,8 +149,13 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
                     }
                     lookedAgain = true;
                     loop.poll(); // A port may be on its way here, with packets.
-                } else if (thread.isPaused() || inbox.mayRest()) {
-                    thread.rest();
+                } else {
+                    if (retiring && inbox.isEmpty() && gate.waiting() == 0 && nextHops.held() == 0) {
+                        drained.run(); // What its service holds does not hold up a later version.
+                    }
+                    if (thread.isPaused() || inbox.mayRest()) {
+                        thread.rest();
+                    }
                 }
             }
             thread.endOfStream();
@@ -317,6 +323,16 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
         } finally {
             inbox.close(); // Its memory is given back next: nobody may write there any more.
         }
+    }
+
+    @Override
+    public boolean keepsOrder() {
+        return true;
+    }
+
+    /** Has this done when all has been sent that came before {@link #retire}, perhaps more than once. Before the start. */
+    void onDrained(Runnable then) {
+        drained = then;
     }
 
     @Override

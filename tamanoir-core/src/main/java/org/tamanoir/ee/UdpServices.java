@@ -88,11 +88,11 @@ final class UdpServices implements UdpIntake {
     private record Waiting(long key, Queue<Held> packets) {}
 
     /**
-     * Workers of a service that was replaced or taken away, which handle what they have in the order of its streams.
+     * What runs a service that was replaced or taken away, and handles what it has in the order of its streams.
      *
      * @param then what waits for their end: no more than keys are held, and a call for each time the service is placed
      */
-    private record Leaving(PacketWorkers workers, List<Runnable> then) {}
+    private record Leaving(UdpTaker taker, List<Runnable> then) {}
 
     /** Returns the counts of packets that ended while they were held; the lock's holder publishes. */
     Traffic traffic() {
@@ -263,11 +263,11 @@ final class UdpServices implements UdpIntake {
         return before != null;
     }
 
-    private void drained(ServiceDefinition definition, PacketWorkers workers) {
+    private void drained(ServiceDefinition definition, UdpTaker taker) {
         Leaving done;
         synchronized (this) {
             done = leaving.get(definition.key());
-            if (done == null || done.workers() != workers) {
+            if (done == null || done.taker() != taker) {
                 return;
             }
             leaving.remove(definition.key());
@@ -377,7 +377,12 @@ final class UdpServices implements UdpIntake {
     private @Nullable UdpTaker startThread(
             ServiceDefinition definition, Service service, StreamInfo info, UdpSocket arrival) {
         UdpService instance = UdpService.alone(context, this, definition, service, info, arrival);
-        return instances.begin(instance.handle, () -> running.remove(definition, instance)) ? instance : null;
+        instance.onDrained(() -> drained(definition, instance));
+        Runnable atEnd = () -> {
+            running.remove(definition, instance);
+            drained(definition, instance);
+        };
+        return instances.begin(instance.handle, atEnd) ? instance : null;
     }
 
     /** Starts the first of several workers; the others come when their instances have been made. */
@@ -557,8 +562,8 @@ final class UdpServices implements UdpIntake {
     /** Ends the instance of a service when it has handled what has reached it; no packet goes to it any more. */
     synchronized void retire(ServiceDefinition definition) {
         UdpTaker instance = running.remove(definition);
-        if (instance instanceof PacketWorkers workers && workers.keepsOrder()) {
-            leaving.put(definition.key(), new Leaving(workers, new ArrayList<>()));
+        if (instance != null && instance.keepsOrder()) {
+            leaving.put(definition.key(), new Leaving(instance, new ArrayList<>()));
         }
         if (instance != null) {
             instance.retire();

@@ -28,6 +28,9 @@ interface UdpTaker {
     /** Takes no more, handles what has reached it, then ends. */
     void retire();
 
+    /** Returns whether a later version has to wait: packets of streams may be here whose order counts. */
+    boolean keepsOrder();
+
     /** The node stops: its instances are told, and no others come in their place. */
     default void stop() {}
 

@@ -1,5 +1,6 @@
 package org.tamanoir.manager;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -277,6 +278,18 @@ public final class ActiveNodeManager implements AutoCloseable {
         if (notKept != null) {
             LOG.error("{}", line);
             throw new ManagerException(Kind.NOT_KEPT, line);
+        }
+    }
+
+    /**
+     * Revokes what another process has revoked in the same file, as while one takes the place of the other.
+     *
+     * @throws IOException in one line, if the file cannot be read
+     */
+    public void revokedElsewhere() throws IOException {
+        if (deployer != null && deployer.revokedElsewhere()) {
+            LOG.info("what another process has revoked is revoked here too");
+            events.add("revoked", "what another process has revoked is revoked here too", Map.of());
         }
     }
 

@@ -290,6 +290,20 @@ final class Deployer {
         return notKept;
     }
 
+    /**
+     * Ends what runs of what another process has revoked.
+     *
+     * @return whether there was anything new
+     * @throws IOException in one line, if what is revoked cannot be read
+     */
+    boolean revokedElsewhere() throws IOException {
+        if (!from.trust().readAgain()) {
+            return false;
+        }
+        withdraw(() -> {}, "revoked").forEach(Runnable::run);
+        return true;
+    }
+
     /** Trusts as the operator's policy says from now on, what was revoked apart, and ends what runs of others. */
     void trust(TrustPolicy operators) {
         withdraw(() -> from.trust().replace(operators), "trusted no more").forEach(Runnable::run);

@@ -1,9 +1,16 @@
 package org.tamanoir.manager;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -11,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,7 +30,8 @@ import org.tamanoir.deploy.TrustPolicy;
 
 /**
  * The trust policy in force: the operator's, and what was revoked while the node ran, which a file keeps over
- * restarts, one key id or jar digest a line.
+ * restarts, one key id or jar digest a line. Processes may share the file, as while one takes the place of another: each
+ * adds to it under a lock, and reads it again when it has changed.
  *
  * <p>It errs on the side of refusing: what is revoked is in force at once and stays so to the end of the process,
  * whether or not it can be written; of a file that is damaged all that can be read is in force.
@@ -36,6 +45,11 @@ public final class TrustStore implements Supplier<TrustPolicy> {
     /** Room for that many digests. */
     private static final int MAX_BYTES = 1 << 20;
 
+    /** For another process that writes the file. */
+    private static final Duration LOCK_PATIENCE = Duration.ofSeconds(5);
+
+    private static final int LOCK_LOOK_MS = 10;
+
     private static final int KEY_DIGITS = 16;
     private static final int DIGEST_DIGITS = 64;
     /** NUL: what some file systems show for bytes that a crash kept from the disk. */
@@ -47,6 +61,8 @@ public final class TrustStore implements Supplier<TrustPolicy> {
     private volatile TrustPolicy policy;
     /** Revoked by others than the operator's policy. Guarded by the lock. */
     private final Set<String> revoked;
+    /** Of the file, when it was read. Guarded by the lock. */
+    private @Nullable String lastState;
     /** Revoked and not in the file. Guarded by the lock, as is the file. */
     private final Set<String> unwritten = new LinkedHashSet<>();
 
@@ -67,6 +83,47 @@ public final class TrustStore implements Supplier<TrustPolicy> {
         if (file == null) {
             return new TrustStore(policy, new LinkedHashSet<>(), null);
         }
+        TrustStore store = new TrustStore(policy, new LinkedHashSet<>(), file);
+        store.readAgain();
+        return store;
+    }
+
+    /**
+     * Puts what other processes have written into the file meanwhile in force; a look at the file's date, if they have
+     * not.
+     *
+     * @return whether there was anything new
+     * @throws IOException as {@link #open}
+     */
+    synchronized boolean readAgain() throws IOException {
+        if (file == null) {
+            return false;
+        }
+        String state = state(file);
+        if (state.equals(lastState)) {
+            return false;
+        }
+        boolean isNew = revoked.addAll(revocations(file));
+        lastState = state;
+        policy = policy.revoking(revoked);
+        return isNew;
+    }
+
+    /** Returns what is another string when a file was replaced or written. */
+    private static String state(Path file) throws IOException {
+        try {
+            BasicFileAttributes now = Files.readAttributes(file, BasicFileAttributes.class);
+            return now.fileKey() + " " + now.lastModifiedTime() + " " + now.size();
+        } catch (NoSuchFileException e) {
+            return "";
+        } catch (AccessDeniedException e) {
+            throw new IOException(
+                    "revocations " + file + ": no permission to read them; give a folder with --cache that can be had",
+                    e);
+        }
+    }
+
+    private static Set<String> revocations(Path file) throws IOException {
         Set<String> revoked = new LinkedHashSet<>();
         List<String> unreadable = new ArrayList<>();
         for (String line : lines(read(file))) {
@@ -86,7 +143,7 @@ public final class TrustStore implements Supplier<TrustPolicy> {
                     first.substring(0, Math.min(first.length(), 2 * DIGEST_DIGITS)),
                     revoked.size());
         }
-        return new TrustStore(policy, revoked, file);
+        return revoked;
     }
 
     /**
@@ -170,10 +227,43 @@ public final class TrustStore implements Supplier<TrustPolicy> {
         if (file == null) {
             return;
         }
-        try {
+        try (FileChannel lock = lock(file)) {
             write(file);
         } catch (IOException e) {
             throw new IOException("revocations " + file + " cannot be written: " + e, e);
+        }
+    }
+
+    /** Returns a lock on the file's changes, which closing frees: another process may read and replace it too. */
+    private static FileChannel lock(Path file) throws IOException {
+        Path beside = file.resolveSibling(file.getFileName() + ".lock");
+        FileChannel channel = FileChannel.open(beside, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            for (long untilNs = System.nanoTime() + LOCK_PATIENCE.toNanos(); ; ) {
+                if (hasLocked(channel)) {
+                    return channel;
+                }
+                if (System.nanoTime() - untilNs > 0) {
+                    throw new IOException(beside + " has been locked by another process for "
+                            + LOCK_PATIENCE.toSeconds() + " s: end it, or try again");
+                }
+                TimeUnit.MILLISECONDS.sleep(LOCK_LOOK_MS);
+            }
+        } catch (InterruptedException e) {
+            channel.close();
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private static boolean hasLocked(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false; // Another store of this process has it.
         }
     }
 

@@ -82,6 +82,48 @@ class CodeCacheDiskTest {
         assertThat(Files.readAllBytes(code.jar())).isEqualTo(repository.jarOf(manifest));
     }
 
+    /** As while one process takes the place of another. */
+    @Test
+    void besideAnotherProcessTheCacheIsReadAndWrittenWhenThatOneHasEnded() throws Exception {
+        Path folder = dir.resolve("shared");
+        CodeCache old = CodeCache.open(folder, LIMIT_BYTES, temporary);
+        Manifest first = repository.publish("1.0", 1000);
+        fetcher(old).fetch(first.id().key(), null);
+        Files.createFile(folder.resolve("tmp/download")); // Of the other one, which goes on.
+
+        CodeCache next = CodeCache.openBeside(folder, LIMIT_BYTES, temporary);
+        open.add(next);
+        ServicePackage read = Objects.requireNonNull(next.find(first.id().key(), repository.trust()));
+        assertWhole(read, first);
+        assertThat(read.jar()).startsWith(folder);
+        Manifest second = repository.publish("2.0", 1000);
+        assertThat(fetcher(next).fetch(second.id().key(), null).jar()).startsWith(temporary);
+        next.remove(first.id());
+        assertWhole(Objects.requireNonNull(old.find(first.id().key(), repository.trust())), first);
+        assertThat(folder.resolve("tmp/download")).exists();
+
+        old.close();
+        Manifest third = repository.publish("3.0", 1000);
+        assertThat(fetcher(next).fetch(third.id().key(), null).jar()).startsWith(folder);
+        assertThatThrownBy(() -> CodeCache.open(folder, LIMIT_BYTES, temporary))
+                .hasMessageContaining("another process uses it");
+        next.close();
+        assertThat(temporary).isEmptyDirectory();
+        assertThat(cache(folder).contents()).contains(first.id(), third.id());
+    }
+
+    @Test
+    void temporaryFoldersOfProcessesThatEndedAreRemoved() throws Exception {
+        Path left = Files.createDirectories(temporary.resolve("tamanoir-code-1"));
+        Files.createFile(left.resolve("lock"));
+        Files.createDirectory(left.resolve("jars"));
+        Path foreign = Files.createDirectory(temporary.resolve("tamanoir-code-2")); // Of who knows no lock.
+        cache(dir.resolve("cache"));
+
+        assertThat(left).doesNotExist();
+        assertThat(foreign).exists();
+    }
+
     @Test
     void onAFullDiskCodeIsUsedFromATemporaryFolder() throws Exception {
         mount("200k");

@@ -3,13 +3,17 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +27,7 @@ import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Waiting;
@@ -38,16 +43,19 @@ class DeployUdpTest {
 
     /** Answers each packet with its version as the class. */
     private static ServiceDefinition version(int version) {
+        return definition(NAME, version, () -> scripted(version));
+    }
+
+    private static Service scripted(int version) {
+        return new UdpTestNode.Scripted((service, packet) -> {
+            packet.setClassOfService(version);
+            return Verdict.REPLY;
+        });
+    }
+
+    private static ServiceDefinition definition(String name, int version, Supplier<Service> factory) {
         return new ServiceDefinition(
-                NAME,
-                String.valueOf(version),
-                () -> new UdpTestNode.Scripted((service, packet) -> {
-                    packet.setClassOfService(version);
-                    return Verdict.REPLY;
-                }),
-                ServiceConfig.EMPTY,
-                FailurePolicy.DROP,
-                new ServiceHealth());
+                name, String.valueOf(version), factory, ServiceConfig.EMPTY, FailurePolicy.DROP, new ServiceHealth());
     }
 
     private UdpTestNode node(TransportKind kind, FailurePolicy unknown, Duration deployTimeout) {
@@ -277,6 +285,48 @@ class DeployUdpTest {
                 assertThat(node.environment.instances()).hasSize(1);
             }
             node.assertDrops(sent, Map.of());
+        }
+    }
+
+    /** The earlier one is in its service's code, and packets wait for it. */
+    @Test
+    void packetsGoToTheNextVersionBehindThoseThatTheOneBeforeHas() throws Exception {
+        TransportKind kind = TransportKind.AUTO;
+        CountDownLatch released = new CountDownLatch(1);
+        AtomicLong madeMeanwhile = new AtomicLong();
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpFarEnd other = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = node(kind)) {
+            node.services.add(definition(
+                    NAME,
+                    1,
+                    () -> new UdpTestNode.Scripted((service, packet) -> {
+                        if (packet.sequence() == 1) {
+                            Uninterruptibles.awaitUninterruptibly(released);
+                        }
+                        packet.setClassOfService(1);
+                        return Verdict.REPLY;
+                    })));
+            node.services.add(definition("org.example.Other", 1, () -> scripted(1)));
+            PacketBuilder builder = builder(end, NAME);
+            PacketBuilder others = builder(other, "org.example.Other");
+            end.pump(node.udp(), packets(builder, 1), end);
+            other.pump(node.udp(), packets(others, 1), other); // Both use the port now, and the reception reads it.
+            end.send(node.udp(), packets(builder, 10));
+            other.pump(node.udp(), packets(others, 1), other); // Read behind those.
+            node.services.add(definition(NAME, 2, () -> {
+                madeMeanwhile.addAndGet(released.getCount());
+                return scripted(2);
+            }));
+            end.send(node.udp(), packets(builder, 10));
+            other.pump(node.udp(), packets(others, 1), other);
+            released.countDown();
+            assertNext(end, 1, 11, 1);
+            assertNext(end, 11, 21, 2);
+            assertThat(madeMeanwhile).hasValue(0);
+            node.assertDrops(24, Map.of());
+        } finally {
+            released.countDown();
         }
     }
 

@@ -8,12 +8,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.support.Waiting;
 
 class TrustStoreTest {
     private static final String KEY = "3f2a9c5511d0e7b4";
@@ -103,6 +105,33 @@ class TrustStoreTest {
         store.revoke(KEY);
         store.keep();
         assertThat(Files.readAllLines(file)).containsExactly(OTHER, KEY);
+    }
+
+    /** As while one process takes the place of another. */
+    @Test
+    void processesThatShareTheFileLoseNothing() throws Exception {
+        Path file = folder.resolve("revoked");
+        TrustStore old = TrustStore.open(TrustPolicy.NOBODY, file);
+        TrustStore next = TrustStore.open(TrustPolicy.NOBODY, file);
+        assertThat(next.readAgain()).isFalse();
+        old.revoke(KEY);
+        old.keep();
+        assertThat(next.readAgain()).isTrue();
+        assertThat(next.get().revokedKeys()).containsExactly(KEY);
+        assertThat(next.readAgain()).isFalse();
+
+        CompletableFuture<Void> writing = Waiting.async(() -> revokeMany(old, 0));
+        revokeMany(next, 1);
+        assertThat(writing).succeedsWithin(Waiting.PATIENCE);
+        assertThat(TrustStore.open(TrustPolicy.NOBODY, file).get().revokedKeys())
+                .hasSize(81);
+    }
+
+    private static void revokeMany(TrustStore store, int odd) throws IOException {
+        for (int i = 0; i < 40; i++) {
+            store.revoke("%016x".formatted(2 * i + odd));
+            store.keep();
+        }
     }
 
     @Test

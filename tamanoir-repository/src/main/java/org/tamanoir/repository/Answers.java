@@ -56,9 +56,9 @@ final class Answers {
     }
 
     /** Answers an error before anything else looks at the request, whose end is not known for sure either. */
-    static void malformed(HttpServerRequest request, String line) {
+    static void malformed(HttpServerRequest request, int status, String line) {
         request.response()
-                .setStatusCode(400)
+                .setStatusCode(status)
                 .putHeader("Content-Type", TreeFile.JSON)
                 .putHeader("Cache-Control", "no-store")
                 .putHeader("X-Content-Type-Options", "nosniff")

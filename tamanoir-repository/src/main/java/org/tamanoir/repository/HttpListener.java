@@ -6,6 +6,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
@@ -18,6 +19,7 @@ import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -37,8 +39,8 @@ import org.tamanoir.transport.ListeningSockets;
  */
 public final class HttpListener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
-    private static final int MAX_HEAD_BYTES = 16 * 1024;
-    private static final int MAX_LINE_BYTES = 4 * 1024;
+    static final int MAX_HEAD_BYTES = 16 * 1024;
+    static final int MAX_LINE_BYTES = 4 * 1024;
 
     /**
      * Bounds that tests make small.
@@ -59,11 +61,13 @@ public final class HttpListener implements AutoCloseable {
 
     private final Vertx vertx;
     private final InetSocketAddress address;
+    private final Times times;
     private final @Nullable SharedListening shared;
 
-    private HttpListener(Vertx vertx, InetSocketAddress address, @Nullable SharedListening shared) {
+    private HttpListener(Vertx vertx, InetSocketAddress address, Times times, @Nullable SharedListening shared) {
         this.vertx = vertx;
         this.address = address;
+        this.times = times;
         this.shared = shared;
     }
 
@@ -163,11 +167,13 @@ public final class HttpListener implements AutoCloseable {
                 if (problem == null) {
                     router.handle(request);
                 } else {
-                    Answers.malformed(request, problem);
+                    Answers.malformed(request, 400, problem);
                 }
             });
+            server.invalidRequestHandler(RequestHead::refuse);
             server.listen().toCompletionStage().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            return new HttpListener(vertx, new InetSocketAddress(address.getAddress(), server.actualPort()), shared);
+            return new HttpListener(
+                    vertx, new InetSocketAddress(address.getAddress(), server.actualPort()), times, shared);
         } catch (ExecutionException | TimeoutException e) {
             vertx.close();
             Throwable cause = e.getCause() == null ? e : e.getCause();
@@ -229,10 +235,23 @@ public final class HttpListener implements AutoCloseable {
         return address;
     }
 
-    /** Accepts no more; connections that are open are answered on. Another process accepts on the same socket. */
+    /**
+     * Accepts no more; of the connections that are open each ends with its next answer. Another process accepts on the
+     * same socket.
+     */
     public void leave() {
         if (shared != null) {
             shared.leave();
+        }
+        times.leave();
+    }
+
+    /** Runs a task on the event loop, unless this listener has ended. */
+    public void onLoop(Runnable task) {
+        try {
+            vertx.runOnContext(loop -> task.run());
+        } catch (RejectedExecutionException e) {
+            LOG.debug("HTTP server on {}: has ended", address);
         }
     }
 
@@ -255,11 +274,17 @@ public final class HttpListener implements AutoCloseable {
         private final HttpConnections connections;
         /** The deadline's timer of each connection. */
         private final Map<HttpConnection, Long> deadlines = new HashMap<>();
+        /** Each connection ends with its next answer. Any thread sets it. */
+        private volatile boolean isLeaving;
 
         Times(Vertx vertx, Limits limits, HttpConnections connections) {
             this.vertx = vertx;
             this.limits = limits;
             this.connections = connections;
+        }
+
+        void leave() {
+            isLeaving = true;
         }
 
         void connected(HttpConnection connection) {
@@ -279,10 +304,25 @@ public final class HttpListener implements AutoCloseable {
             HttpConnection connection = request.connection();
             connections.busy(ends(connection));
             set(connection, hasBody(request) ? limits.bodyMs : 0);
+            request.response().headersEndHandler(begun -> {
+                if (isLeaving) {
+                    request.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+                }
+            });
             request.response().endHandler(answered -> {
                 connections.idle(ends(connection));
                 set(connection, limits.idleMs);
+                if (isLeaving) { // Its end may be what the loop learns of next.
+                    vertx.runOnContext(next -> closeAfter(request));
+                }
             });
+        }
+
+        /** Ends a connection; one whose request still comes is ended by whoever refused that. */
+        private static void closeAfter(HttpServerRequest request) {
+            if (request.isEnded()) {
+                request.connection().close();
+            }
         }
 
         private static HttpConnections.Ends ends(HttpConnection connection) {

@@ -1,5 +1,7 @@
 package org.tamanoir.repository;
 
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -17,6 +19,21 @@ final class RequestHead {
     private static final int MAX_HOST = 255 + 6;
 
     private RequestHead() {}
+
+    /** Answers a request whose head could not be read. */
+    static void refuse(HttpServerRequest request) {
+        Throwable cause = request.decoderResult().cause();
+        if (cause instanceof TooLongHttpLineException) {
+            Answers.malformed(
+                    request, 414, "the request's line is too long: " + HttpListener.MAX_LINE_BYTES + " bytes are read");
+        } else if (cause instanceof TooLongHttpHeaderException) {
+            Answers.malformed(
+                    request, 431, "the request's head is too long: " + HttpListener.MAX_HEAD_BYTES + " bytes are read");
+        } else {
+            Answers.malformed(
+                    request, 400, "the request's head cannot be read: HTTP/1.1 and one length of the body are wanted");
+        }
+    }
 
     /** Finds what is wrong with it, one line; null = nothing. */
     static @Nullable String problem(HttpServerRequest request) {

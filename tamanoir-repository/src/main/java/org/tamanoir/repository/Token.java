@@ -1,13 +1,13 @@
 package org.tamanoir.repository;
 
 import com.google.common.hash.Hashing;
-import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.deploy.SmallFile;
 
 /** The secret that allows changes: of a repository, or of a node by its admin API. Immutable; never printed. */
 public final class Token {
@@ -47,10 +47,12 @@ public final class Token {
     public static Token read(Path file) throws IOException {
         byte[] bytes;
         try {
-            bytes = MoreFiles.asByteSource(file).slice(0, 2 * MAX_CHARACTERS).read();
+            bytes = SmallFile.read(file, 2 * MAX_CHARACTERS);
         } catch (NoSuchFileException e) {
             throw new IOException(
                     "token file " + file + ": there is no such file; 'openssl rand -hex 32' makes a token", e);
+        } catch (SmallFile.NotRegularException | SmallFile.TooLargeException e) {
+            throw new IOException("token file " + e.getMessage() + "; it holds the token alone", e);
         } catch (IOException e) {
             throw new IOException(
                     "token file " + file + ": cannot be read: no permission, or no file; correct the path", e);

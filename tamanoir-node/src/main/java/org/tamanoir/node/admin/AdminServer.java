@@ -62,6 +62,7 @@ public final class AdminServer implements AutoCloseable {
     private final ThreadPoolExecutor liveThreads;
     private final StrangerPlaces strangers = new StrangerPlaces();
     private volatile @Nullable HttpListener listener;
+    private volatile boolean hasLeft;
 
     /**
      * A server that is not started.
@@ -159,11 +160,17 @@ public final class AdminServer implements AutoCloseable {
         return started == null ? settings.address() : started.address();
     }
 
-    /** Accepts no more, as {@link HttpListener#leave} says. */
+    /**
+     * Accepts no more, as {@link HttpListener#leave} says, takes no changes, and ends answers that go on: another process
+     * serves.
+     */
     public void leave() {
         HttpListener started = listener;
         if (started != null) {
             started.leave();
+            api.leave();
+            hasLeft = true;
+            started.onLoop(feed::leave);
         }
     }
 
@@ -283,7 +290,7 @@ public final class AdminServer implements AutoCloseable {
                         return;
                     }
                     try {
-                        Replies.stream(context, work);
+                        Replies.stream(context, work, () -> hasLeft);
                     } finally {
                         strangers.leave(stranger);
                     }

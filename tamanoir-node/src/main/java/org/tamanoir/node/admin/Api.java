@@ -47,6 +47,7 @@ final class Api implements AutoCloseable {
     private final AdminGate gate;
     private final ThreadPoolExecutor changers;
     private final List<String> operations = new ArrayList<>();
+    private volatile boolean hasLeft;
 
     Api(AdminGate gate) {
         this(gate, () -> ThreadRanks.NONE);
@@ -79,7 +80,7 @@ final class Api implements AutoCloseable {
     Router router(Vertx vertx) {
         Router router = Router.router(vertx);
         router.route().handler(this::admit);
-        for (int status : new int[] {400, 404, 405, 413, 414, 500}) {
+        for (int status : new int[] {400, 404, 405, 413, 414, ApiException.EXPECTATION, 500}) {
             router.errorHandler(status, Replies::failed);
         }
         return router;
@@ -88,6 +89,11 @@ final class Api implements AutoCloseable {
     /** All operations, as in {@code GET /v1/services/{name}}; for tests. */
     List<String> operations() {
         return List.copyOf(operations);
+    }
+
+    /** Refuses changes from now on: they would be this process' alone, and another one serves. */
+    void leave() {
+        hasLeft = true;
     }
 
     /** Ends changes that run. */
@@ -137,6 +143,11 @@ final class Api implements AutoCloseable {
         route.handler((SecurityPolicyHandler) context -> {
             try {
                 admission.admit(context);
+                if (hasLeft) {
+                    throw new ApiException(
+                            ApiException.BUSY,
+                            "this process ends, and another one serves: ask again, on a new connection");
+                }
                 if (method != HttpMethod.DELETE) {
                     AdminGate.requireJson(context.request());
                 }
@@ -146,6 +157,7 @@ final class Api implements AutoCloseable {
             }
         });
         route.handler(BodyHandler.create(false).setBodyLimit(maxBytes));
+        route.failureHandler(Replies::failed);
         route.handler(context -> run(changers, context, () -> Replies.send(context, Replies.of(view)), "changes"));
     }
 

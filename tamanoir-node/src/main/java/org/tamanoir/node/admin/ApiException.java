@@ -16,6 +16,7 @@ final class ApiException extends Exception {
     static final int CONFLICT = 409;
     static final int TOO_LARGE = 413;
     static final int UNSUPPORTED_TYPE = 415;
+    static final int EXPECTATION = 417;
     static final int INVALID = 422;
     static final int BUSY = 503;
     static final int NOT_KEPT = 507;

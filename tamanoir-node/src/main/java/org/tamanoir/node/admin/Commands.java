@@ -245,9 +245,10 @@ public final class Commands {
         try {
             Path file = Path.of(text);
             if (!file.isAbsolute()) {
-                fields.problem("file '" + text + "': an absolute path on the node's host is wanted");
+                fields.problem("file '" + Replies.shortened(text) + "': an absolute path on the node's host is wanted");
             } else if (!Files.isRegularFile(file) || file.toFile().length() == 0) { // in /proc some never end
-                fields.problem("file '" + text + "': no regular file with something in it on the node's host, or no "
+                fields.problem("file '" + Replies.shortened(text)
+                        + "': no regular file with something in it on the node's host, or no "
                         + "permission; correct the path");
             }
             return file;

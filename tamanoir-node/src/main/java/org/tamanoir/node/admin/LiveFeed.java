@@ -64,6 +64,7 @@ final class LiveFeed {
     private @Nullable Buffer whole;
     private volatile @Nullable Runnable endTicking;
     private boolean isSampling;
+    private boolean hasLeft;
     private volatile Status status = new Status(0, 0, 0, 0);
 
     /** @param view what is told; asked on a worker thread */
@@ -120,6 +121,10 @@ final class LiveFeed {
         }
         Listener listener = new Listener(context.response(), stranger);
         listener.begin();
+        if (hasLeft) {
+            listener.finish();
+            return;
+        }
         if (endTicking == null) {
             last = null;
             whole = null;
@@ -128,6 +133,12 @@ final class LiveFeed {
         } else if (whole != null) {
             listener.sendState(whole);
         }
+    }
+
+    /** Ends all answers, and those to come at once: whoever comes back gets another process. The event loop. */
+    void leave() {
+        hasLeft = true;
+        List.copyOf(listeners).forEach(Listener::finish);
     }
 
     private void sampleUnlessBusy(Vertx vertx) {
@@ -243,6 +254,12 @@ final class LiveFeed {
             } else {
                 response.write(delta);
             }
+        }
+
+        /** Ends with all that was told. */
+        void finish() {
+            leave();
+            response.end();
         }
 
         void end() {

@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ManagerException;
@@ -87,9 +88,9 @@ final class Replies {
                         + (Runtime.getRuntime().maxMemory() >> 20) + "m");
     }
 
-    /** Answers as the work goes on; blocks as it does. */
-    static void stream(RoutingContext context, LiveWork work) {
-        StreamedAnswer answer = new StreamedAnswer(context.response());
+    /** Answers as the work goes on; blocks as it does. @param isOver whether this process tells no more */
+    static void stream(RoutingContext context, LiveWork work, BooleanSupplier isOver) {
+        StreamedAnswer answer = new StreamedAnswer(context.response(), isOver);
         try {
             work.run(new Call(context), answer);
             answer.end();
@@ -181,25 +182,32 @@ final class Replies {
 
     /** What the router itself refuses. The event loop. */
     static void failed(RoutingContext context) {
-        String line = switch (context.statusCode()) {
+        // Vert.x has none where it cannot read a path or a body.
+        int status = Math.max(context.statusCode(), ApiException.BAD_REQUEST);
+        String line = switch (status) {
             case ApiException.NOT_FOUND ->
                 "there is no " + shortened(context.request().path()) + "; GET /openapi.yaml describes what there is";
             case ApiException.NOT_ALLOWED ->
                 context.request().method() + " is not for "
                         + shortened(context.request().path()) + "; GET /openapi.yaml says what is";
             case ApiException.TOO_LARGE -> "the body is too large: " + context.get(Api.BOUND) + " bytes are allowed";
+            case ApiException.EXPECTATION -> "of the header Expect 100-continue alone is understood; leave it out";
             default -> null;
         };
         if (line != null) {
-            refuse(context, new ApiException(context.statusCode(), line));
-        } else if (context.statusCode() == INTERNAL) {
+            refuse(context, new ApiException(status, line));
+        } else if (status == INTERNAL) {
             fail(context, context.failure() == null ? new IllegalStateException("no cause") : context.failure());
         } else {
-            refuse(context, new ApiException(context.statusCode(), "the request cannot be understood; check its path"));
+            refuse(
+                    context,
+                    new ApiException(
+                            status, "the request cannot be understood; check its path, and the chunks of its body"));
         }
     }
 
-    private static String shortened(String text) {
+    /** Returns a text that may come from a client, cut. */
+    static String shortened(String text) {
         return text.length() <= 200 ? text : text.substring(0, 200) + "...";
     }
 }

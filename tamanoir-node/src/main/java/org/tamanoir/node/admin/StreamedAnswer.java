@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,19 +27,21 @@ final class StreamedAnswer {
     private static final long STALL_SECONDS = 30;
 
     private final HttpServerResponse response;
+    private final BooleanSupplier isOver;
     private boolean begun;
 
-    StreamedAnswer(HttpServerResponse response) {
+    StreamedAnswer(HttpServerResponse response, BooleanSupplier isOver) {
         this.response = response;
+        this.isOver = isOver;
     }
 
     boolean hasBegun() {
         return begun;
     }
 
-    /** Whether the client is gone. */
+    /** Returns whether the client is gone, or another process tells it more. */
     boolean isClosed() {
-        return response.closed();
+        return response.closed() || isOver.getAsBoolean();
     }
 
     void begin(String contentType) {

@@ -113,9 +113,11 @@ public final class ConfigFile {
                 ? "permission denied"
                 : e instanceof NoSuchFileException
                         ? "there is no such file"
-                        : e instanceof CharacterCodingException
-                                ? "it is not UTF-8 text; convert it"
-                                : e.getMessage() == null ? e.toString() : e.getMessage();
+                        : e instanceof SmallFile.NotRegularException
+                                ? "it is no regular file: name one; a pipe or a device may never end"
+                                : e instanceof CharacterCodingException
+                                        ? "it is not UTF-8 text; convert it"
+                                        : e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
     private void root(Section root) {
@@ -128,7 +130,9 @@ public final class ConfigFile {
         listen(root);
         root.sections("routes").forEach(this::route);
         root.sections("services").forEach(this::service);
-        settings.qos = QosSection.read(root.section("qos"));
+        Section qos = root.section("qos");
+        settings.qos = QosSection.read(qos);
+        settings.links = qos.where("links");
         sections.remove("listen");
         for (String section : sections) {
             if (section.isEmpty()) {

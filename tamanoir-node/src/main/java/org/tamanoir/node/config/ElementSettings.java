@@ -44,7 +44,7 @@ final class ElementSettings {
     }
 
     /** Looks at what only shows when file and command line have been read. */
-    void check(Problems problems, QosConfig qos) {
+    void check(Problems problems, QosConfig qos, String whereLinks) {
         List<Link> links = qos.links().stream()
                 .filter(link -> link.discipline().equals(DISCIPLINE))
                 .toList();
@@ -53,7 +53,7 @@ final class ElementSettings {
                 problems.add("element", "no unit; list the control addresses of all of them with element.units");
             } else if (!links.isEmpty()) {
                 problems.add(
-                        "qos.links",
+                        whereLinks,
                         "link '" + links.get(0).name()
                                 + "': discipline fct waits for the token of a ring; say in section "
                                 + "element which one, or choose another discipline");
@@ -90,7 +90,7 @@ final class ElementSettings {
         links.stream()
                 .filter(Link::police)
                 .forEach(link -> problems.add(
-                        "qos.links",
+                        whereLinks,
                         "link '" + link.name()
                                 + "': excess drop would drop what waits for the token of the ring; choose"
                                 + " excess wait with discipline fct"));

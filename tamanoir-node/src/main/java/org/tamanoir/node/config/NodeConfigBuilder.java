@@ -34,6 +34,9 @@ public final class NodeConfigBuilder {
     final Problems problems;
     final Values values = new Values();
     public QosConfig qos = QosConfig.OFF;
+    /** Where its links stand, as {@code FILE:LINE: path}. */
+    String links = "qos.links";
+
     private final Map<Prefix, Route> routes = new LinkedHashMap<>();
     private final Map<String, ServiceDefinition> services;
     /** What was said of services, by their names. */
@@ -156,7 +159,7 @@ public final class NodeConfigBuilder {
                     interfaces + " interfaces: must be at most " + KernelConfig.MAX_INTERFACES);
         }
         cluster.check(problems);
-        new ElementSettings(values).check(problems, qos);
+        new ElementSettings(values).check(problems, qos, links);
         boolean isServedByTls = values.get(NodeSettings.DEPLOY_TLS);
         if (!NodeSettings.TLS.hasCertificate(values) && (isServedByTls || admin.tls())) {
             problems.add(

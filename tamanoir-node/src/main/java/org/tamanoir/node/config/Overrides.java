@@ -84,7 +84,10 @@ public final class Overrides {
     /** In place of the file's section {@code qos}. */
     public void qos(@Nullable Path file) {
         if (file != null) {
-            ConfigFile.read(file, settings.problems, section -> settings.qos = QosSection.read(section));
+            ConfigFile.read(file, settings.problems, section -> {
+                settings.qos = QosSection.read(section);
+                settings.links = section.where("links");
+            });
         }
     }
 

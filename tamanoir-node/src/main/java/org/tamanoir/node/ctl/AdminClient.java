@@ -191,6 +191,9 @@ public final class AdminClient {
         JsonNode error = answer.get("error");
         List<String> problems = new ArrayList<>();
         answer.path("problems").forEach(problem -> problems.add(problem.asString()));
+        if (problems.size() == 1 && error != null && error.asString().endsWith(problems.get(0))) {
+            problems.clear(); // It is told already.
+        }
         return new CommandException(
                 ExitCode.FAILED,
                 error == null ? "the " + kind.who + " answers with status " + status : error.asString(),

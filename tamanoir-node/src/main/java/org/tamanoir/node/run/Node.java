@@ -98,6 +98,7 @@ public final class Node {
     private @Nullable NodeElement element;
     private Welcome.@Nullable Code ofCluster;
     private @Nullable Reloading reloading;
+    private boolean takesOver;
     private volatile boolean isStarted;
 
     /**
@@ -202,6 +203,11 @@ public final class Node {
             started.placeAll();
             if (deployment != null) {
                 environment.background("warm-up", new WarmUp()).start();
+            }
+            if (deployment != null && config.find(NodeSettings.HAND_OVER) != null) {
+                RevocationWatch watch = new RevocationWatch(started);
+                opened.push(watch);
+                environment.background("revocations", watch).start();
             }
             serveCode(deployment == null ? null : deployment.cache(), started, formats);
             serveAdmin(started);
@@ -431,7 +437,8 @@ public final class Node {
                 config.environment().tcp().stream()
                         .findFirst()
                         .map(InetSocketAddress::getPort)
-                        .orElse(0));
+                        .orElse(0),
+                takesOver);
         opened.push(cache);
         TlsFiles files = files();
         DeploySettings settings = config.deploy();
@@ -459,6 +466,11 @@ public final class Node {
                 config.get(NodeSettings.NEIGHBOURS),
                 config.get(NodeSettings.DEPLOY_TLS),
                 id -> config.deploy().of(id));
+    }
+
+    /** Has it share the folders of the node whose place it takes. Before {@link #start}. */
+    void takingOver() {
+        takesOver = true;
     }
 
     /** Returns the sockets that it shares with the process before it and the one behind it. */

@@ -32,6 +32,7 @@ final class TakeOver implements AutoCloseable {
      * @throws IOException in one line, if it does not start; the other node serves on
      */
     static void start(Node node, Path path) throws IOException {
+        node.takingOver();
         try (TakeOver old = from(path, node.sockets(), HandOver.PATIENCE)) {
             node.start();
             try {

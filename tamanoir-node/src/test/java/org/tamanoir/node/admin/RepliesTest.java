@@ -42,9 +42,12 @@ class RepliesTest {
         api.get(router, "/full", full);
         api.change(router, HttpMethod.PUT, "/full", full);
         router.post("/full")
-                .handler(context -> Waiting.async(() -> Replies.stream(context, (call, answer) -> {
-                    throw new OutOfMemoryError("on purpose");
-                })));
+                .handler(context -> Waiting.async(() -> Replies.stream(
+                        context,
+                        (call, answer) -> {
+                            throw new OutOfMemoryError("on purpose");
+                        },
+                        () -> false)));
         return router;
     }
 

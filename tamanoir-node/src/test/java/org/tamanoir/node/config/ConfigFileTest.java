@@ -36,6 +36,7 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 class ConfigFileTest {
@@ -68,6 +69,25 @@ class ConfigFileTest {
         ServiceDefinition announced = service(config, ANNOUNCED);
         assertThat(announced.config().asMap()).isEmpty();
         assertThat(announced.failurePolicy()).isEqualTo(FailurePolicy.DROP);
+    }
+
+    /** Whoever opens a pipe waits for a writer, with all changes of the node behind it. */
+    @Test
+    void pipesAreRefusedAtOnce() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        Problems problems = new Problems();
+
+        assertThat(Waiting.async(() -> ConfigFile.readAgain(pipe, new NodeConfigBuilder(problems))))
+                .succeedsWithin(Waiting.PATIENCE);
+        assertThat(problems.lines())
+                .containsExactly(
+                        pipe + ": cannot be read: it is no regular file: name one; a pipe or a device may never end");
+        assertThat(Waiting.async(() -> problems("admin:\n  token-file: " + pipe + "\n")))
+                .succeedsWithin(Waiting.PATIENCE)
+                .asString()
+                .contains("f:2: admin.token-file: token file " + pipe + " is no regular file");
     }
 
     @Test
@@ -407,7 +427,7 @@ class ConfigFileTest {
             element: {unit: 1} @ element: no unit; list the control addresses of all of them with element.units
             element: {key-file: /none} @ f:1: element.key-file: key file /none: there is no such file; 32 hexadecimal digits are wanted, as openssl rand -hex 16 makes
             element: {barrier: 2s} @ f:1: element.barrier: 2s is out of bounds: 0s to 1s are allowed
-            qos:|  classes: [{name: a}]|  default-class: a|  links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct}] @ qos.links: link 'out': discipline fct waits for the token of a ring; say in section element which one, or choose another discipline
+            qos:|  classes: [{name: a}]|  default-class: a|  links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct}] @ f:4: qos.links: link 'out': discipline fct waits for the token of a ring; say in section element which one, or choose another discipline
             a: 1|b: [1 @ f:2: no valid YAML: while parsing a flow sequence: expected ',' or ']', but got <stream end>; a text with brackets or colons needs quotes there
             a: 1|---|b: 1 @ f:2: a second document begins: one is wanted, remove the '---'
             a: &x 1 @ f:1: anchors and aliases (& and *) are not allowed: write the value out
@@ -458,8 +478,9 @@ class ConfigFileTest {
                   links: [{name: out, next-hops: [10.0.0.0/8], rate: 1Mbit/s, burst: 1KiB, discipline: fct, excess: drop}]
                 element: {unit: 0, units: [127.0.0.1]}
                 """))
-                .contains("qos.links: link 'out': excess drop would drop what waits for the token of the ring; choose"
-                        + " excess wait with discipline fct");
+                .contains(
+                        "f:4: qos.links: link 'out': excess drop would drop what waits for the token of the ring; choose"
+                                + " excess wait with discipline fct");
     }
 
     @Test
@@ -542,7 +563,7 @@ class ConfigFileTest {
                         missing + ": cannot be read: there is no such file",
                         large + ": cannot be read: it is larger than 1MiB, too much for settings",
                         binary + ": cannot be read: it is not UTF-8 text; convert it",
-                        folder + ": cannot be read: Is a directory");
+                        folder + ": cannot be read: it is no regular file: name one; a pipe or a device may never end");
     }
 
     private static NodeConfig config(String text) {

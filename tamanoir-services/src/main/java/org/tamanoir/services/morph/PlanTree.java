@@ -27,6 +27,10 @@ final class PlanTree {
      */
     static Map<String, Object> read(Path file) {
         try {
+            if (Files.exists(file) && !Files.isRegularFile(file)) {
+                throw new IllegalArgumentException(
+                        "plan " + file + " is no regular file: name one; a pipe or a device may never end");
+            }
             long bytes = Files.size(file);
             if (bytes > MAX_BYTES) {
                 throw new IllegalArgumentException(

@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.support.Waiting;
 
 /** What a plan says, and all that is refused of it. */
 class PlanReaderTest {
@@ -28,6 +30,19 @@ class PlanReaderTest {
                         late             last         more       0:late 0x1 out
                         """);
         assertThat(plan.contexts().get(1)).isEqualTo(new ContextSpec("work", 8192, 1 << 20, 0.5));
+    }
+
+    /** Whoever opens a pipe waits for a writer. */
+    @Test
+    void aPipeIsNoPlan(@TempDir Path folder) throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+
+        assertThat(Waiting.async(() -> PlanTree.read(pipe)))
+                .failsWithin(Waiting.PATIENCE)
+                .withThrowableThat()
+                .withMessageContaining("plan " + pipe + " is no regular file");
     }
 
     @Test

@@ -38,6 +38,9 @@ final class TableFile {
      */
     static TableFile read(Path file) throws IOException {
         byte[] bytes;
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new IOException("it is no regular file: name one; a pipe or a device may never end");
+        }
         try (InputStream in = Files.newInputStream(file)) {
             bytes = in.readNBytes(LIMIT_BYTES + 1);
         }
