@@ -227,8 +227,13 @@ public final class TrustStore implements Supplier<TrustPolicy> {
         if (file == null) {
             return;
         }
-        try (FileChannel lock = lock(file)) {
-            write(file);
+        try {
+            FileChannel lock = lock(file);
+            try {
+                write(file);
+            } finally {
+                lock.close();
+            }
         } catch (IOException e) {
             throw new IOException("revocations " + file + " cannot be written: " + e, e);
         }
