@@ -465,7 +465,8 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     final void cut() {
         cut = true;
         loop.wakeup();
-        context.platform().unpark(supervision.thread()); // In the midst of a packet it waits for a turn without its loop.
+        context.platform()
+                .unpark(supervision.thread()); // In the midst of a packet it waits for a turn without its loop.
     }
 
     /** Does the same when the thread is known not to look; levels below do nothing for it any more. Any thread. */

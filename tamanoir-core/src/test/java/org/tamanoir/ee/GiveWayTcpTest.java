@@ -225,7 +225,9 @@ class GiveWayTcpTest extends TcpNodeTesting {
         }
         goesOn = false;
         sink.await(sent);
-        assertThat(sink.numbers()).containsExactlyInAnyOrderElementsOf(IntStream.range(0, sent).boxed().toList());
+        assertThat(sink.numbers())
+                .containsExactlyInAnyOrderElementsOf(
+                        IntStream.range(0, sent).boxed().toList());
         for (AnepSender each : deep) {
             each.finish();
         }

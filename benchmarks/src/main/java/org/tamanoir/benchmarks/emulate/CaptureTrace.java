@@ -211,7 +211,8 @@ final class CaptureTrace extends Trace {
                 break;
             }
             int at = body.position();
-            int must = option == OPTION_RESOLUTION ? 1 : option == OPTION_OFFSET ? 8 : Math.min(bytes, body.remaining());
+            int must =
+                    option == OPTION_RESOLUTION ? 1 : option == OPTION_OFFSET ? 8 : Math.min(bytes, body.remaining());
             if (bytes != must) {
                 throw fault("an interface's option " + option + " has " + bytes + " bytes: must be " + must);
             }

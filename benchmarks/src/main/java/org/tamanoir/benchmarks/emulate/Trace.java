@@ -67,8 +67,8 @@ abstract class Trace implements Arrivals, AutoCloseable {
                     + " ns before that of the packet before it: sort the file by time (reordercap)");
         }
         if (fileNs - firstNs > MAX_NS) {
-            throw fault("its time is " + (fileNs - firstNs) / 1_000_000_000 + " s after that of the first: must be at most "
-                    + MAX_NS / 1_000_000_000);
+            throw fault("its time is " + (fileNs - firstNs) / 1_000_000_000
+                    + " s after that of the first: must be at most " + MAX_NS / 1_000_000_000);
         }
         lastNs = fileNs;
         into.ns = fileNs - firstNs;
