@@ -45,13 +45,21 @@ class LauncherTest {
         assertThat(bin.resolve("tamanoir").toFile().setExecutable(true)).isTrue();
         Path link = Files.createSymbolicLink(folder.resolve("link"), bin.resolve("tamanoir"));
 
-        assertThat(run(0, bin, Map.of(), "/bin/sh", "tamanoir", "x")).startsWith("none ").endsWith(" x\n");
+        assertThat(run(0, bin, Map.of(), "/bin/sh", "tamanoir", "x"))
+                .startsWith("none ")
+                .endsWith(" x\n");
         assertThat(run(0, folder, Map.of("PATH", "/nowhere"), link.toString(), "x"))
                 .startsWith("none ")
                 .endsWith(" x\n");
         // The shell makes the name: this JVM may be under a locale in which it cannot.
         run(0, folder, Map.of(), "/bin/sh", "-c", "/bin/mv im \"$(printf '\\303\\274')\"");
-        assertThat(run(0, folder, Map.of("LC_ALL", "C"), "/bin/sh", "-c", "./\"$(printf '\\303\\274')\"/bin/tamanoir x"))
+        assertThat(run(
+                        0,
+                        folder,
+                        Map.of("LC_ALL", "C"),
+                        "/bin/sh",
+                        "-c",
+                        "./\"$(printf '\\303\\274')\"/bin/tamanoir x"))
                 .startsWith("C.UTF-8 ")
                 .endsWith(" x\n");
     }
