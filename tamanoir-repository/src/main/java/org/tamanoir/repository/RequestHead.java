@@ -31,7 +31,7 @@ final class RequestHead {
                     request, 431, "the request's head is too long: " + HttpListener.MAX_HEAD_BYTES + " bytes are read");
         } else {
             Answers.malformed(
-                    request, 400, "the request's head cannot be read: HTTP/1.1 and one length of the body are wanted");
+                    request, 400, "the request's head cannot be read: correct it, and give the body one length alone");
         }
     }
 

@@ -202,6 +202,35 @@ class DashboardBrowserTest {
         browser.assertQuiet(401);
     }
 
+    /** To choose one puts the focus into its details. */
+    @Test
+    void theDetailsOfAServiceGoOnWhileTheFocusIsInThem() {
+        browser.show("services");
+        browser.until(() -> !browser.all("td button.name").isEmpty());
+        browser.all("td button.name").stream()
+                .filter(each -> each.getText().endsWith("Monitor"))
+                .findFirst()
+                .orElseThrow()
+                .click();
+        String details = "return [...document.querySelectorAll('#service dd')].map(each => each.textContent).join('|')";
+        String first = browser.run(details);
+        browser.until(() -> !browser.run(details).equals(first));
+        assertThat(browser.run("return document.querySelector('#service').contains(document.activeElement)"))
+                .isEqualTo("true");
+        browser.assertQuiet();
+    }
+
+    @Test
+    void aTokenThatNoHeaderCanCarryIsRefusedAndForgotten() {
+        browser.show("services");
+        deploy();
+        browser.type("#token-input", "\u043f\u0430\u0440\u043e\u043b\u044c");
+        browser.click("#token-form [type=submit]");
+        browser.untilShown("the token has characters that no token has");
+        browser.until(() -> browser.all("#token").get(0).getText().equals("Token"));
+        browser.assertQuiet();
+    }
+
     private void deploy() {
         browser.until(() -> browser.all("#token").get(0).getText().equals("Token"));
         browser.type("form[aria-label='Deploy a service'] input", NAME);
