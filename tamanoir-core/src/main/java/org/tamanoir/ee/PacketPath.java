@@ -65,11 +65,23 @@ final class PacketPath implements ServiceThread.Body {
 
     /** Sees the way of the packet in hand; null of almost all. */
     @Nullable
-    TraceWatch watch;
+    Watch watch;
 
     private @Nullable QosSnapshot scheduling;
     /** What packets have to pass before they are processed; null while turns are not scheduled. */
     private @Nullable TurnGate gate;
+
+    /** Sees what becomes of the packet in hand. */
+    interface Watch {
+        /** Takes note of what the service has said, before that is done. */
+        void concluded(@Nullable Verdict said, @Nullable ParseFault fault, Packet packet);
+
+        /** Takes note that the packet is given to another service's thread next. */
+        void handsOver(@Nullable ServiceDefinition other, long key);
+
+        /** Takes note that the instance was given up, and the packet with it. Another thread. */
+        void lost(DropReason reason);
+    }
 
     /** Whose packets these are: a stream's or a UDP service's. */
     interface Owner {

@@ -30,10 +30,26 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: the service's thread, but for {@link #lost}.
  */
-final class TraceWatch {
+final class TraceWatch implements PacketPath.Watch {
+    /** Whose hands these are. */
+    interface Hands {
+        /** Returns how many packets wait for turns. */
+        int waitingForTurns();
+
+        /** Returns how many packets are held for the service. */
+        int suspended();
+
+        /** Returns where an answer to the packet in hand goes; null: nowhere. */
+        @Nullable
+        InetSocketAddress answersTo();
+
+        /** Returns the socket that the packet in hand came to. */
+        UdpSocket cameTo();
+    }
+
     private static final DropReason[] REASONS = DropReason.values();
 
-    private final UdpService service;
+    private final Hands hands;
     private final ServiceThread thread;
     private final PacketPath path;
     private final NextHops nextHops;
@@ -54,13 +70,20 @@ final class TraceWatch {
     private boolean isHandedOver;
 
     /** Begins with the packet in hand, which lies here. */
-    TraceWatch(UdpService service, PacketTrace trace, ByteBuffer bytes, int offset, int length) {
-        this.service = service;
-        this.thread = service.thread;
-        this.path = service.path;
-        this.nextHops = service.nextHops;
+    TraceWatch(
+            Hands hands,
+            PacketPath path,
+            NextHops nextHops,
+            PacketTrace trace,
+            ByteBuffer bytes,
+            int offset,
+            int length) {
+        this.hands = hands;
+        this.thread = path.thread;
+        this.path = path;
+        this.nextHops = nextHops;
         this.traffic = thread.traffic;
-        this.context = service.context;
+        this.context = thread.context();
         this.trace = trace;
         nextHops.flush();
         Packet packet = new Packet(context.config().typeId(), PacketSpace.HEAP);
@@ -70,8 +93,8 @@ final class TraceWatch {
         if (trace.taken(thread.definition().label()) == Stage.INBOX && isWhole) {
             tellTurn(packet);
         }
-        this.waitedForTurns = service.waitingForTurns();
-        this.suspendedBefore = service.suspended();
+        this.waitedForTurns = hands.waitingForTurns();
+        this.suspendedBefore = hands.suspended();
         this.dropsBefore = thread.status().dropReasons();
         this.madeBefore = traffic.packetsMade();
         begin();
@@ -106,8 +129,8 @@ final class TraceWatch {
         return now.config().classes().get(classifier.classOf(packet)).name();
     }
 
-    /** Takes note of what the service has said, before that is done. */
-    void concluded(@Nullable Verdict said, @Nullable ParseFault fault, Packet packet) {
+    @Override
+    public void concluded(@Nullable Verdict said, @Nullable ParseFault fault, Packet packet) {
         if (thread.definition() != Transit.DEFINITION) {
             tellVerdict(said, fault, packet);
             isConcluded = true;
@@ -143,16 +166,16 @@ final class TraceWatch {
         trace.step(Stage.PROCESS, said == null ? "failed" : said.name(), how.toString());
     }
 
-    /** Takes note that the packet is given to another service's thread next. */
-    void handsOver(@Nullable ServiceDefinition other, long key) {
+    @Override
+    public void handsOver(@Nullable ServiceDefinition other, long key) {
         String name = other == null ? "the service with key " + ServiceKey.toString(key) : "service " + other.label();
         trace.step(Stage.SERVICE, "handed over", "the packet is for " + name + ", not for this thread's");
         trace.waits(Stage.INBOX, other == null ? "for the code of " + name : "in the inbox of " + name);
         isHandedOver = true;
     }
 
-    /** Takes note that the instance was given up, and the packet with it. Another thread. */
-    void lost(DropReason reason) {
+    @Override
+    public void lost(DropReason reason) {
         trace.ended(reason, "its service did not return, and its thread '" + thread.name() + "' was given up");
     }
 
@@ -181,9 +204,9 @@ final class TraceWatch {
     /** Says what the packet waits for in this thread's queues; false when it does not. */
     private boolean waits() {
         String label = thread.definition().label();
-        if (service.suspended() > suspendedBefore) {
+        if (hands.suspended() > suspendedBefore) {
             trace.waits(Stage.PROCESS, "held by service " + label);
-        } else if (service.waitingForTurns() > waitedForTurns) {
+        } else if (hands.waitingForTurns() > waitedForTurns) {
             trace.waits(Stage.TURN, "for a turn on a processor, in a queue of service " + label);
         } else {
             return false;
@@ -289,8 +312,8 @@ final class TraceWatch {
     }
 
     private void answer() {
-        InetSocketAddress to = service.inHand.peer();
-        UdpSocket socket = service.inHand.arrival.socket();
+        InetSocketAddress to = hands.answersTo();
+        UdpSocket socket = hands.cameTo();
         flushed((verdict == Verdict.REPLY ? "back" : "on") + (to == null ? "" : " to " + PacketTrace.at(to))
                 + " from UDP " + PacketTrace.at(socket.localAddress()));
     }

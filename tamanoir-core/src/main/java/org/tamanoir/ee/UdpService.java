@@ -31,7 +31,8 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: the service's thread; {@link #offer} any thread.
  */
-final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.Owner, HeldDatagrams.Owner {
+final class UdpService
+        implements UdpTaker, Ingress, PacketPath.Owner, Instance.Owner, HeldDatagrams.Owner, TraceWatch.Hands {
     private static final Logger LOG = LoggerFactory.getLogger(UdpService.class);
     /** Packets of the inbox handled before next hops are flushed. */
     private static final int BATCH_PACKETS = 256;
@@ -437,17 +438,27 @@ final class UdpService implements UdpTaker, Ingress, PacketPath.Owner, Instance.
     TraceWatch watch(ByteBuffer bytes, int offset, int length) {
         int number = arrival.trace();
         PacketTrace trace = number == 0 ? null : context.traces().of(number);
-        return trace == null ? null : new TraceWatch(this, trace, bytes, offset, length);
+        return trace == null ? null : new TraceWatch(this, path, nextHops, trace, bytes, offset, length);
     }
 
-    /** Returns how many packets it holds for its service. */
-    int suspended() {
+    @Override
+    public int suspended() {
         return holding.count();
     }
 
-    /** Returns how many packets wait for turns. */
-    int waitingForTurns() {
+    @Override
+    public int waitingForTurns() {
         return gate.waiting();
+    }
+
+    @Override
+    public @Nullable InetSocketAddress answersTo() {
+        return inHand.peer();
+    }
+
+    @Override
+    public UdpSocket cameTo() {
+        return arrival.socket();
     }
 
     private void takeIntoHand(ClassQueues.Waiting packet) {
