@@ -42,6 +42,7 @@ final class Acceptor {
 
     private final NodeContext context;
     private final TcpStreams streams;
+    private final UdpServices udp;
     private final IoLoop loop;
     private final Traffic traffic;
     private final CoreThread thread;
@@ -57,6 +58,7 @@ final class Acceptor {
     Acceptor(NodeContext context, TcpStreams streams, UdpServices udp, Traffic traffic) {
         this.context = context;
         this.streams = streams;
+        this.udp = udp;
         this.traffic = traffic;
         this.loop = context.newLoop();
         this.sweptNs = context.platform().nanoTime();
@@ -179,10 +181,11 @@ final class Acceptor {
         thread.survived(e);
     }
 
-    /** Closes those that have not sent a whole header in time, and ends waits for code and constructors. */
+    /** Closes those that have not sent a whole header in time, and ends waits for code, constructors and earlier versions. */
     private void sweep() {
         streams.missing().sweep();
         streams.maker().sweep();
+        udp.sweep();
         UpcallPath up = context.levels().path();
         if (up != null) {
             up.refresh();

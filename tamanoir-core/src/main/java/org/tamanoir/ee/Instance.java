@@ -20,6 +20,9 @@ final class Instance implements Watchdog.Watched {
         /** Counts what waits for the instance, and takes from it what others need; as {@link Instance#abandon}. */
         void leaveBehind(DropReason reason);
 
+        /** Takes note that it has ended, or was given up, and holds no place any more; outside of all locks. */
+        default void over() {}
+
         /** Handles what is there, then ends, since the node stops. Senders end streams; cut is what is left. */
         default void nodeStops() {}
 
@@ -54,6 +57,11 @@ final class Instance implements Watchdog.Watched {
             path.nextHops.resetFromOutside();
             thread.traffic.giveUp(reason);
         });
+    }
+
+    /** Tells the owner that it is over, as {@link Owner#over}. */
+    void over() {
+        owner.over();
     }
 
     /** Tells the owner that the node stops, as {@link Owner#nodeStops}. */

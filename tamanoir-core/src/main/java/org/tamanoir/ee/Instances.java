@@ -187,7 +187,13 @@ public final class Instances implements Watchdog.Fleet<Instance> {
     }
 
     /** Takes an instance out that has ended; its counts stay. */
-    synchronized void ended(Instance instance) {
+    void ended(Instance instance) {
+        if (takeOut(instance)) {
+            instance.over();
+        }
+    }
+
+    private synchronized boolean takeOut(Instance instance) {
         Runnable atEnd = running.remove(instance);
         if (atEnd != null) {
             instance.thread.traffic.addTo(endedTraffic);
@@ -196,6 +202,7 @@ public final class Instances implements Watchdog.Fleet<Instance> {
             atEnd.run();
             awaiting.forEach(platform::unpark);
         }
+        return atEnd != null;
     }
 
     /** Cuts the TCP streams that run a service until the deadline; returns how many. */

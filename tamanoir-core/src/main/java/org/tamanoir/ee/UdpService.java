@@ -60,6 +60,7 @@ final class UdpService
     private boolean lookedAgain;
     private volatile boolean ending;
     private volatile boolean retiring;
+    private volatile boolean isOver;
     private Runnable drained = () -> {};
 
     /** Makes one that takes packets from this inbox, on a thread of this name. */
@@ -151,7 +152,7 @@ final class UdpService
                     lookedAgain = true;
                     loop.poll(); // A port may be on its way here, with packets.
                 } else {
-                    if (retiring && inbox.isEmpty() && gate.waiting() == 0 && nextHops.held() == 0) {
+                    if (inbox.isClosed() && inbox.isEmpty() && gate.waiting() == 0 && nextHops.held() == 0) {
                         drained.run(); // What its service holds does not hold up a later version.
                     }
                     if (thread.isPaused() || inbox.mayRest()) {
@@ -328,7 +329,13 @@ final class UdpService
 
     @Override
     public boolean keepsOrder() {
-        return true;
+        return !isOver;
+    }
+
+    @Override
+    public void over() {
+        isOver = true;
+        drained.run();
     }
 
     /** Has this done when all has been sent that came before {@link #retire}, perhaps more than once. Before the start. */

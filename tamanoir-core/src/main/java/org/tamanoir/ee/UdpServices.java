@@ -50,6 +50,8 @@ final class UdpServices implements UdpIntake {
     private static final int MAX_KEYS = 64;
     /** Between attempts to start a service that could not be started. */
     private static final Duration RETRY = Duration.ofSeconds(1);
+    /** A later version waits no longer for the one before. */
+    private static final Duration LEAVING_PATIENCE = Duration.ofSeconds(10);
 
     private final NodeContext context;
     private final Instances instances;
@@ -90,9 +92,10 @@ final class UdpServices implements UdpIntake {
     /**
      * What runs a service that was replaced or taken away, and handles what it has in the order of its streams.
      *
+     * @param sinceNs when it was replaced
      * @param then what waits for their end: no more than keys are held, and a call for each time the service is placed
      */
-    private record Leaving(UdpTaker taker, List<Runnable> then) {}
+    private record Leaving(ServiceDefinition definition, UdpTaker taker, long sinceNs, List<Runnable> then) {}
 
     /** Returns the counts of packets that ended while they were held; the lock's holder publishes. */
     Traffic traffic() {
@@ -281,6 +284,27 @@ final class UdpServices implements UdpIntake {
         }
     }
 
+    /**
+     * Lets later versions begin though those before them have not handled all: their service may not return, or a next hop
+     * may not read. To be called regularly.
+     */
+    void sweep() {
+        List<Leaving> late;
+        synchronized (this) {
+            long nowNs = context.platform().nanoTime();
+            late = leaving.values().stream()
+                    .filter(each -> nowNs - each.sinceNs() >= LEAVING_PATIENCE.toNanos())
+                    .toList();
+        }
+        for (Leaving each : late) {
+            LOG.warn(
+                    "service {}: the instance before has not sent all in {} s: the next one begins, and may overtake it",
+                    each.definition().label(),
+                    LEAVING_PATIENCE.toSeconds());
+            drained(each.definition(), each.taker());
+        }
+    }
+
     /** A fault of the node: packets must not wait for ever for what nobody tells any more. */
     private synchronized void faulty(Waiting wait, Throwable fault) {
         context.threads().survived("UDP packets for an instance", 1, fault);
@@ -378,11 +402,7 @@ final class UdpServices implements UdpIntake {
             ServiceDefinition definition, Service service, StreamInfo info, UdpSocket arrival) {
         UdpService instance = UdpService.alone(context, this, definition, service, info, arrival);
         instance.onDrained(() -> drained(definition, instance));
-        Runnable atEnd = () -> {
-            running.remove(definition, instance);
-            drained(definition, instance);
-        };
-        return instances.begin(instance.handle, atEnd) ? instance : null;
+        return instances.begin(instance.handle, () -> running.remove(definition, instance)) ? instance : null;
     }
 
     /** Starts the first of several workers; the others come when their instances have been made. */
@@ -563,7 +583,7 @@ final class UdpServices implements UdpIntake {
     synchronized void retire(ServiceDefinition definition) {
         UdpTaker instance = running.remove(definition);
         if (instance != null && instance.keepsOrder()) {
-            leaving.put(definition.key(), new Leaving(instance, new ArrayList<>()));
+            leaving.put(definition.key(), new Leaving(definition, instance, context.platform().nanoTime(), new ArrayList<>()));
         }
         if (instance != null) {
             instance.retire();

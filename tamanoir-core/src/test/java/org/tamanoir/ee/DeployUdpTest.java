@@ -331,6 +331,41 @@ class DeployUdpTest {
     }
 
     @Test
+    void nextVersionBeginsThoughTheOneBeforeDoesNotReturn() throws Exception {
+        CountDownLatch released = new CountDownLatch(1);
+        try (UdpFarEnd end = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
+                UdpFarEnd other = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.AUTO)) {
+            node.services.add(definition(
+                    NAME,
+                    1,
+                    () -> new UdpTestNode.Scripted((service, packet) -> {
+                        if (packet.sequence() == 1) {
+                            Uninterruptibles.awaitUninterruptibly(released);
+                        }
+                        return Verdict.REPLY;
+                    })));
+            PacketBuilder builder = builder(end, NAME);
+            node.services.add(definition("org.example.Other", 1, () -> scripted(1)));
+            PacketBuilder others = builder(other, "org.example.Other");
+            end.pump(node.udp(), packets(builder, 1), end);
+            other.pump(node.udp(), packets(others, 1), other); // Both use the port now, and the reception reads it.
+            end.send(node.udp(), packets(builder, 1));
+            other.pump(node.udp(), packets(others, 1), other); // Read behind that.
+            AtomicLong made = new AtomicLong();
+            node.services.add(definition(NAME, 2, () -> {
+                made.incrementAndGet();
+                return scripted(2);
+            }));
+            end.send(node.udp(), packets(builder, 1));
+            eventually().until(() -> made.get() > 0); // Later than a far end waits for a packet.
+            assertNext(end, 2, 3, 2);
+        } finally {
+            released.countDown();
+        }
+    }
+
+    @Test
     void packetsGoToTheNextVersionThoughNothingWasRetired() throws Exception {
         TransportKind kind = TransportKind.AUTO;
         try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
