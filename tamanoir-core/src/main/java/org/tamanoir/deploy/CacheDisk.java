@@ -241,7 +241,7 @@ final class CacheDisk implements AutoCloseable {
         }
         Held held = new Held(manifest.id(), sha256, manifest.jarBytes(), temporary());
         store(held, bytes, signature, Files.exists(jar) ? jar : folder.jar(sha256));
-        if (!known) {
+        if (!known && isWritable()) { // Else the other process' jar would go.
             tryTo(() -> Files.deleteIfExists(folder.jar(sha256)));
         }
         return held;

@@ -52,6 +52,20 @@ final class ServiceDrain {
     }
 
     private void run() {
+        try {
+            drain();
+        } finally {
+            ends();
+        }
+    }
+
+    private synchronized void ends() {
+        if (waiting == Thread.currentThread()) {
+            waiting = null; // By a fault: the next service begins another.
+        }
+    }
+
+    private void drain() {
         Set<ServiceDefinition> left;
         while (!(left = left()).isEmpty()) {
             Set<ServiceDefinition> ended = instances.ended(left);

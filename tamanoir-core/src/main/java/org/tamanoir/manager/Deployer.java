@@ -67,6 +67,8 @@ final class Deployer {
     private final Outcomes outcomes;
     private final Map<String, ServiceDefinition> classPath = new HashMap<>();
     private final Map<ServiceId, DeployedVersion> deployed = new HashMap<>();
+    /** Another process has revoked what may still run here. Of the thread that looks for it. */
+    private boolean isRevokedElsewhere;
     private final List<DeployedVersion> leaving = new ArrayList<>();
     /** Keys that an operator keeps away from streams. */
     private final Set<Long> blocked = ConcurrentHashMap.newKeySet();
@@ -297,10 +299,12 @@ final class Deployer {
      * @throws IOException in one line, if what is revoked cannot be read
      */
     boolean revokedElsewhere() throws IOException {
-        if (!from.trust().readAgain()) {
+        isRevokedElsewhere |= from.trust().readAgain();
+        if (!isRevokedElsewhere) {
             return false;
         }
         withdraw(() -> {}, "revoked").forEach(Runnable::run);
+        isRevokedElsewhere = false; // Only now: what fails is tried again.
         return true;
     }
 

@@ -232,7 +232,8 @@ public final class LinuxServiceGroups implements ServiceGroups {
         private final String name;
         private final ControlGroup control;
         private int members;
-        private double limit;
+        /** That was written; another node may have left one. */
+        private double limit = Double.NaN;
 
         Group(String name, ControlGroup control) {
             this.name = name;
@@ -242,9 +243,9 @@ public final class LinuxServiceGroups implements ServiceGroups {
         /** Has it held to this. A version that was configured anew may have another limit than the one before. */
         void limit(double processors) {
             if (processors != limit && controller != null) {
-                limit = processors;
                 try {
                     control.write("cpu.max", quota(processors));
+                    limit = processors;
                 } catch (IOException e) {
                     failed(name, e); // Between packets the node holds it all the same.
                 }

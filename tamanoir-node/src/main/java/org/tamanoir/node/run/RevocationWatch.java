@@ -39,6 +39,8 @@ final class RevocationWatch implements Runnable, AutoCloseable {
         try {
             manager.revokedElsewhere();
             isReported = false;
+        } catch (RuntimeException e) {
+            LOG.error("what another process revokes has not taken effect, and is tried again: {}", e, e);
         } catch (IOException e) {
             if (!isReported) {
                 LOG.error("{}; what another process revokes is not known", e.getMessage());

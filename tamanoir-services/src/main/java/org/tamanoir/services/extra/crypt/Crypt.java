@@ -2,6 +2,7 @@ package org.tamanoir.services.extra.crypt;
 
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import javax.crypto.Cipher;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
@@ -45,6 +46,8 @@ public final class Crypt extends Service {
     private @Nullable CryptControl control;
     private Keys keys = Keys.NONE;
     private @Nullable Session session;
+    /** What it is derived from. */
+    private byte @Nullable [] sessionKey;
     private long sequence;
     private Counter packets = new Counter("packets");
     private Counter bytes = new Counter("bytes");
@@ -92,10 +95,15 @@ public final class Crypt extends Service {
         Keys now = there.keys();
         if (now != keys || sequence == SESSION_PACKETS) {
             byte[] key = now.key(now.used());
-            if (key == null || now.used() != keys.used() || session == null || sequence == SESSION_PACKETS) {
+            // An id may have been given to another key since.
+            if (key == null
+                    || now.used() != keys.used()
+                    || !Arrays.equals(key, sessionKey)
+                    || sequence == SESSION_PACKETS) {
                 RANDOM.nextBytes(salt);
                 sequence = 0;
                 session = key == null ? null : Session.of(key, salt);
+                sessionKey = key;
                 sessions.add(key == null ? 0 : 1);
             }
             keys = now;

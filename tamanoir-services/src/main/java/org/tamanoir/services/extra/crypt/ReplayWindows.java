@@ -30,9 +30,12 @@ final class ReplayWindows {
 
         /** Returns false if the number was seen or is too old; else it is seen from now on. */
         boolean take(long sequence) {
+            if (sequence < 0) {
+                return false; // No sender counts so far.
+            }
             if (sequence > newest) {
                 long step = sequence - newest;
-                if (step >= WINDOW) {
+                if (step >= WINDOW || step < 0) {
                     java.util.Arrays.fill(seen, 0);
                 } else {
                     for (long number = newest + 1; number < sequence; number++) {

@@ -188,17 +188,21 @@ public final class Fec extends Service {
      */
     private void send() {
         isSending = false;
-        for (OpenBlock block = ended.poll(); block != null; block = ended.poll()) {
-            send(block);
-            unused.push(block);
-        }
+        sendEnded();
         while (memory > maxMemory && !(unused.isEmpty() && flows.all().isEmpty())) {
             if (unused.isEmpty()) {
                 flows.endOldest();
-                send();
+                sendEnded();
             } else {
                 memory -= unused.pop().keptBytes();
             }
+        }
+    }
+
+    private void sendEnded() {
+        for (OpenBlock block = ended.poll(); block != null; block = ended.poll()) {
+            send(block);
+            unused.push(block);
         }
     }
 

@@ -233,6 +233,8 @@ class CryptTest {
             newest = Math.max(newest, number);
         }
         assertThat(windows.take(id, -5, 0)).isFalse();
+        assertThat(windows.take(new ReplayWindows.Id(4, 5, 6), -5, 0)).isFalse();
+        assertThat(windows.take(new ReplayWindows.Id(4, 5, 6), Long.MAX_VALUE, 0)).isTrue();
     }
 
     /** A session that was forgotten cannot come back with what it has sent. */
@@ -299,6 +301,24 @@ class CryptTest {
             assertThat(crypt.control().view().toString()).doesNotContain(OTHER);
             assertThat(crypt.control().view().get("keys"))
                     .isEqualTo(decrypt.control().view().get("keys"));
+        }
+    }
+
+    @Test
+    void aKeyThatWasRemovedIsUsedNoMoreThoughAnotherHasItsId() throws Exception {
+        try (ServiceHarness crypt = ServiceHarness.start(new Crypt(), Transport.UDP, keys());
+                ServiceHarness decrypt =
+                        ServiceHarness.start(new Decrypt(), Transport.UDP, keys("1 " + OTHER + " use\n"))) {
+            crypt.send(packets(1, 10));
+            crypt.control().change("add", Map.of("id", 2, "key", OTHER));
+            crypt.control().change("use", Map.of("id", 2));
+            crypt.control().change("remove", Map.of("id", 1));
+            crypt.control().change("add", Map.of("id", 1, "key", OTHER));
+            crypt.control().change("use", Map.of("id", 1));
+            List<Packet> sent = packets(1, 10);
+            crypt.send(sent);
+            decrypt.send(crypt.packets().get(1));
+            assertThat(payloads(decrypt.packets())).isEqualTo(payloads(sent));
         }
     }
 
