@@ -136,6 +136,7 @@ final class TraceWatch implements PacketPath.Watch {
             isConcluded = true;
         }
         verdict = said;
+        nextHops.flush(); // What it has emitted, and what links have given back: their drops are not this packet's.
         begin();
     }
 

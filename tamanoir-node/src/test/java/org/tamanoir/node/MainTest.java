@@ -71,6 +71,14 @@ class MainTest {
         assertThat(err.toString()).isEmpty();
     }
 
+    @Test
+    void whatAFileSaysIsNoPartOfTheCommandLine() throws IOException {
+        Path file = Files.writeString(folder.resolve("payload"), "x --nonsense");
+        assertThat(run("ctl", "trace", "10.0.0.7", "--payload", "@" + file, "--admin", "http://127.0.0.1:1"))
+                .isNotZero();
+        assertThat(err.toString()).contains("127.0.0.1:1").doesNotContain("nonsense");
+    }
+
     /** It takes some 150 ms to load, which each start of a node would wait for. */
     @Test
     void aNodesOptionsAreReadWithoutALibraryForJson() throws IOException {

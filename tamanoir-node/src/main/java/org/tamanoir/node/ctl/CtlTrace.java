@@ -31,7 +31,7 @@ import tools.jackson.databind.JsonNode;
 final class CtlTrace implements Runnable {
     private static final int MAX_PAYLOAD_BYTES = 30_000;
     private static final Duration MIN_TIME = Duration.ofMillis(1);
-    private static final Duration MAX_TIME = Duration.ofSeconds(60);
+    private static final Duration MAX_TIME = Duration.ofSeconds(50);
     private static final String HEX = "0x";
 
     @ParentCommand

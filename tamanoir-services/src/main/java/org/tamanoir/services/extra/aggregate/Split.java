@@ -14,7 +14,7 @@ import org.tamanoir.services.NextService;
 
 /**
  * Takes apart what {@link Aggregate} has put together: each packet goes on with the header and options that it had, in
- * its order; with no more hops left to it than the packet had that brought it, so that none goes round for ever.
+ * its order; with no more hops left to it, if it has a budget of them, than the packet had that brought it.
  *
  * <p>All of a packet's content is looked at before any of it leaves. What is inside must be whole packets with the source,
  * destination, port and class of the one around them: nothing gets past what nodes before have let pass by these.
@@ -113,7 +113,8 @@ public final class Split extends Service {
 
     private void send(Packet around, int at) {
         int hops = around.hopBudget();
-        if (inner.has(Option.HOP_BUDGET) && around.has(Option.HOP_BUDGET) && hops > 0 && hops < inner.hopBudget()) {
+        boolean isMore = inner.hopBudget() == 0 || hops < inner.hopBudget();
+        if (inner.has(Option.HOP_BUDGET) && around.has(Option.HOP_BUDGET) && hops > 0 && isMore) {
             octets.putShort(inner.optionOffset(Option.HOP_BUDGET), (short) hops);
             inner.payload(); // Makes the checksum one that is to be written anew.
         }
