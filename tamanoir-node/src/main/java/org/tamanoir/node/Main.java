@@ -123,7 +123,7 @@ public final class Main implements Callable<Integer> {
                 .values()
                 .forEach(command -> command.getCommandSpec().versionProvider(new Version()));
         root.setResourceBundle(texts());
-        root.setExpandAtFilesForArguments(false); // What a file says is no option; @FILE is a value of some.
+        root.setExpandAtFiles(false); // What a file says is no option; @FILE is a value of some.
         return root.setParameterExceptionHandler(Main::misused).setExecutionExceptionHandler(Main::failed);
     }
 
