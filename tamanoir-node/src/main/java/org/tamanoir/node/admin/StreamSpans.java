@@ -98,8 +98,10 @@ public final class StreamSpans implements Consumer<StreamRecord>, AutoCloseable 
                 .setConnectTimeout(CONNECT_TIMEOUT)
                 .setTimeout(BATCH_TIMEOUT)
                 .build();
-        Attributes node =
-                Attributes.builder().put("service.name", "tamanoir").put("service.version", Queries.version()).build();
+        Attributes node = Attributes.builder()
+                .put("service.name", "tamanoir")
+                .put("service.version", Queries.version())
+                .build();
         provider = SdkTracerProvider.builder()
                 .setResource(Resource.getDefault().merge(Resource.create(node)))
                 .setSampler(Sampler.traceIdRatioBased(sample))

@@ -46,7 +46,7 @@ class AccessLogTest {
     @TempDir
     Path folder;
 
-    private static StreamRecord record(int number) {
+    static StreamRecord record(int number) {
         return new StreamRecord(
                 new StreamInfo(StreamInfo.Transport.TCP, PEER, LOCAL),
                 "org.example.Foo:1.0",

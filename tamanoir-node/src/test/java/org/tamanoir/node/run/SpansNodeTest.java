@@ -96,9 +96,10 @@ class SpansNodeTest {
     private static Object value(AnyValue value) {
         return switch (value.getValueCase()) {
             case INT_VALUE -> value.getIntValue();
-            case ARRAY_VALUE -> value.getArrayValue().getValuesList().stream()
-                    .map(SpansNodeTest::value)
-                    .toList();
+            case ARRAY_VALUE ->
+                value.getArrayValue().getValuesList().stream()
+                        .map(SpansNodeTest::value)
+                        .toList();
             default -> value.getStringValue();
         };
     }
@@ -113,8 +114,7 @@ class SpansNodeTest {
     void aStreamThatFinishedIsOneSpanWithAllThatCrossedIt() throws Exception {
         try (Collector collector = new Collector();
                 LiveSink sink = new LiveSink();
-                LiveNode node =
-                        LiveNode.start(
+                LiveNode node = LiveNode.start(
                         folder,
                         collector.tracing()
                                 + LiveNode.route(sink.address(), true)
@@ -130,16 +130,26 @@ class SpansNodeTest {
             Map<String, Object> attributes = attributes(span);
             assertThat(attributes.remove("network.peer.port")).isInstanceOf(Long.class);
             Map<String, Object> expected = new TreeMap<>(Map.of(
-                    "network.transport", "tcp",
-                    "network.peer.address", "127.0.0.1",
-                    "network.local.address", "127.0.0.1",
-                    "network.local.port", (long) node.tcp().getPort(),
-                    "tamanoir.services", List.of(MONITOR, SECOND),
-                    "tamanoir.packets.in", 5L,
-                    "tamanoir.packets.made", 0L,
-                    "tamanoir.packets.out", 5L,
-                    "tamanoir.next_hop", Endpoint.toString(sink.address()),
-                    "tamanoir.end", "finished"));
+                    "network.transport",
+                    "tcp",
+                    "network.peer.address",
+                    "127.0.0.1",
+                    "network.local.address",
+                    "127.0.0.1",
+                    "network.local.port",
+                    (long) node.tcp().getPort(),
+                    "tamanoir.services",
+                    List.of(MONITOR, SECOND),
+                    "tamanoir.packets.in",
+                    5L,
+                    "tamanoir.packets.made",
+                    0L,
+                    "tamanoir.packets.out",
+                    5L,
+                    "tamanoir.next_hop",
+                    Endpoint.toString(sink.address()),
+                    "tamanoir.end",
+                    "finished"));
             expected.put("tamanoir.bytes.in", bytes);
             expected.put("tamanoir.bytes.out", node.node.environment().traffic().bytesOut());
             assertThat(attributes).isEqualTo(expected);
@@ -148,7 +158,12 @@ class SpansNodeTest {
             assertThat(span.getParentSpanId()).isEmpty();
             assertThat(span.getStartTimeUnixNano()).isGreaterThanOrEqualTo(before.toEpochMilli() * 1_000_000);
             assertThat(span.getEndTimeUnixNano()).isGreaterThan(span.getStartTimeUnixNano());
-            assertThat(collector.requests.get(0).getResourceSpans(0).getResource().getAttributesList())
+            assertThat(collector
+                            .requests
+                            .get(0)
+                            .getResourceSpans(0)
+                            .getResource()
+                            .getAttributesList())
                     .anyMatch(each -> each.getKey().equals("service.name")
                             && each.getValue().getStringValue().equals("tamanoir"));
             assertThat(node.text("/metrics")).contains("tamanoir_spans_missed_total 0.0");
@@ -177,8 +192,7 @@ class SpansNodeTest {
     @Test
     void ofStreamsThatAreNotSampledThereIsNoSpanAndNoneIsMissed() throws Exception {
         try (Collector collector = new Collector();
-                LiveNode node =
-                        LiveNode.start(folder, collector.tracing().replace("}", ", sample: 0}"))) {
+                LiveNode node = LiveNode.start(folder, collector.tracing().replace("}", ", sample: 0}"))) {
             stream(node, 3);
             eventually().until(() -> node.node.environment().streams().open() == 0);
             node.node.stop(Duration.ZERO);
@@ -206,8 +220,8 @@ class SpansNodeTest {
     void aCollectorThatNeverAnswersHoldsUpNeitherStreamsNorTheStop() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 LiveSink sink = new LiveSink();
-                LiveNode node = LiveNode.start(
-                        folder, tracing(silent.getLocalPort()) + LiveNode.route(sink.address(), true))) {
+                LiveNode node =
+                        LiveNode.start(folder, tracing(silent.getLocalPort()) + LiveNode.route(sink.address(), true))) {
             stream(node, 3);
             try (Socket asked = silent.accept()) {
                 stream(node, 3);
@@ -225,7 +239,8 @@ class SpansNodeTest {
 
     private List<String> loaded(String yaml) throws Exception {
         Path log = folder.resolve("classes");
-        Path config = Files.writeString(folder.resolve("node.yaml"), "listen: {tcp: [0], udp: []}\nadmin: {listen: \"127.0.0.1:0\"}\n" + yaml);
+        Path config = Files.writeString(
+                folder.resolve("node.yaml"), "listen: {tcp: [0], udp: []}\nadmin: {listen: \"127.0.0.1:0\"}\n" + yaml);
         ProcessBuilder program = LiveProcess.program(config);
         program.environment().put("JAVA_TOOL_OPTIONS", "-Xlog:class+load:file=" + log);
         try (LiveProcess node = new LiveProcess(program, folder.resolve("log"))) {
