@@ -59,6 +59,7 @@ final class Connections<E extends Connections.Way> {
     /** Where each leads; null of one that has retired. */
     private final List<@Nullable Target> targets = new ArrayList<>();
 
+    private @Nullable InetSocketAddress latest;
     private boolean mayCome;
 
     /**
@@ -106,8 +107,15 @@ final class Connections<E extends Connections.Way> {
         if (made != null) {
             all.add(made);
             targets.add(target);
+            latest = address;
         }
         return made;
+    }
+
+    /** Returns where the connection that was opened last leads; null if there was none. */
+    @Nullable
+    InetSocketAddress latest() {
+        return latest;
     }
 
     /** Returns whether the connection that could not be had is there later: for who asks again. */

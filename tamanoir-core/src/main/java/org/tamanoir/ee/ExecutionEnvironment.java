@@ -235,7 +235,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         context.forwarder().advertise(codeServer);
     }
 
-    /** Tells of each TCP stream that ends, on its thread; must not block. Before {@link #start}. */
+    /** Tells one more listener of each TCP stream that ends, on its thread; must not block. Before {@link #start}. */
     public void onStreamEnd(Consumer<StreamRecord> log) {
         streams.log(log);
     }

@@ -2,7 +2,10 @@ package org.tamanoir.ee;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +17,7 @@ import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.service.Service;
 import org.tamanoir.supervision.InstanceFactory;
+import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.traffic.Traffic;
 
 /**
@@ -32,6 +36,9 @@ final class TcpBranches {
     private final List<TcpBranch> branches = new ArrayList<>();
     /** What crossed branches that have ended. */
     private final Traffic.Sum ended = new Traffic.Sum();
+
+    /** Labels of those that there are and were, for the record of the stream. */
+    private final Set<String> services = new LinkedHashSet<>();
 
     private int firstToAnswer;
     /** No place was to be had when one was asked for last. */
@@ -319,6 +326,9 @@ final class TcpBranches {
             if (branch != null) {
                 branch.addKey(key);
                 branches.add(branch);
+                if (services.size() < StreamRecord.MAX_BRANCHES) {
+                    services.add(definition.label());
+                }
                 handOver(branch, packet);
                 return true;
             }
@@ -399,6 +409,11 @@ final class TcpBranches {
     /** Returns whether one has packets that have not left; a guess. */
     boolean isBusy() {
         return branches.stream().anyMatch(TcpBranch::isBusy);
+    }
+
+    /** Returns the labels of services that ran, in the order of their beginning. */
+    Set<String> services() {
+        return Collections.unmodifiableSet(new LinkedHashSet<>(services));
     }
 
     /** Adds what crossed them. */

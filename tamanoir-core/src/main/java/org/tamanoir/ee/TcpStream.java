@@ -424,7 +424,9 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
                 started,
                 Duration.between(started, instance.context.platform().now()),
                 sum.ofInstance(),
-                ending()));
+                ending(),
+                branches.services(),
+                instance.connections.latest()));
     }
 
     private String ending() {
@@ -442,7 +444,7 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
             return cutShort;
         }
         return inbound.failure() == null
-                ? "finished"
+                ? StreamRecord.FINISHED
                 : DropReason.PEER_GONE + ": its sender is gone: " + inbound.failure();
     }
 }

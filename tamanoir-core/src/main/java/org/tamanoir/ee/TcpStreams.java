@@ -2,6 +2,8 @@ package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
 import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +35,7 @@ final class TcpStreams implements TcpStream.Node {
     private final Places places;
     private final ServiceFetches missing;
     private final InstanceFactory maker;
-    private volatile Consumer<StreamRecord> log = record -> {};
+    private final List<Consumer<StreamRecord>> logs = new CopyOnWriteArrayList<>();
     private volatile boolean stopping;
 
     TcpStreams(NodeContext context, Instances instances, Places places, ServiceFetches missing, InstanceFactory maker) {
@@ -46,7 +48,7 @@ final class TcpStreams implements TcpStream.Node {
 
     /** Tells of each stream that ends, on its thread. */
     void log(Consumer<StreamRecord> told) {
-        log = told;
+        logs.add(told);
     }
 
     /** Admits no connection any more. */
@@ -86,10 +88,12 @@ final class TcpStreams implements TcpStream.Node {
 
     @Override
     public void streamEnded(StreamRecord record) {
-        try {
-            log.accept(record);
-        } catch (RuntimeException | Error e) {
-            LOG.error("the log of streams failed", e);
+        for (Consumer<StreamRecord> log : logs) {
+            try {
+                log.accept(record);
+            } catch (RuntimeException | Error e) {
+                LOG.error("the log of streams failed", e);
+            }
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,7 @@ public final class AdminServer implements AutoCloseable {
     private final LiveFeed feed;
     private Supplier<@Nullable MembershipStatus> cluster = () -> null;
     private Supplier<ElementViews.@Nullable Element> element = () -> null;
+    private @Nullable LongSupplier missedSpans;
     private Predicate<InetAddress> isDirector = from -> false;
     private final ThreadPoolExecutor liveThreads;
     private final StrangerPlaces strangers = new StrangerPlaces();
@@ -88,6 +90,10 @@ public final class AdminServer implements AutoCloseable {
         feed = new LiveFeed(() -> LiveViews.Live.of(manager, load.now(), cluster.get() != null, element.get() != null));
         metrics = new MetricsText(figures -> {
             NodeMetrics.add(figures, manager);
+            LongSupplier spans = missedSpans;
+            if (spans != null) {
+                figures.counter("spans_missed", "Spans of TCP streams that no collector took.", spans.getAsLong());
+            }
             ElementViews.add(figures, element.get());
             feed.addTo(figures);
         });
@@ -110,6 +116,11 @@ public final class AdminServer implements AutoCloseable {
     /** Shows the distributed element that the node is a unit of. Before {@link #start}. */
     public void element(Supplier<ElementViews.@Nullable Element> status) {
         element = status;
+    }
+
+    /** Shows how many spans of streams were missed. Before {@link #start}. */
+    public void missedSpans(LongSupplier missed) {
+        missedSpans = missed;
     }
 
     /** Lets changes have the configuration read again. Before {@link #start}. */

@@ -156,6 +156,14 @@ public final class NodeSettings {
     static final Setting<Path> ACCESS_LOG = TABLE.add("admin.access-log", Kind.path("file"), null, "none");
     static final Setting<Boolean> ADMIN_TLS = TABLE.add("admin.tls", Kind.flag(), false);
 
+    public static final Setting<URI> TRACING_ENDPOINT = TABLE.add(
+            "tracing.endpoint",
+            Kind.of("`http://` or `https://` address with its path", NodeSettings::collector, URI::toString),
+            null,
+            "none");
+    public static final Setting<Double> TRACING_SAMPLE =
+            TABLE.add("tracing.sample", Kind.of("share, 0 to 1", Quantity::share, share -> share), 1.0);
+
     static final Setting<List<URI>> DIRECTORS = TABLE.add(
                     "cluster.directors",
                     Kind.listOrOne(
@@ -317,6 +325,23 @@ public final class NodeSettings {
     /** The settings of a section; empty stands for those of the file itself. */
     static List<Setting<?>> of(String section) {
         return ALL.stream().filter(setting -> setting.section().equals(section)).toList();
+    }
+
+    private static URI collector(String text) {
+        URI uri = URI.create(text);
+        boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+        if (!http
+                || uri.getHost() == null
+                || uri.getPath().length() < 2
+                || uri.getPort() == 0
+                || uri.getUserInfo() != null
+                || uri.getQuery() != null
+                || uri.getFragment() != null) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no collector: http:// or https:// with a host and path is wanted, as in "
+                            + "http://127.0.0.1:4318/v1/traces");
+        }
+        return uri;
     }
 
     private static Map<String, Integer> amplifiers(Section limits, String key) {

@@ -134,6 +134,16 @@ public final class Quantity {
         return number;
     }
 
+    /** A share of a whole: {@code 0}, {@code 0.25}, {@code 1.0}. */
+    static double share(String text) {
+        Matcher matcher = DECIMAL.matcher(text);
+        double share = matcher.matches() && matcher.group(2).isEmpty() ? Double.parseDouble(text) : -1;
+        if (share < 0 || share > 1) {
+            throw new IllegalArgumentException("'" + text + "' is no share: 0 to 1 is allowed, as in 0.25");
+        }
+        return share;
+    }
+
     /** A whole number of 1 or more with the same prefixes. */
     static long count(String text) {
         double number = rate(text);

@@ -2,6 +2,7 @@ package org.tamanoir.node.run;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -37,6 +38,7 @@ import org.tamanoir.node.admin.AccessLog;
 import org.tamanoir.node.admin.AdminServer;
 import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.node.admin.Reloading;
+import org.tamanoir.node.admin.StreamSpans;
 import org.tamanoir.node.config.AdminConfig;
 import org.tamanoir.node.config.CodeStore;
 import org.tamanoir.node.config.ConfigChanges;
@@ -98,6 +100,7 @@ public final class Node {
     private @Nullable NodeElement element;
     private Welcome.@Nullable Code ofCluster;
     private @Nullable Reloading reloading;
+    private @Nullable StreamSpans spans;
     private boolean takesOver;
     private volatile boolean isStarted;
 
@@ -188,6 +191,7 @@ public final class Node {
                 opened.push(log);
                 environment.onStreamEnd(log);
             }
+            sendSpans();
             Disciplines.problems().forEach(problem -> LOG.warn("quality of service: {}", problem));
             NodeElement unit = joinElement(started);
             environment.qos(config.qos());
@@ -217,6 +221,17 @@ public final class Node {
         } catch (IOException | RuntimeException e) {
             stop(Duration.ZERO);
             throw e;
+        }
+    }
+
+    /** Before streams come; the library is not loaded where nobody wants spans. */
+    private void sendSpans() {
+        URI endpoint = config.find(NodeSettings.TRACING_ENDPOINT);
+        if (endpoint != null) {
+            StreamSpans sent = new StreamSpans(endpoint, config.get(NodeSettings.TRACING_SAMPLE));
+            spans = sent;
+            opened.push(sent);
+            environment.onStreamEnd(sent);
         }
     }
 
@@ -379,6 +394,10 @@ public final class Node {
         NodeElement unit = element;
         if (unit != null) {
             server.element(unit::status);
+        }
+        StreamSpans sent = spans;
+        if (sent != null) {
+            server.missedSpans(sent::missed);
         }
         try {
             server.start();

@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -45,14 +46,16 @@ class AccessLogTest {
     @TempDir
     Path folder;
 
-    private static StreamRecord record(int number) {
+    static StreamRecord record(int number) {
         return new StreamRecord(
                 new StreamInfo(StreamInfo.Transport.TCP, PEER, LOCAL),
                 "org.example.Foo:1.0",
                 Instant.ofEpochSecond(1_800_000_000L),
                 Duration.ofMillis(1500),
                 new TrafficSnapshot(number, 50, 0, 4, 40, 0, Map.of(DropReason.NO_ROUTE, 1L), 0),
-                "finished \"well\"\n");
+                "finished \"well\"\n",
+                Set.of(),
+                null);
     }
 
     @Test

@@ -350,7 +350,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
             lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
-            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, arena, cluster, deploy, element, formats, groups, hand-over, hop-budget, jvm-nice, levels, limits, listen, priorities, qos, rehearse, routes, routing, services, threads, timeouts, tls, transport, type-id, unknown-service
+            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, arena, cluster, deploy, element, formats, groups, hand-over, hop-budget, jvm-nice, levels, limits, listen, priorities, qos, rehearse, routes, routing, services, threads, timeouts, tls, tracing, transport, type-id, unknown-service
             limits:|  max_streams: 1 @ f:2: limits.max_streams: unknown key; did you mean 'max-streams'?
             type-id: 1|type-id: 2 @ f:2: type-id: stands here a second time, first in line 1; remove one
             limits: 3 @ f:1: limits: '3' stands where a mapping (key: value) is wanted
@@ -394,6 +394,8 @@ class ConfigFileTest {
             limits:|  inbox: 1GiB @ f:2: limits.inbox: 1GiB is more than half of the heap, HALF MiB: take less, or give Java more with -Xmx
             deploy:|  max-unpacked: 16GiB @ f:2: deploy.max-unpacked: 16GiB is more than half of the heap, HALF MiB: take less, or give Java more with -Xmx
             limits:|  udp-amplifiers: {Gunzip: 3, org.tamanoir.services.Gunzip: 4} @ f:2: limits.udp-amplifiers.org.tamanoir.services.Gunzip: org.tamanoir.services.Gunzip stands here a second time; remove one
+            tracing: {endpoint: "http://127.0.0.1:4318"} @ f:1: tracing.endpoint: 'http://127.0.0.1:4318' is no collector: http:// or https:// with a host and path is wanted, as in http://127.0.0.1:4318/v1/traces
+            tracing: {sample: 1.5} @ f:1: tracing.sample: '1.5' is no share: 0 to 1 is allowed, as in 0.25
             admin: {hosts: [a, b, a]} @ f:1: admin.hosts[2]: a stands here a second time; remove one
             deploy:|  neighbours: ['127.0.0.1:0'] @ f:2: deploy.neighbours[0]: port '0' of '127.0.0.1:0': a number from 1 to 65535 is wanted
             routing:|  feed: {table: 100} @ f:2: routing.feed.via: is missing: add it, as in 'via: {192.0.2.1: 10.0.1.9:3322}'

@@ -45,6 +45,8 @@ class NodeSettingsTest {
                 "deploy.neighbours | ['127.0.0.2:3999', '[::1]:3323']",
                 "deploy.repositories | ['http://127.0.0.1:8080/code', 'https://repository.example.org']",
                 "deploy.revoked | ['0000000000000000000000000000000000000000000000000000000000000001']",
+                "tracing.endpoint | 'http://127.0.0.1:4318/v1/traces'",
+                "tracing.sample | 0.25",
                 "admin.hosts | ['node.example.org', 'other']",
                 "admin.listen | '''[::1]:3399'''",
                 "levels.interfaces | [eth0, eth1]",
