@@ -80,7 +80,7 @@ class ImagePackaged {
         ProcessBuilder program = program(
                 "new-service", "org.example.Foo", "--dir", folder.resolve("foo") + "", "--local-repository", none + "");
         assertThat(program.redirectOutput(log.toFile()).start().waitFor()).isZero();
-        Path jar = command.resolve("../../lib/tamanoir-node.jar").toRealPath();
+        Path jar = command.resolveSibling("../lib/tamanoir-node.jar").toRealPath();
         assertThat(Files.readString(log))
                 .containsPattern("(?m)^builds against " + jar
                         + ", since org.tamanoir:tamanoir-service-api:[0-9].* is not in " + none + "$");
