@@ -583,7 +583,9 @@ final class UdpServices implements UdpIntake {
     synchronized void retire(ServiceDefinition definition) {
         UdpTaker instance = running.remove(definition);
         if (instance != null && instance.keepsOrder()) {
-            leaving.put(definition.key(), new Leaving(definition, instance, context.platform().nanoTime(), new ArrayList<>()));
+            leaving.put(
+                    definition.key(),
+                    new Leaving(definition, instance, context.platform().nanoTime(), new ArrayList<>()));
         }
         if (instance != null) {
             instance.retire();

@@ -69,6 +69,7 @@ final class Deployer {
     private final Map<ServiceId, DeployedVersion> deployed = new HashMap<>();
     /** Another process has revoked what may still run here. Of the thread that looks for it. */
     private boolean isRevokedElsewhere;
+
     private final List<DeployedVersion> leaving = new ArrayList<>();
     /** Keys that an operator keeps away from streams. */
     private final Set<Long> blocked = ConcurrentHashMap.newKeySet();

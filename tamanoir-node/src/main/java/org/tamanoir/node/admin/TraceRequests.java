@@ -25,6 +25,7 @@ final class TraceRequests {
 
     /** Within the time in which the server closes a connection that is quiet. */
     private static final double MAX_TIMEOUT_SECONDS = 50;
+
     private static final double DEFAULT_TIMEOUT_SECONDS = 5;
     /** The port of the discard service: who names a source but no port wants no answer read. */
     private static final int DISCARD = 9;

@@ -48,6 +48,7 @@ public final class Crypt extends Service {
     private @Nullable Session session;
     /** What it is derived from. */
     private byte @Nullable [] sessionKey;
+
     private long sequence;
     private Counter packets = new Counter("packets");
     private Counter bytes = new Counter("bytes");

@@ -234,7 +234,8 @@ class CryptTest {
         }
         assertThat(windows.take(id, -5, 0)).isFalse();
         assertThat(windows.take(new ReplayWindows.Id(4, 5, 6), -5, 0)).isFalse();
-        assertThat(windows.take(new ReplayWindows.Id(4, 5, 6), Long.MAX_VALUE, 0)).isTrue();
+        assertThat(windows.take(new ReplayWindows.Id(4, 5, 6), Long.MAX_VALUE, 0))
+                .isTrue();
     }
 
     /** A session that was forgotten cannot come back with what it has sent. */
