@@ -48,7 +48,7 @@ final class Reports {
 
     private final Map<Long, Session> sessions = new LinkedHashMap<>();
 
-    /** A report is wanted for this session. @param header of a packet of it, copied if the session is new */
+    /** Takes note that a report is wanted for this session; the header of a packet of it is copied if it is new. */
     void want(long id, Header header) {
         if (!sessions.containsKey(id)) {
             if (sessions.size() == MAX_SESSIONS) {
