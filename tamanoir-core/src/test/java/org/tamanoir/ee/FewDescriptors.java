@@ -49,9 +49,12 @@ final class FewDescriptors implements AutoCloseable {
 
     /**
      * Opens files until there is no descriptor left, and none comes free any more: what was closed last may hold its own
-     * for a moment.
+     * for a moment. Classes are all there by then: the node's lie in one open file, but those of a test in one file each.
      */
-    void take() throws InterruptedException {
+    void take() throws InterruptedException, IOException {
+        if (taken.isEmpty()) {
+            loadClasses();
+        }
         for (int quiet = 0; quiet < 10; quiet++) {
             if (takeAll()) {
                 quiet = 0;
@@ -59,6 +62,34 @@ final class FewDescriptors implements AutoCloseable {
             Thread.sleep(20);
         }
         System.out.println(full);
+    }
+
+    private static void loadClasses() throws IOException {
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            if (Files.isDirectory(Path.of(entry))) {
+                load(Path.of(entry));
+            }
+        }
+    }
+
+    private static void load(Path folder) throws IOException {
+        ClassLoader loader = FewDescriptors.class.getClassLoader();
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                String name = folder.relativize(file).toString();
+                if (name.endsWith(".class")) {
+                    try {
+                        Class.forName(
+                                name.substring(0, name.length() - ".class".length())
+                                        .replace(File.separatorChar, '.'),
+                                false,
+                                loader);
+                    } catch (ClassNotFoundException | LinkageError e) {
+                        // It is not the node's, or cannot be had here: nothing runs it.
+                    }
+                }
+            }
+        }
     }
 
     /** Opens files until there is no descriptor left; returns whether there was one. */
