@@ -11,6 +11,7 @@ import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.spi.ContextAwareBase;
 import ch.qos.logback.core.spi.FilterReply;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,12 @@ public final class Logging extends ContextAwareBase implements Configurator {
 
     /** Vert.x reports each connection that a client aborts here, as an error without a word of text. */
     private static final String CONNECTIONS = "io.vertx.core.net.impl.VertxConnection";
+
+    /**
+     * Vert.x reports here each client that leaves before its request is whole, as an error, and what the handlers of
+     * errors of each server here log themselves.
+     */
+    private static final String REQUESTS = "io.vertx.ext.web.RoutingContext";
 
     /**
      * JGroups looks here, for each protocol and kind of address, for one that is not loopback, and warns 18 times at a
@@ -65,7 +72,9 @@ public final class Logging extends ContextAwareBase implements Configurator {
         limited.setName("limited");
         limited.start();
         root.addAppender(limited);
-        context.getLogger(CONNECTIONS).setLevel(verbose ? Level.WARN : Level.OFF);
+        for (String repeated : List.of(CONNECTIONS, REQUESTS)) {
+            context.getLogger(repeated).setLevel(verbose ? Level.WARN : Level.OFF);
+        }
         context.getLogger(GROUP_ADDRESSES).setLevel(verbose ? Level.WARN : Level.ERROR);
         context.getLogger("org.tamanoir").setLevel(verbose ? Level.DEBUG : Level.INFO);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;

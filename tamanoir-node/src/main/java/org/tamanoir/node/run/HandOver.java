@@ -180,7 +180,12 @@ final class HandOver implements AutoCloseable {
                 copies.sendTo(peer);
             }
             isTaken = true;
-            new BackgroundThread("hand-over to a process", () -> await(peer)).start();
+            try {
+                new BackgroundThread("hand-over to a process", () -> await(peer)).start();
+            } catch (OutOfMemoryError e) {
+                isTaken = false;
+                throw new IOException("there is no thread to be had for it: " + e.getMessage(), e);
+            }
         } catch (IOException | RuntimeException e) {
             peer.close();
             LOG.warn("hand-over: {}: this node goes on", e.getMessage());

@@ -48,6 +48,7 @@ class LoggingTest {
         context.getLogger("io.netty.channel").info("three");
         context.getLogger("io.netty.channel").warn("four");
         context.getLogger("io.vertx.core.net.impl.VertxConnection").error(null, new java.io.IOException("reset"));
+        context.getLogger("io.vertx.ext.web.RoutingContext").error("Unhandled exception in router");
         context.getLogger("org.jgroups.stack.Configurator").warn("no address but loopback");
         assertThat(text().lines())
                 .satisfiesExactly(
