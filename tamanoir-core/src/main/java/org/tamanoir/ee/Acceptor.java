@@ -20,6 +20,7 @@ import org.tamanoir.tls.TlsContext;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.QuicPort;
+import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.TcpConnection;
 import org.tamanoir.transport.TcpListener;
 import org.tamanoir.transport.UdpPort;
@@ -102,6 +103,11 @@ final class Acceptor {
         return listen("TCP " + address, () -> loop.listen(address, tls, this::accept));
     }
 
+    /** Takes the streams of a gateway; returns its address with the real port. Any thread. */
+    InetSocketAddress listen(StreamGateway gateway) throws IOException {
+        return listen("TCP " + gateway.address(), () -> loop.listen(gateway, this::accept));
+    }
+
     /** Takes the streams of QUIC; returns the address inside the process that they come to. Any thread. */
     InetSocketAddress listenInside(QuicPort port) throws IOException {
         return listen("QUIC's streams", () -> loop.listenInside(port, this::accept));
@@ -137,7 +143,7 @@ final class Acceptor {
         Reply<String> obstacle = new Reply<>(context.platform());
         boolean running = loop.execute(() -> obstacle.make(() -> {
             for (TcpListener listener : listeners) {
-                String why = listener.isTls() ? "" : listener.acceptInTransit();
+                String why = listener.isTranslating() ? "" : listener.acceptInTransit();
                 if (!why.isEmpty()) {
                     return why;
                 }

@@ -64,14 +64,14 @@ final class Connections<E extends Connections.Way> {
 
     /**
      * One end of a connection; of a link-local address its interface is part of it, with TLS and QUIC the name that its
-     * certificate was checked against.
+     * certificate was checked against; the end of a gateway is another one than that of packets.
      */
     private record Target(
-            InetSocketAddress address, int scope, @Nullable String tlsName, boolean isQuic) {
+            InetSocketAddress address, int scope, @Nullable String tlsName, Class<?> kind) {
         static Target of(InetSocketAddress address, boolean isTls) {
             boolean isQuic = address instanceof QuicAddress;
             int scope = Addresses.scope(address.getAddress());
-            return new Target(address, scope, isTls || isQuic ? address.getHostString() : null, isQuic);
+            return new Target(address, scope, isTls || isQuic ? address.getHostString() : null, address.getClass());
         }
     }
 

@@ -60,6 +60,7 @@ import org.tamanoir.traffic.Traffic;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BackgroundThread;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.UdpEgressSockets;
 import org.tamanoir.transport.UdpPort;
@@ -90,6 +91,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
     private final List<InetSocketAddress> tlsAddresses = new ArrayList<>();
     private final QuicStreams quic;
+    private final Gateways gateways;
     private @Nullable Acceptor reception;
 
     /** Makes an environment that is not started. */
@@ -137,6 +139,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new NodeFormats(),
                 new Traces(platform::nanoTime, UpcallMetadata.MAX_TRACE));
         this.quic = new QuicStreams(context);
+        this.gateways = new Gateways(context);
         context.forwarder().overQuic(quic::port);
         this.receptionTraffic = new Traffic(context.tap(), "reception");
         this.instances = new Instances(services, platform);
@@ -430,6 +433,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             }
             startTls(started);
             quic.start(started);
+            gateways.start(started);
             attachLevels(started);
             // What levels send up comes from now on.
             context.egress().receiving().forEach(socket -> started.adopt(new UdpPort(socket)));
@@ -593,6 +597,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns where streams are taken over QUIC, with the real ports. */
     public List<InetSocketAddress> quicAddresses() {
         return quic.addresses();
+    }
+
+    /** Carries connections that do not speak in packets, too. Before {@link #start}. */
+    public void gateways(List<? extends StreamGateway> all) {
+        gateways.configure(all);
+    }
+
+    /** Returns where gateways listen, in their order, with the real ports. */
+    public List<InetSocketAddress> gatewayAddresses() {
+        return gateways.addresses();
     }
 
     /** Returns where UDP packets are received, with the real ports. */

@@ -18,7 +18,9 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.transport.GatewayAddress;
 import org.tamanoir.transport.QuicPort;
+import org.tamanoir.transport.StreamGateway;
 
 /** Turns destinations into next hops by the routing table. Any thread may call. */
 final class NextHopResolver {
@@ -105,6 +107,21 @@ final class NextHopResolver {
                 Addresses.high(address),
                 Addresses.low(address),
                 !isUdp ? Anep.MAX_PACKET_OCTETS : isIpv6 ? MAX_DATAGRAM_BYTES_IPV6 : Anep.MAX_DATAGRAM_OCTETS);
+    }
+
+    /** Makes the way to where a gateway leads. */
+    RouteCacheEntry resolve(StreamGateway gateway) {
+        InetSocketAddress to = new GatewayAddress(gateway);
+        return new RouteCacheEntry(
+                null,
+                isOwn(to, ownTcp, true) ? DropReason.LOCAL : null,
+                to,
+                false,
+                false,
+                false,
+                Addresses.high(to.getAddress()),
+                Addresses.low(to.getAddress()),
+                Anep.MAX_PACKET_OCTETS);
     }
 
     /** Returns the address for a stream over QUIC; null where there is no QUIC. */

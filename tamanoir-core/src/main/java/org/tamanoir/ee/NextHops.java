@@ -25,6 +25,7 @@ import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.ScratchBuffers;
+import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -80,6 +81,9 @@ final class NextHops {
     private @Nullable RouteCacheEntry straight;
 
     private int generation;
+    /** What its stream came by, which leads to a place that routes are not asked for; null of almost all. */
+    private final @Nullable StreamGateway gateway;
+
     /** The way that could not be had when one was asked for last may still come. */
     private boolean mayCome;
 
@@ -110,15 +114,20 @@ final class NextHops {
         void park(Packet packet, Departure departure);
     }
 
-    /** @param cameFrom tells whether the packet in hand came from this next hop */
+    /**
+     * @param gateway what the stream came by, if that was one
+     * @param cameFrom tells whether the packet in hand came from this next hop
+     */
     NextHops(
             NodeContext context,
             ServiceThread thread,
             ScratchBuffers memory,
             Connections<?> connections,
             Parking parking,
+            @Nullable StreamGateway gateway,
             Predicate<RouteCacheEntry> cameFrom) {
         this.context = context;
+        this.gateway = gateway;
         this.transport = thread.stream().transport();
         this.memory = memory;
         this.connections = connections;
@@ -341,6 +350,9 @@ final class NextHops {
 
     /** Asks the routes; makes nothing for a destination whose next hop, with an address, has been asked for before. */
     private RouteCacheEntry lookUp(long high, long low, int port) {
+        if (gateway != null && isFor(gateway.to(), high, low, port)) {
+            return overItsLink(forwarder.resolve(gateway));
+        }
         Fib fib = forwarder.fib();
         int index = ahead.lookup(fib, high, low);
         NextHop next = fib.hop(index);
@@ -364,6 +376,12 @@ final class NextHops {
             known[at] = way;
         }
         return way;
+    }
+
+    private static boolean isFor(InetSocketAddress to, long high, long low, int port) {
+        return port == to.getPort()
+                && low == Addresses.low(to.getAddress())
+                && high == Addresses.high(to.getAddress());
     }
 
     private RouteCacheEntry overItsLink(RouteCacheEntry hop) {

@@ -21,6 +21,7 @@ import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.NoMemoryException;
 import org.tamanoir.transport.ScratchBuffers;
+import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.TcpConnection;
 
 /**
@@ -44,6 +45,9 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
     final Waits waits;
     final StreamWays ways;
     final Instance handle;
+    /** What the stream came by, if its sender does not speak in packets. */
+    final @Nullable StreamGateway gateway;
+
     private final Flow flow;
     private final TcpConnector connector;
     private boolean isDrained;
@@ -83,11 +87,13 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
             ServiceDefinition definition,
             Service service,
             StreamInfo stream,
+            @Nullable StreamGateway gateway,
             String name,
             Ingress ingress,
             Instance.Owner owner,
             Flow flow) {
         this.context = context;
+        this.gateway = gateway;
         this.flow = flow;
         this.thread = new ServiceThread(context, definition, service, stream, name);
         this.loop = thread.loop;
@@ -96,12 +102,12 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         this.memory = new ScratchBuffers(context.pool(), stream, service.thread(), waits::drain);
         this.connector = new TcpConnector(this);
         this.connections = new Connections<>(connector);
-        this.nextHops = new NextHops(context, thread, memory, connections, waits, hop -> false);
+        this.nextHops = new NextHops(context, thread, memory, connections, waits, gateway, hop -> false);
         this.path = new PacketPath(context, thread, memory, nextHops, this, ingress, this);
         this.ways = new StreamWays(this);
         this.handle = new Instance(context, path, owner);
         UpcallPath up = context.levels().path();
-        path.dispatcher.inTransit(up != null && !up.isOfThisHost(stream.local().getAddress()));
+        path.dispatcher.inTransit(up != null && gateway == null && !up.isOfThisHost(stream.local().getAddress()));
     }
 
     /** Returns a way out over the connection to a next hop. */

@@ -164,6 +164,11 @@ final class StreamWays {
         return ways.stream().allMatch(TcpEgress::hasEnded);
     }
 
+    /** Returns whether there are next hops, and each has ended its side. */
+    boolean haveEnded() {
+        return !ways.isEmpty() && repliesEnded();
+    }
+
     /** Ends this side towards all next hops. */
     void shutdown() {
         ways.forEach(each -> each.connection().shutdownOutput());

@@ -88,7 +88,8 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
             GrowingRing answers) {
         StreamInfo stream = trunk.thread.stream();
         String name = "tcp " + definition.name() + " " + stream.peer();
-        this.instance = new StreamInstance(context, definition, service, stream, name, this, this, this);
+        this.instance = new StreamInstance(
+                context, definition, service, stream, trunk.instance.gateway, name, this, this, this);
         this.thread = instance.thread;
         this.path = instance.path;
         this.waits = instance.waits;

@@ -109,7 +109,8 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
         String name = "tcp " + definition.name() + " " + inbound.remoteAddress();
         this.node = node;
         this.inbound = inbound;
-        this.instance = new StreamInstance(context, definition, service, stream, name, this, this, this);
+        this.instance = new StreamInstance(
+                context, definition, service, stream, inbound.gateway(), name, this, this, this);
         this.thread = instance.thread;
         this.path = instance.path;
         this.waits = instance.waits;
@@ -172,6 +173,9 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
             } else {
                 timeouts.watchLinger();
             }
+        }
+        if (state == State.OPEN && instance.gateway != null && instance.ways.haveEnded() && back.isClear()) {
+            inbound.shutdownOutput(); // Both sides learn of the other's end as they would without the node.
         }
         if (instance.isOver()) {
             state = State.ENDED;

@@ -17,7 +17,7 @@ public interface IoSockets {
     /**
      * Begins to connect; {@link TcpConnection#isConnected} or {@link TcpConnection#failure} tells the outcome.
      *
-     * @param address a {@link QuicAddress} is reached by QUIC
+     * @param address a {@link QuicAddress} is reached by QUIC, a {@link GatewayAddress} speaks as its gateway does
      * @param timeout for the connection, and again for the handshake
      * @param tls null = without
      * @throws UncheckedIOException if the system gives no socket, as when the process has no descriptors left
@@ -36,6 +36,15 @@ public interface IoSockets {
      */
     TcpListener listen(InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
             throws IOException;
+
+    /**
+     * Listens where a gateway does, for connections of senders that do not speak in packets.
+     *
+     * @throws IOException as the other one
+     */
+    default TcpListener listen(StreamGateway gateway, Consumer<TcpConnection> accepted) throws IOException {
+        throw new IOException("these sockets have no gateways");
+    }
 
     /**
      * Listens inside the process for streams that came by QUIC.

@@ -25,15 +25,16 @@ import org.tamanoir.tls.TlsSession;
 
 /** A {@link TcpConnection} of Netty's. */
 final class NettyConnection implements TcpConnection {
-    private static final String CUT = "TLS: it was cut off, not ended";
-    private static final String CLOSED = "TLS handshake: the other side closed the connection; does it speak TLS?";
     private final SocketChannel channel;
     private final InetSocketAddress remoteAddress;
-    /** Where its QUIC stream came to; null without QUIC. */
-    private final @Nullable InetSocketAddress quicAddress;
+    /** Where its QUIC stream came to, or a gateway leads to; null = this end of the socket. */
+    private final @Nullable InetSocketAddress localAddress;
 
     private final Instant since = Instant.now();
-    private final @Nullable TlsFilter tls;
+    /** Null where the socket has the connection's own bytes. */
+    private final @Nullable ByteFilter filter;
+
+    private final @Nullable StreamGateway gateway;
 
     private final InputBuffer in;
     private final ReadControl reads;
@@ -48,33 +49,51 @@ final class NettyConnection implements TcpConnection {
     private Runnable listener = () -> {};
     /** The connection broke before the far side had ended its side. */
     private boolean inputCut;
-    /** The socket's input has ended; with TLS what came before may not be decrypted yet. */
+    /** The socket's input has ended; what came before may not be translated yet. */
     private boolean socketEnded;
-    /** Decrypting goes on in a step of its own, which waits for the loop. */
+    /** Translating goes on in a step of its own, which waits for the loop. */
     private boolean resuming;
 
     NettyConnection(
             SocketChannel channel, BufferPool pool, InetSocketAddress remoteAddress, @Nullable TlsSession session) {
-        this(channel, pool, remoteAddress, null, session);
+        this(channel, pool, remoteAddress, null, null, session == null ? null : new TlsFilter(session, channel, pool));
+    }
+
+    /** One whose far side speaks something else; from a sender by a gateway, or to where that leads. */
+    NettyConnection(
+            SocketChannel channel,
+            BufferPool pool,
+            InetSocketAddress remoteAddress,
+            @Nullable StreamGateway gateway,
+            StreamCodec codec) {
+        this(
+                channel,
+                pool,
+                remoteAddress,
+                gateway == null ? null : gateway.to(),
+                gateway,
+                new CodecFilter(codec, channel, pool));
     }
 
     /** One inside the process, behind which a stream over QUIC comes. */
     NettyConnection(SocketChannel channel, BufferPool pool, QuicPort.Origin origin) {
-        this(channel, pool, origin.peer(), origin.local(), null);
+        this(channel, pool, origin.peer(), origin.local(), null, null);
     }
 
     private NettyConnection(
             SocketChannel channel,
             BufferPool pool,
             InetSocketAddress remoteAddress,
-            @Nullable InetSocketAddress quicAddress,
-            @Nullable TlsSession session) {
+            @Nullable InetSocketAddress localAddress,
+            @Nullable StreamGateway gateway,
+            @Nullable ByteFilter filter) {
         this.channel = channel;
-        this.quicAddress = quicAddress;
+        this.localAddress = localAddress;
+        this.gateway = gateway;
         this.in = new InputBuffer(pool);
         this.remoteAddress = remoteAddress;
-        this.tls = session == null ? null : new TlsFilter(session, channel, pool);
-        this.reads = new ReadControl(channel.config(), in, tls);
+        this.filter = filter;
+        this.reads = new ReadControl(channel.config(), in, filter);
         channel.config() // Netty has set TCP_NODELAY.
                 .setKeepAlive(true)
                 .setAllowHalfClosure(true)
@@ -82,7 +101,18 @@ final class NettyConnection implements TcpConnection {
                 .setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1))
                 .setRecvByteBufAllocator(() -> reads);
         channel.pipeline().addLast(new Receiver());
-        connected = channel.isActive() && tls == null;
+        connected = channel.isActive() && isEstablished();
+    }
+
+    private boolean isEstablished() {
+        return filter == null || filter.isEstablished();
+    }
+
+    /** Begins to translate what is there without a byte from the far side; its state may change. */
+    void begin() {
+        if (filter != null && connected) {
+            translateInStep();
+        }
     }
 
     /** @param handshakeTimeout from the connection to the end of its handshake */
@@ -90,7 +120,7 @@ final class NettyConnection implements TcpConnection {
         registered.addListener(r -> channel.connect(address).addListener(f -> {
             if (!f.isSuccess()) {
                 fail(f.cause().getMessage());
-            } else if (tls == null) {
+            } else if (isEstablished()) {
                 connected = true;
             } else {
                 beginHandshake(handshakeTimeout);
@@ -132,7 +162,7 @@ final class NettyConnection implements TcpConnection {
                         timeout.toNanos(),
                         TimeUnit.NANOSECONDS);
         channel.closeFuture().addListener(closed -> alarm.cancel(false));
-        decryptInStep();
+        translateInStep();
     }
 
     Channel channel() {
@@ -151,7 +181,12 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public InetSocketAddress localAddress() {
-        return quicAddress != null ? quicAddress : channel.localAddress();
+        return localAddress != null ? localAddress : channel.localAddress();
+    }
+
+    @Override
+    public @Nullable StreamGateway gateway() {
+        return gateway;
     }
 
     @Override
@@ -179,7 +214,7 @@ final class NettyConnection implements TcpConnection {
     public boolean isInputCut() {
         return starved
                 || inputCut
-                || (tls != null && inputEnded && !tls.session().inputEnded());
+                || (filter != null && inputEnded && !filter.isInputWhole());
     }
 
     @Override
@@ -219,10 +254,10 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public void wantInput(boolean wanted) {
-        // To read on behind the end costs two calls for the epoll set; with TLS some may wait to be decrypted.
-        reads.want(wanted && (tls != null || !inputEnded));
+        // To read on behind the end costs two calls for the epoll set; with a filter some may wait to be translated.
+        reads.want(wanted && (filter != null || !inputEnded));
         if (wanted && reads.stalled) {
-            decryptSoon();
+            translateSoon();
         }
     }
 
@@ -230,16 +265,16 @@ final class NettyConnection implements TcpConnection {
     public void trim() {
         in.shrink();
         reads.reviewRoom();
-        if (reads.stalled && reads.isWanted() && TlsFilter.isRoom(in)) {
-            decryptSoon();
+        if (reads.stalled && reads.isWanted() && filter != null && filter.isRoom(in)) {
+            translateSoon();
         }
     }
 
     @Override
     public void write(Buffer buffer, int generation, int from, int to) {
         buffer.check(owner, generation);
-        if (tls != null) {
-            secure(tls, filter -> filter.write(buffer, from, to));
+        if (filter != null) {
+            through(filter, each -> each.write(buffer, from, to));
             return;
         }
         channel.write(buffer.memory().retainedSlice(from, to - from), channel.voidPromise());
@@ -247,8 +282,8 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public void flush() {
-        if (tls != null) {
-            secure(tls, TlsFilter::flush);
+        if (filter != null) {
+            through(filter, ByteFilter::flush);
             return;
         }
         channel.flush();
@@ -261,13 +296,13 @@ final class NettyConnection implements TcpConnection {
         return pending != null
                 && pending.totalPendingWriteBytes() == 0
                 && pending.isEmpty()
-                && (tls == null || tls.stagedBytes() == 0);
+                && (filter == null || filter.stagedBytes() == 0);
     }
 
     @Override
     public long pendingBytes() {
         ChannelOutboundBuffer pending = channel.unsafe().outboundBuffer();
-        return pending == null ? 0 : pending.totalPendingWriteBytes() + (tls == null ? 0 : tls.stagedBytes());
+        return pending == null ? 0 : pending.totalPendingWriteBytes() + (filter == null ? 0 : filter.stagedBytes());
     }
 
     @Override
@@ -276,12 +311,12 @@ final class NettyConnection implements TcpConnection {
             return;
         }
         outputShut = true;
-        if (tls == null || !connected) {
+        if (filter == null || !connected) {
             endOutput();
             return;
         }
-        secure(tls, filter -> {
-            ending = filter.end();
+        through(filter, each -> {
+            ending = each.end();
             ending.addListener(left -> {
                 if (left.isSuccess()) {
                     endOutput();
@@ -313,8 +348,8 @@ final class NettyConnection implements TcpConnection {
     public void close() {
         channel.close();
         in.release();
-        if (tls != null) {
-            tls.release();
+        if (filter != null) {
+            filter.release();
         }
     }
 
@@ -331,10 +366,10 @@ final class NettyConnection implements TcpConnection {
         OutsideReset.reset(channel);
     }
 
-    /** Decrypts what came, as far as there is room and input is wanted, and answers the handshake. */
-    private void decrypt() {
-        TlsFilter filter = tls;
-        if (filter == null || refused || !channel.isActive()) {
+    /** Translates what came, as far as there is room and input is wanted, and answers. */
+    private void translate() {
+        ByteFilter translator = filter;
+        if (translator == null || refused || !channel.isActive()) {
             return;
         }
         int before = in.held();
@@ -342,7 +377,7 @@ final class NettyConnection implements TcpConnection {
         boolean hadEnded = inputEnded;
         resuming = false;
         reads.stalled = false;
-        secure(filter, this::takeRecords);
+        through(translator, this::takeTranslated);
         in.arrived(in.held() - before, Integer.MAX_VALUE);
         if (in.held() == 0) {
             in.shrink();
@@ -353,65 +388,65 @@ final class NettyConnection implements TcpConnection {
         }
     }
 
-    private void takeRecords(TlsFilter filter) throws SSLException {
-        switch (filter.decrypt(in, reads, connected)) {
-            case NOTHING -> inputEnded = true;
+    private void takeTranslated(ByteFilter translator) throws IOException {
+        switch (translator.translate(in, reads, socketEnded)) {
+            case ENDED -> inputEnded = true;
             case ROOM -> reads.stalled = true;
-            case OUTPUT -> reads.stalled = socketEnded || filter.ciphertextBytes() > 0;
+            case UNWANTED -> reads.stalled = socketEnded || translator.untranslatedBytes() > 0;
             case INPUT -> {
                 if (socketEnded) {
-                    refuse(filter.session().isEstablished() ? CUT : CLOSED);
+                    refuse(translator.cut());
                 }
             }
         }
-        connected = filter.session().isEstablished();
+        connected = translator.isEstablished();
     }
 
-    /** Decrypts in a step of its own, since the caller is in the midst of one. */
-    private void decryptSoon() {
+    /** Translates in a step of its own, since the caller is in the midst of one. */
+    private void translateSoon() {
         if (!resuming) {
             resuming = true;
-            channel.eventLoop().execute(this::decryptInStep);
+            channel.eventLoop().execute(this::translateInStep);
         }
     }
 
-    /** Decrypts outside of Netty's handlers, where what is thrown would be logged, and the connection stand for ever. */
-    private void decryptInStep() {
+    /** Translates outside of Netty's handlers, where what is thrown would be logged, and the connection stand for ever. */
+    private void translateInStep() {
         try {
-            decrypt();
+            translate();
         } catch (Throwable e) {
             channel.pipeline().fireExceptionCaught(e);
         }
     }
 
-    /** A step of TLS's. */
-    private interface TlsStep {
-        void take(TlsFilter filter) throws SSLException;
+    /** A step of a filter's. */
+    private interface FilterStep {
+        void take(ByteFilter filter) throws IOException;
     }
 
     /** Takes a step, unless the connection has ended; where it fails, so does the connection. */
-    private void secure(TlsFilter filter, TlsStep step) {
+    private void through(ByteFilter translator, FilterStep step) {
         if (refused || !channel.isActive()) {
             return;
         }
         try {
-            step.take(filter);
-        } catch (SSLException e) {
-            tlsFailed(filter, e);
+            step.take(translator);
+        } catch (IOException e) {
+            filterFailed(translator, e);
         } catch (NoMemoryException e) {
             starve(e);
         }
     }
 
     /** Tells the far side why, if it still listens. */
-    private void tlsFailed(TlsFilter filter, SSLException cause) {
-        String what = connected ? "TLS: " : "TLS handshake: ";
+    private void filterFailed(ByteFilter translator, IOException cause) {
+        boolean wasConnected = connected;
         try {
-            filter.answer();
-        } catch (SSLException | NoMemoryException e) {
+            translator.answer();
+        } catch (IOException | NoMemoryException e) {
             // It has nothing to say, and the cause is known.
         }
-        refuse(what + TlsSession.explain(cause));
+        refuse(translator.explain(cause, wasConnected));
     }
 
     private void refuse(String why) {
@@ -449,9 +484,9 @@ final class NettyConnection implements TcpConnection {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ByteBuf memory = (ByteBuf) message;
-            if (tls != null) {
-                tls.read(memory);
-                decrypt();
+            if (filter != null) {
+                filter.read(memory);
+                translate();
             } else {
                 reads.take(memory);
                 listener.run();
@@ -462,8 +497,8 @@ final class NettyConnection implements TcpConnection {
         public void userEventTriggered(ChannelHandlerContext context, Object event) {
             if (event instanceof ChannelInputShutdownEvent) {
                 socketEnded = true;
-                if (tls != null) {
-                    decrypt();
+                if (filter != null) {
+                    translate();
                     return;
                 }
                 inputEnded = true;
@@ -473,7 +508,7 @@ final class NettyConnection implements TcpConnection {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            if (connected || tls != null) {
+            if (connected || filter != null) {
                 lose(null);
                 listener.run();
             }
@@ -482,8 +517,8 @@ final class NettyConnection implements TcpConnection {
         @Override
         public void channelWritabilityChanged(ChannelHandlerContext context) {
             if (context.channel().isWritable()) {
-                if (tls != null) {
-                    tls.reclaim();
+                if (filter != null) {
+                    filter.reclaim();
                 }
                 listener.run();
             }

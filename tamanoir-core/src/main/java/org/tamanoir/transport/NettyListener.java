@@ -19,7 +19,7 @@ final class NettyListener implements TcpListener {
     private static final int BACKLOG = 1024;
 
     private final Channel channel;
-    private final boolean tls;
+    private final boolean translating;
 
     /** Makes a connection of one that was accepted; null = a stranger's, which is reset. */
     private interface Maker {
@@ -27,9 +27,9 @@ final class NettyListener implements TcpListener {
         NettyConnection of(SocketChannel child);
     }
 
-    private NettyListener(Channel channel, boolean tls) {
+    private NettyListener(Channel channel, boolean translating) {
         this.channel = channel;
-        this.tls = tls;
+        this.translating = translating;
     }
 
     /** Listens as {@link IoSockets#listen} says. */
@@ -39,6 +39,14 @@ final class NettyListener implements TcpListener {
         Maker maker = child ->
                 new NettyConnection(child, loop.pool(), child.remoteAddress(), tls == null ? null : tls.server());
         return bind(loop, address, tls != null, maker, accepted, tls == null ? "tcp" : "tls");
+    }
+
+    /** Listens for what comes by a gateway. */
+    static TcpListener bind(NettyLoop loop, StreamGateway gateway, Consumer<TcpConnection> accepted)
+            throws IOException {
+        Maker maker = child -> new NettyConnection(
+                child, loop.pool(), child.remoteAddress(), gateway, gateway.codec(child.remoteAddress()));
+        return bind(loop, gateway.address(), true, maker, accepted, "gateway");
     }
 
     /** Listens as {@link IoSockets#listenInside} says. */
@@ -53,7 +61,7 @@ final class NettyListener implements TcpListener {
     private static TcpListener bind(
             NettyLoop loop,
             InetSocketAddress address,
-            boolean tls,
+            boolean translating,
             Maker maker,
             Consumer<TcpConnection> accepted,
             String use)
@@ -76,6 +84,7 @@ final class NettyListener implements TcpListener {
                     // Before its user may close it; it reads in a later step of the loop.
                     loop.register(child);
                     accepted.accept(connection);
+                    connection.begin();
                 } catch (Throwable e) {
                     // Nobody else knows of it.
                     if (child.isRegistered()) {
@@ -112,7 +121,7 @@ final class NettyListener implements TcpListener {
         if (channel instanceof EpollServerSocketChannel open) {
             loop.shared().opened(use, address, open.fd().intValue());
         }
-        return new NettyListener(channel, tls);
+        return new NettyListener(channel, translating);
     }
 
     @Override
@@ -121,8 +130,8 @@ final class NettyListener implements TcpListener {
     }
 
     @Override
-    public boolean isTls() {
-        return tls;
+    public boolean isTranslating() {
+        return translating;
     }
 
     @Override

@@ -130,9 +130,10 @@ final class NettyLoop implements IoLoop {
     @Override
     public TcpConnection connect(InetSocketAddress address, Duration timeout, @Nullable TlsContext tls) {
         TlsSession session = tls == null ? null : tls.client(address); // Before there is a descriptor to leak.
-        SocketChannel channel = newSocket();
-        channel.config().setConnectTimeoutMillis((int) Math.min(Integer.MAX_VALUE, timeout.toMillis()));
-        NettyConnection connection = new NettyConnection(channel, pool, address, session);
+        SocketChannel channel = newSocket(timeout);
+        NettyConnection connection = address instanceof GatewayAddress far
+                ? new NettyConnection(channel, pool, address, null, far.gateway().farCodec())
+                : new NettyConnection(channel, pool, address, session);
         if (address instanceof QuicAddress far) {
             connection.connect(register(channel), far, timeout);
         } else {
@@ -141,9 +142,11 @@ final class NettyLoop implements IoLoop {
         return connection;
     }
 
-    private SocketChannel newSocket() {
+    private SocketChannel newSocket(Duration timeout) {
         try {
-            return isNative ? new EpollSocketChannel() : new NioSocketChannel();
+            SocketChannel channel = isNative ? new EpollSocketChannel() : new NioSocketChannel();
+            channel.config().setConnectTimeoutMillis((int) Math.min(Integer.MAX_VALUE, timeout.toMillis()));
+            return channel;
         } catch (ChannelException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new UncheckedIOException("no socket: " + cause.getMessage(), new IOException(cause));
@@ -166,6 +169,11 @@ final class NettyLoop implements IoLoop {
     public TcpListener listen(InetSocketAddress address, @Nullable TlsContext tls, Consumer<TcpConnection> accepted)
             throws IOException {
         return NettyListener.bind(this, address, tls, accepted);
+    }
+
+    @Override
+    public TcpListener listen(StreamGateway gateway, Consumer<TcpConnection> accepted) throws IOException {
+        return NettyListener.bind(this, gateway, accepted);
     }
 
     @Override

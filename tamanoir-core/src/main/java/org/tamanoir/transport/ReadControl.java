@@ -19,24 +19,24 @@ final class ReadControl implements RecvByteBufAllocator.ExtendedHandle {
 
     private final ChannelConfig config;
     private final InputBuffer in;
-    private final @Nullable TlsFilter tls;
+    private final @Nullable ByteFilter filter;
 
     private boolean wanted = true;
     /** The input is full and nobody has made room yet. */
     private boolean full;
     /** It was read into all the same, so reading stopped. */
     private boolean paused;
-    /** Ciphertext waits for room, or for somebody who wants input; who sets this applies it. */
+    /** Bytes that are not translated wait for room, or for somebody who wants input; who sets this applies it. */
     boolean stalled;
 
     private int attemptedBytes;
     private int lastBytes;
     private boolean continuing;
 
-    ReadControl(ChannelConfig config, InputBuffer in, @Nullable TlsFilter tls) {
+    ReadControl(ChannelConfig config, InputBuffer in, @Nullable ByteFilter filter) {
         this.config = config;
         this.in = in;
-        this.tls = tls;
+        this.filter = filter;
     }
 
     boolean isWanted() {
@@ -81,8 +81,8 @@ final class ReadControl implements RecvByteBufAllocator.ExtendedHandle {
 
     @Override
     public ByteBuf allocate(ByteBufAllocator ignored) {
-        if (tls != null) {
-            return tls.memoryToRead();
+        if (filter != null) {
+            return filter.memoryToRead();
         }
         ByteBuf memory = in.room(InputBuffer.MIN_ROOM_BYTES, continuing).memory();
         return memory.setIndex(0, in.end).retain();
@@ -90,7 +90,7 @@ final class ReadControl implements RecvByteBufAllocator.ExtendedHandle {
 
     @Override
     public boolean continueReading() {
-        if (tls != null) {
+        if (filter != null) {
             return false;
         }
         // While a large read was copied, the sender has often brought more: fewer and larger batches wake both ends

@@ -21,6 +21,11 @@ public interface TcpConnection extends TcpInput, TcpOutput {
     /** Returns the address of this end. */
     InetSocketAddress localAddress();
 
+    /** Returns what it came by, if its sender does not speak in packets. Any thread. */
+    default @Nullable StreamGateway gateway() {
+        return null;
+    }
+
     /** Returns when it was accepted, or begun. Any thread. */
     Instant since();
 

@@ -11,8 +11,8 @@ public interface TcpListener {
     /** Returns where it listens, with the real port. */
     InetSocketAddress localAddress();
 
-    /** Returns whether connections come inside TLS. */
-    boolean isTls();
+    /** Returns whether bytes are translated between a connection and its socket, as with TLS. */
+    boolean isTranslating();
 
     /**
      * Accepts connections to addresses of other hosts, too, which rules of routing deliver here (IP_TRANSPARENT).

@@ -1,49 +1,27 @@
 package org.tamanoir.transport;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelPromise;
+import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.tls.TlsSession;
 
-/**
- * The TLS between a {@link TcpConnection} and its socket: ciphertext that came and was not decrypted, and ciphertext
- * to go. What is written is encrypted at once, so that its own memory is free; small pieces are collected into records
- * until the flush. Buffers come from the pool and go back when nothing is in them.
- *
- * <p>Thread contract: the owning thread of the connection's loop.
- */
-final class TlsFilter {
-    /** Holds four records. */
-    private static final int CIPHERTEXT_BYTES = BufferPool.MEDIUM_BYTES;
+/** The TLS between a {@link TcpConnection} and its socket; small pieces are collected into records until the flush. */
+final class TlsFilter extends ByteFilter {
+    private static final String CUT = "TLS: it was cut off, not ended";
+    private static final String CLOSED = "TLS handshake: the other side closed the connection; does it speak TLS?";
 
     /** Room for the plaintext of any record, with the padding that some senders add to it. */
     private static final int RECORD_BYTES = TlsSession.MAX_FRAGMENT_BYTES + 512;
 
-    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
-
     private final TlsSession session;
-    private final Channel channel;
-    private final BufferPool pool;
-
-    private @Nullable Buffer arrived;
-    private int arrivedStart;
-    private int arrivedEnd;
 
     /** Plaintext that does not fill a record yet. */
     private @Nullable Buffer staged;
 
     private int stagedBytes;
-
-    private @Nullable Buffer sealed;
-    private int sealedStart;
-    private int sealedEnd;
-    /** Full ones, from which bytes still leave. */
-    private final ArrayDeque<Buffer> leaving = new ArrayDeque<>();
 
     private @Nullable Buffer plaintextOf;
     private ByteBuffer plaintextView = NOTHING;
@@ -51,78 +29,59 @@ final class TlsFilter {
     private ByteBuffer view = NOTHING;
 
     TlsFilter(TlsSession session, Channel channel, BufferPool pool) {
+        super(channel, pool);
         this.session = session;
-        this.channel = channel;
-        this.pool = pool;
     }
 
-    TlsSession session() {
-        return session;
-    }
-
-    /** Returns where the socket is to be read to. */
-    ByteBuf memoryToRead() {
-        Buffer buffer = arrived;
-        if (buffer == null) {
-            buffer = pool.take(CIPHERTEXT_BYTES, CIPHERTEXT_BYTES);
-            arrived = buffer;
-        } else if (arrivedStart > 0) {
-            buffer.nio().put(0, buffer.nio(), arrivedStart, arrivedEnd - arrivedStart);
-            arrivedEnd -= arrivedStart;
-            arrivedStart = 0;
-        } else if (arrivedEnd == buffer.capacity()) {
-            // Reading stops when nothing is decrypted; one read more may be on its way, and one of 0 bytes would
-            // look like the end.
-            Buffer larger = pool.take(BufferPool.LARGE_BYTES, 2 * arrivedEnd);
-            larger.nio().put(0, buffer.nio(), 0, arrivedEnd);
-            pool.give(buffer);
-            buffer = larger;
-            arrived = buffer;
-        }
-        return buffer.memory().setIndex(0, arrivedEnd).retain();
-    }
-
-    /** Takes over what was read from the socket. */
-    void read(ByteBuf memory) {
-        arrivedEnd = memory.writerIndex();
-        memory.release();
-    }
-
-    /** Returns how many bytes came and were not decrypted. */
-    int ciphertextBytes() {
-        return arrivedEnd - arrivedStart;
-    }
-
-    /** Returns whether the input has room for the plaintext of any record. */
-    static boolean isRoom(InputBuffer in) {
+    @Override
+    boolean isRoom(InputBuffer in) {
         return in.held() <= BufferPool.LARGE_BYTES - RECORD_BYTES;
     }
 
-    /**
-     * Decrypts what came to the end of the input, and answers the handshake.
-     *
-     * @return INPUT when all that came has been decrypted, NOTHING when the far side has ended; ROOM when the input is
-     *     full, OUTPUT when nobody wants it
-     */
-    TlsSession.Need decrypt(InputBuffer in, ReadControl reads, boolean connected) throws SSLException {
+    @Override
+    boolean isEstablished() {
+        return session.isEstablished();
+    }
+
+    @Override
+    boolean isInputWhole() {
+        return session.inputEnded();
+    }
+
+    @Override
+    String cut() {
+        return session.isEstablished() ? CUT : CLOSED;
+    }
+
+    @Override
+    String explain(IOException cause, boolean connected) {
+        String why = cause instanceof SSLException refused ? TlsSession.explain(refused) : cause.getMessage();
+        return (connected ? "TLS: " : "TLS handshake: ") + why;
+    }
+
+    @Override
+    Progress translate(InputBuffer in, ReadControl reads, boolean socketEnded) throws SSLException {
+        boolean connected = session.isEstablished();
         int leastBytes = InputBuffer.MIN_ROOM_BYTES;
         while (reads.isWanted() || !connected) {
             if (!isRoom(in)) {
-                return TlsSession.Need.ROOM;
+                return Progress.ROOM;
             }
-            TlsSession.Need need = decrypt(in, in.room(leastBytes, false));
-            switch (need) {
+            switch (decrypt(in, in.room(leastBytes, false))) {
                 case OUTPUT -> answer();
                 case ROOM -> {
                     leastBytes = RECORD_BYTES;
                     in.expectMore();
                 }
-                case INPUT, NOTHING -> {
-                    return need;
+                case INPUT -> {
+                    return Progress.INPUT;
+                }
+                case NOTHING -> {
+                    return Progress.ENDED;
                 }
             }
         }
-        return TlsSession.Need.OUTPUT;
+        return Progress.UNWANTED;
     }
 
     private TlsSession.Need decrypt(InputBuffer in, Buffer plaintext) throws SSLException {
@@ -144,22 +103,13 @@ final class TlsFilter {
                 arrivedStart = ciphertext.position();
                 ciphertext.clear();
                 if (arrivedStart == arrivedEnd || session.inputEnded()) {
-                    dropCiphertext();
+                    dropArrived();
                 }
             }
         }
     }
 
-    private void dropCiphertext() {
-        Buffer buffer = arrived;
-        if (buffer != null) {
-            arrived = null;
-            arrivedStart = 0;
-            arrivedEnd = 0;
-            pool.give(buffer);
-        }
-    }
-
+    @Override
     void write(Buffer buffer, int from, int to) throws SSLException {
         if (viewed != buffer) {
             viewed = buffer;
@@ -202,40 +152,15 @@ final class TlsFilter {
 
     /** Appends one record. */
     private void seal(ByteBuffer plaintext) throws SSLException {
-        Buffer buffer = sealed;
-        if (buffer != null && buffer.capacity() - sealedEnd < session.recordBytes()) {
-            commit();
-            leaving.add(buffer);
-            buffer = null;
-        }
-        if (buffer == null) {
-            buffer = pool.take(CIPHERTEXT_BYTES, session.recordBytes());
-            sealed = buffer;
-            sealedStart = 0;
-            sealedEnd = 0;
-        }
-        ByteBuffer ciphertext = buffer.nio().position(sealedEnd);
+        ByteBuffer ciphertext = room(session.recordBytes());
         try {
             session.send(plaintext, ciphertext);
         } finally {
-            sealedEnd = ciphertext.position();
-            ciphertext.clear();
+            appended(ciphertext);
         }
     }
 
-    private void commit() {
-        commit(channel.voidPromise());
-    }
-
-    private void commit(ChannelPromise promise) {
-        Buffer buffer = sealed;
-        if (buffer != null && sealedEnd > sealedStart) {
-            channel.write(buffer.memory().retainedSlice(sealedStart, sealedEnd - sealedStart), promise);
-            sealedStart = sealedEnd;
-        }
-    }
-
-    /** Hands what was written to the operating system, as far as it takes it. */
+    @Override
     void flush() throws SSLException {
         Buffer buffer = staged;
         if (buffer != null) {
@@ -243,71 +168,36 @@ final class TlsFilter {
             staged = null;
             pool.give(buffer);
         }
-        commit();
-        channel.flush();
-        reclaim();
+        send();
     }
 
-    /** Sends what the handshake or an alert has to say. */
+    @Override
     void answer() throws SSLException {
         seal(NOTHING);
-        commit();
-        channel.flush();
-        reclaim();
+        send();
     }
 
-    /**
-     * Says that this side ends.
-     *
-     * @return done when that has been handed to the operating system
-     */
+    @Override
     ChannelFuture end() throws SSLException {
         flush();
         session.endOutput();
         seal(NOTHING);
-        ChannelPromise left = channel.newPromise();
-        if (sealedEnd == sealedStart) {
-            left.setSuccess();
-        }
-        commit(left);
-        channel.flush();
-        reclaim();
-        return left;
+        return sendLast();
     }
 
-    /** Returns how many bytes of plaintext were not handed on; none after a flush. */
+    @Override
     int stagedBytes() {
         return stagedBytes;
     }
 
-    /** Gives buffers back from which all has left. */
-    void reclaim() {
-        Buffer oldest;
-        while ((oldest = leaving.peek()) != null && !oldest.isReferenced()) {
-            leaving.remove();
-            pool.give(oldest);
-        }
-        Buffer buffer = sealed;
-        if (buffer != null && sealedEnd == sealedStart && !buffer.isReferenced()) {
-            sealed = null;
-            pool.give(buffer);
-        }
-    }
-
-    /** Gives all buffers back; for a connection that is closed. */
+    @Override
     void release() {
-        dropCiphertext();
+        super.release();
         if (staged != null) {
             pool.give(staged);
             staged = null;
             stagedBytes = 0;
         }
-        if (sealed != null) {
-            pool.give(sealed);
-            sealed = null;
-        }
-        leaving.forEach(pool::give);
-        leaving.clear();
         viewed = null;
         view = NOTHING;
         plaintextOf = null;

@@ -49,6 +49,7 @@ class NextHopsTest {
             new ScratchBuffers(environment.context.pool(), thread.stream(), service, () -> true),
             new Connections<>((address, isTls) -> null),
             (packet, departure) -> {},
+            null,
             hop -> false);
 
     @AfterEach

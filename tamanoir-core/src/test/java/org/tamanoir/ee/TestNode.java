@@ -28,6 +28,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
@@ -88,6 +89,8 @@ final class TestNode {
 
         int quicConnections = 64;
 
+        List<StreamGateway> gateways = List.of();
+
         EeConfig config() {
             TlsFiles files = tls;
             boolean serves = files != null && files.certificate() != null;
@@ -124,6 +127,7 @@ final class TestNode {
         if (settings.quic) {
             node.environment.quic(List.of(settings.listen), settings.quicConnections);
         }
+        node.environment.gateways(settings.gateways);
         node.environment.start();
         return node;
     }

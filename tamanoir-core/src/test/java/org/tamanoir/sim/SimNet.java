@@ -94,7 +94,7 @@ final class SimNet implements Transport {
         }
 
         @Override
-        public boolean isTls() {
+        public boolean isTranslating() {
             return false;
         }
 

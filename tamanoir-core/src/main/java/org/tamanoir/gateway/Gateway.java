@@ -1,0 +1,56 @@
+package org.tamanoir.gateway;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.transport.StreamCodec;
+import org.tamanoir.transport.StreamGateway;
+
+/**
+ * Carries TCP connections that speak a format through a service to one far side that speaks it, too. In the node each is
+ * a stream: its units are packets from the sender to {@link #to}, with the service's key.
+ *
+ * @param address where it listens; port 0 takes a free one
+ * @param to the far side
+ * @param serviceKey the key of the service that the packets name; {@link ServiceKey#NONE} = none
+ * @param classOfService 0 to 255
+ * @param typeId the node's Type ID
+ */
+public record Gateway(
+        InetSocketAddress address,
+        InetSocketAddress to,
+        StreamFormat format,
+        long serviceKey,
+        int classOfService,
+        int typeId)
+        implements StreamGateway {
+    @Override
+    public StreamCodec codec(InetSocketAddress sender) {
+        PacketBuilder builder = new PacketBuilder()
+                .typeId(typeId)
+                .source(sender.getAddress())
+                .destination(to.getAddress())
+                .destinationPort(to.getPort());
+        if (serviceKey != ServiceKey.NONE) {
+            builder.serviceKey(serviceKey);
+        }
+        if (classOfService != 0) {
+            builder.classOfService(classOfService, 0);
+        }
+        return new PacketCodec(format, header(builder), true);
+    }
+
+    @Override
+    public StreamCodec farCodec() {
+        return new PacketCodec(format, header(new PacketBuilder().typeId(typeId)), false);
+    }
+
+    private static byte[] header(PacketBuilder builder) {
+        Packet packet = builder.build(ByteBuffer.allocate(0));
+        byte[] header = new byte[packet.headerLength()];
+        packet.buffer().get(packet.offset(), header);
+        return header;
+    }
+}

@@ -1,0 +1,300 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.tamanoir.support.Waiting.eventually;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.gateway.Gateway;
+import org.tamanoir.gateway.LengthPrefixed;
+import org.tamanoir.gateway.Octets;
+import org.tamanoir.gateway.StreamFormat;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.TransportKind;
+
+/** Connections that speak no ANEP through a service to a far side that does not either. */
+class GatewayTest extends TcpNodeTesting {
+    private static final int PATIENCE_MS = 20_000;
+    private static final InetSocketAddress FREE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+    /** Payloads' lengths, as the service has seen them. */
+    private final List<Integer> seen = new CopyOnWriteArrayList<>();
+
+    private final ServiceDefinition upper = TestServices.define("flip", () -> new Service() {
+        @Override
+        public Verdict process(Packet packet) {
+            seen.add(packet.payloadLength());
+            int at = packet.payloadOffset();
+            for (int i = 0; i < packet.payloadLength(); i++) {
+                packet.buffer().put(at + i, (byte) ~packet.buffer().get(at + i));
+            }
+            return Verdict.FORWARD;
+        }
+    });
+
+    private ServerSocket far;
+
+    static Stream<TransportKind> transports() {
+        return kinds();
+    }
+
+    @BeforeEach
+    void openFarSide() throws IOException {
+        far = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        far.setSoTimeout(PATIENCE_MS);
+    }
+
+    @AfterEach
+    void closeFarSide() throws IOException {
+        far.close();
+    }
+
+    private TestNode start(TransportKind kind, StreamFormat format, String service) throws IOException {
+        return start(kind, format, service, (InetSocketAddress) far.getLocalSocketAddress());
+    }
+
+    private TestNode start(TransportKind kind, StreamFormat format, String service, InetSocketAddress to)
+            throws IOException {
+        settings.transport = kind;
+        long key = service.isEmpty() ? ServiceKey.NONE : ServiceKey.of(service);
+        settings.gateways = List.of(new Gateway(FREE, to, format, key, 0, Anep.DEFAULT_TYPE_ID));
+        return node(upper);
+    }
+
+    private static Socket open(TestNode node) throws IOException {
+        InetSocketAddress gateway = node.environment.gatewayAddresses().get(0);
+        Socket socket = new Socket(gateway.getAddress(), gateway.getPort());
+        socket.setSoTimeout(PATIENCE_MS);
+        return socket;
+    }
+
+    private Socket accept() throws IOException {
+        Socket socket = far.accept();
+        socket.setSoTimeout(PATIENCE_MS);
+        return socket;
+    }
+
+    private static byte[] random(long seed, int octets) {
+        byte[] bytes = new byte[octets];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static byte[] flipped(byte[] bytes) {
+        byte[] flipped = bytes.clone();
+        for (int i = 0; i < flipped.length; i++) {
+            flipped[i] = (byte) ~flipped[i];
+        }
+        return flipped;
+    }
+
+    private static CompletableFuture<byte[]> readAll(Socket socket) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return socket.getInputStream().readAllBytes();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    private static byte[] await(CompletableFuture<byte[]> bytes) throws Exception {
+        return bytes.get(PATIENCE_MS, TimeUnit.MILLISECONDS);
+    }
+
+    private static void writeInPieces(OutputStream out, byte[] bytes, Random random, int most) throws IOException {
+        int at = 0;
+        while (at < bytes.length) {
+            int piece = Math.min(bytes.length - at, 1 + random.nextInt(most));
+            out.write(bytes, at, piece);
+            at += piece;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void octetsCrossTheServiceAndAnswersComeBackAsTheyAre(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new Octets(), "flip");
+        byte[] there = random(1, 3_000_000);
+        byte[] back = random(2, 3_000_000);
+        try (Socket client = open(node);
+                Socket server = accept()) {
+            CompletableFuture<byte[]> arrived = readAll(server);
+            CompletableFuture<byte[]> answered = readAll(client);
+            CompletableFuture<Void> answering = CompletableFuture.runAsync(() -> {
+                try {
+                    writeInPieces(server.getOutputStream(), back, new Random(3), 70_000);
+                    server.shutdownOutput();
+                } catch (IOException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            writeInPieces(client.getOutputStream(), there, new Random(4), 70_000);
+            client.shutdownOutput();
+            assertThat(await(arrived)).isEqualTo(flipped(there));
+            assertThat(await(answered)).isEqualTo(back);
+            answering.get(PATIENCE_MS, TimeUnit.MILLISECONDS);
+        }
+        node.settle().assertConserved();
+        assertThat(node.traffic().dropped()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aFarSideThatSpeaksFirstIsHeard(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new Octets(), "flip");
+        try (Socket client = open(node);
+                Socket server = accept()) {
+            server.getOutputStream().write("220 ready\r\n".getBytes());
+            assertThat(client.getInputStream().readNBytes(11)).isEqualTo("220 ready\r\n".getBytes());
+            client.getOutputStream().write(~'Q');
+            assertThat(server.getInputStream().read()).isEqualTo('Q');
+        }
+        node.settle().assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aSenderLearnsThatTheFarSideHasEnded(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new Octets(), "");
+        try (Socket client = open(node)) {
+            try (Socket server = accept()) {
+                server.getOutputStream().write(new byte[100]);
+            }
+            assertThat(client.getInputStream().readAllBytes()).hasSize(100);
+        }
+        node.settle().assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void eachMessageIsAPacketHoweverItComes(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new LengthPrefixed(), "flip");
+        ByteArrayOutputStream sent = new ByteArrayOutputStream();
+        ByteArrayOutputStream expected = new ByteArrayOutputStream();
+        List<Integer> lengths = List.of(1, 0, 3, 65_000, 17, 4_096, 0, 1_500, 65_000, 65_000, 2);
+        for (int i = 0; i < lengths.size(); i++) {
+            byte[] message = random(i, lengths.get(i));
+            put(sent, message);
+            put(expected, flipped(message));
+        }
+        try (Socket client = open(node)) {
+            client.setTcpNoDelay(true);
+            writeInPieces(client.getOutputStream(), sent.toByteArray(), new Random(5), 5_000);
+            try (Socket server = accept()) {
+                CompletableFuture<byte[]> arrived = readAll(server);
+                byte[] answer = {0, 0, 0, 2, 'o', 'k'};
+                server.getOutputStream().write(answer);
+                assertThat(client.getInputStream().readNBytes(6)).isEqualTo(answer);
+                client.shutdownOutput();
+                assertThat(await(arrived)).isEqualTo(expected.toByteArray());
+            }
+        }
+        assertThat(seen).isEqualTo(lengths);
+        node.settle().assertConserved();
+        assertThat(node.traffic().dropped()).isZero();
+    }
+
+    private static void put(ByteArrayOutputStream out, byte[] message) throws IOException {
+        DataOutputStream data = new DataOutputStream(out);
+        data.writeInt(message.length);
+        data.write(message);
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aMessageThatFitsNoPacketEndsItsConnectionAloneAndFirstOnesArrive(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new LengthPrefixed(), "");
+        try (Socket client = open(node);
+                Socket other = open(node)) {
+            client.getOutputStream().write(new byte[] {0, 0, 0, 1, 7});
+            try (Socket server = accept()) {
+                assertThat(server.getInputStream().readNBytes(5)).isEqualTo(new byte[] {0, 0, 0, 1, 7});
+                client.getOutputStream().write(new byte[] {-1, -1, -1, -1, 1});
+                assertThatThrownBy(() -> {
+                            if (client.getInputStream().read() < 0) {
+                                throw new IOException("ended");
+                            }
+                        })
+                        .isInstanceOf(IOException.class);
+            }
+            other.getOutputStream().write(new byte[] {0, 0, 0, 1, 8});
+            try (Socket server = accept()) {
+                assertThat(server.getInputStream().readNBytes(5)).isEqualTo(new byte[] {0, 0, 0, 1, 8});
+            }
+        }
+        node.settle().assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aConnectionThatEndsInsideAMessageIsCutAtTheFarSideToo(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new LengthPrefixed(), "");
+        try (Socket client = open(node)) {
+            client.getOutputStream().write(new byte[] {0, 0, 0, 1, 7, 0, 0, 0, 9, 1});
+            try (Socket server = accept()) {
+                assertThat(server.getInputStream().readNBytes(5)).isEqualTo(new byte[] {0, 0, 0, 1, 7});
+                client.shutdownOutput();
+                assertThatThrownBy(() -> server.getInputStream().read()).hasMessageContaining("reset");
+            }
+        }
+        node.settle().assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aFarSideThatCannotBeReachedEndsTheConnectionAndIsCounted(TransportKind kind) throws Exception {
+        far.close();
+        TestNode node = start(kind, new Octets(), "");
+        settings.connectTimeout = java.time.Duration.ofMillis(300);
+        try (Socket client = open(node)) {
+            assertThatThrownBy(() -> {
+                        if (client.getInputStream().read() < 0) {
+                            throw new IOException("ended");
+                        }
+                    })
+                    .isInstanceOf(IOException.class);
+        }
+        node.settleAfterDrop(DropReason.NEXT_HOP_UNREACHABLE);
+        node.assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aGatewayThatLeadsToTheNodeItselfSendsNothing(TransportKind kind) throws Exception {
+        ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        InetSocketAddress own = (InetSocketAddress) free.getLocalSocketAddress();
+        free.close();
+        settings.transport = kind;
+        settings.gateways = List.of(new Gateway(own, own, new Octets(), ServiceKey.NONE, 0, Anep.DEFAULT_TYPE_ID));
+        TestNode node = node();
+        try (Socket client = open(node)) {
+            client.getOutputStream().write(1);
+            eventually().until(() -> node.dropped(DropReason.LOCAL) > 0);
+        }
+        node.settle().assertConserved();
+    }
+}
