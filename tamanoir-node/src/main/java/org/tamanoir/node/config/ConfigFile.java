@@ -155,10 +155,12 @@ public final class ConfigFile {
         lists.forEach(list -> values.put(list, List.of(), root.where("listen")));
         values.read(root.section("listen"), NodeSettings.of("listen"));
         boolean sound = settings.problems.lines().size() == problemsBefore;
-        if (sound && lists.stream().allMatch(list -> values.get(list).isEmpty())) {
+        if (sound
+                && values.get(NodeSettings.GATEWAYS).isEmpty()
+                && lists.stream().allMatch(list -> values.get(list).isEmpty())) {
             settings.problems.add(
                     root.where("listen"),
-                    "no address to listen on; add one under tcp, udp, tls or quic, or remove the key for the defaults");
+                    "no address to listen on; add one under tcp, udp, tls, quic or gateways, or remove the key for the defaults");
         }
     }
 

@@ -58,6 +58,15 @@ public final class NodeSettings {
                     "listen.quic", Kind.addresses(Anep.DEFAULT_PORT), List.of(), "none")
             .option("--quic", "HOST:PORT");
 
+    public static final Setting<List<GatewayLine>> GATEWAYS = TABLE.add(
+                    "listen.gateways",
+                    Kind.list(
+                            "list of `LISTEN=TO,FORMAT[,SERVICE][,class=N]`", GatewayLine::parse, GatewayLine::text),
+                    List.of(),
+                    "none")
+            .option("--gateway", "LISTEN=TO,FORMAT[,SERVICE][,class=N]")
+            .repeatedInErrors();
+
     static final TlsTable TLS = new TlsTable(TABLE);
 
     static final Setting<List<DeploySettings.Trusted>> TRUST = TABLE.add(

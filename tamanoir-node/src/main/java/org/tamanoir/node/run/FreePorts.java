@@ -34,6 +34,7 @@ final class FreePorts {
         EeConfig environment = config.environment();
         List<InetSocketAddress> tcp = new ArrayList<>(environment.tcp());
         tcp.addAll(environment.tls());
+        config.get(NodeSettings.GATEWAYS).forEach(gateway -> tcp.add(gateway.listen()));
         if (config.admin().listen() != null && config.admin().portIsGiven()) {
             tcp.add(config.admin().listen());
         }

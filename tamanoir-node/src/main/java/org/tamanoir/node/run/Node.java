@@ -200,6 +200,9 @@ public final class Node {
             environment.levels(levels);
             followRoutes(started);
             environment.quic(config.get(NodeSettings.QUIC_ADDRESSES), config.get(NodeSettings.QUIC_CONNECTIONS));
+            environment.gateways(config.get(NodeSettings.GATEWAYS).stream()
+                    .map(line -> line.gateway(environment.typeId()))
+                    .toList());
             environment.start();
             if (unit != null) {
                 unit.start();

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +18,7 @@ import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.GatewayLine;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.routing.RouteSet;
@@ -139,6 +141,7 @@ final class NodeProcess {
                 texts(environment.tlsAddresses()),
                 texts(environment.udpAddresses()),
                 texts(environment.quicAddresses()),
+                gateways(),
                 environment.transport(),
                 environment.levels().levels(),
                 config.services(),
@@ -237,6 +240,14 @@ final class NodeProcess {
                 .map(StreamInfo::peer)
                 .distinct()
                 .count();
+    }
+
+    private List<String> gateways() {
+        List<GatewayLine> lines = config.get(NodeSettings.GATEWAYS);
+        List<InetSocketAddress> bound = environment.gatewayAddresses();
+        return IntStream.range(0, bound.size())
+                .mapToObj(i -> lines.get(i).at(bound.get(i)).text())
+                .toList();
     }
 
     private static List<String> texts(List<InetSocketAddress> addresses) {

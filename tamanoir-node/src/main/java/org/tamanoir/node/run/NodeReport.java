@@ -44,6 +44,7 @@ public final class NodeReport {
             List<String> tls,
             List<String> udp,
             List<String> quic,
+            List<String> gateways,
             String transport,
             List<LevelStatus> levels,
             Collection<ServiceDefinition> services,
@@ -54,6 +55,7 @@ public final class NodeReport {
         event.put("udp", udp);
         event.put("tls", tls);
         event.put("quic", quic);
+        event.put("gateways", gateways);
         event.put("transport", transport);
         Map<String, Object> byLevel = new LinkedHashMap<>();
         levels.forEach(status ->
@@ -69,6 +71,7 @@ public final class NodeReport {
         tls.forEach(address -> output.line("listening on tls " + address));
         udp.forEach(address -> output.line("listening on udp " + address));
         quic.forEach(address -> output.line("listening on quic " + address));
+        gateways.forEach(gateway -> output.line("gateway " + gateway));
         output.line("transport: " + transport);
         output.line("levels: " + levels(levels));
         output.line("services: " + (names.isEmpty() ? "none" : String.join(", ", names)));

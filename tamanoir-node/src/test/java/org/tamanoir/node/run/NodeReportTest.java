@@ -121,6 +121,7 @@ class NodeReportTest {
                 .extracting(line -> line.get("event").asString())
                 .containsExactly("started", "cluster", "stats", "stopping", "stopped");
         assertThat(lines.get(0).get("udp").get(0).asString()).isEqualTo("[::1]:2");
+        assertThat(lines.get(0).get("gateways").get(0).asString()).isEqualTo("127.0.0.1:6=10.0.0.9:80,octets");
         assertThat(lines.get(0).get("routes").asInt()).isEqualTo(3);
         JsonNode levels = lines.get(0).get("levels");
         assertThat(levels.propertyNames()).containsExactly("jvm", "module", "tc", "xdp");
@@ -146,6 +147,7 @@ class NodeReportTest {
                 List.of("127.0.0.1:3"),
                 List.of("[::1]:2"),
                 List.of("127.0.0.1:5"),
+                List.of("127.0.0.1:6=10.0.0.9:80,octets"),
                 "nio",
                 LEVELS,
                 SERVICES,

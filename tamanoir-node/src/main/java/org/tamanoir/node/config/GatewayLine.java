@@ -1,0 +1,92 @@
+package org.tamanoir.node.config;
+
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.gateway.Gateway;
+import org.tamanoir.gateway.StreamFormat;
+import org.tamanoir.gateway.StreamFormats;
+
+/**
+ * A gateway as users write it: {@code LISTEN=TO,FORMAT[,SERVICE][,class=N]}.
+ *
+ * @param service full name, perhaps with a version; null = none
+ */
+public record GatewayLine(
+        InetSocketAddress listen,
+        InetSocketAddress to,
+        String format,
+        @Nullable String service,
+        int classOfService) {
+    private static final int NO_PORT = 0;
+    private static final String CLASS = "class=";
+    private static final String WANTED = "LISTEN=TO,FORMAT[,SERVICE][,class=N] is wanted, as in "
+            + "127.0.0.1:8080=10.0.0.9:80,octets,Monitor";
+
+    /** Reads one; throws {@link IllegalArgumentException} in one line. */
+    static GatewayLine parse(String text) {
+        String[] parts = text.split(",", -1);
+        int equals = parts[0].indexOf('=');
+        if (equals <= 0 || parts.length < 2 || parts.length > 4) {
+            throw new IllegalArgumentException("'" + text + "' is no gateway: " + WANTED);
+        }
+        InetSocketAddress to = Endpoint.of(parts[0].substring(equals + 1), NO_PORT, 1);
+        InetSocketAddress listen = Endpoint.listening(parts[0].substring(0, equals), NO_PORT);
+        if (to.getPort() == NO_PORT || Endpoint.parse(parts[0].substring(0, equals), 0).port() == Endpoint.NO_PORT) {
+            throw new IllegalArgumentException("'" + text + "' is no gateway: both of its addresses need a port");
+        }
+        if (to.getAddress().isAnyLocalAddress()) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' leads to every address: name the one that the far side has");
+        }
+        if (StreamFormats.find(parts[1]) == null) {
+            throw new IllegalArgumentException("gateways have no format '" + parts[1] + "': there are "
+                    + StreamFormats.names() + "; a format of your own has to be on the class path");
+        }
+        String service = null;
+        int classOfService = 0;
+        for (int i = 2; i < parts.length; i++) {
+            if (parts[i].startsWith(CLASS)) {
+                classOfService = classOfService(parts[i].substring(CLASS.length()));
+            } else if (i == 2) {
+                service = NodeConfigBuilder.serviceName(parts[i]);
+            } else {
+                throw new IllegalArgumentException("'" + text + "' is no gateway: " + WANTED);
+            }
+        }
+        return new GatewayLine(listen, to, parts[1], service, classOfService);
+    }
+
+    private static int classOfService(String text) {
+        try {
+            int number = Integer.parseInt(text);
+            if (number >= 0 && number <= 255) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // The message below is the same for text and for a number out of bounds.
+        }
+        throw new IllegalArgumentException("class '" + text + "' of a gateway: a number from 0 to 255 is wanted");
+    }
+
+    /** Returns the same at an address. */
+    public GatewayLine at(InetSocketAddress address) {
+        return new GatewayLine(address, to, format, service, classOfService);
+    }
+
+    /** Returns the text that {@link #parse} reads as this. */
+    public String text() {
+        return Endpoint.toString(listen) + "=" + Endpoint.toString(to) + "," + format
+                + (service == null ? "" : "," + service) + (classOfService == 0 ? "" : "," + CLASS + classOfService);
+    }
+
+    /** Makes it for a node with this Type ID. */
+    public Gateway gateway(int typeId) {
+        StreamFormat known = StreamFormats.find(format);
+        if (known == null) {
+            throw new IllegalStateException("format " + format + " was there before");
+        }
+        long key = service == null ? ServiceKey.NONE : ServiceKey.of(service);
+        return new Gateway(listen, to, known, key, classOfService, typeId);
+    }
+}

@@ -1,0 +1,61 @@
+package org.tamanoir.node.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class GatewayLineTest {
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "8080=10.0.0.9:80,octets|127.0.0.1:8080=10.0.0.9:80,octets",
+                "*:0=[::1]:80,length-prefixed,Monitor|0.0.0.0:0=[::1]:80,length-prefixed,org.tamanoir.services.Monitor",
+                "[::1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7|[::1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7",
+                "1=127.0.0.1:2,octets,class=255|127.0.0.1:1=127.0.0.1:2,octets,class=255"
+            })
+    void isReadAndWritten(String text, String whole) {
+        GatewayLine line = GatewayLine.parse(text);
+        assertThat(line.text()).isEqualTo(whole);
+        assertThat(GatewayLine.parse(whole)).isEqualTo(line);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "=", "x", "1=127.0.0.1:2", "1,octets", "1=127.0.0.1:2,octets,A,class=1,more"})
+    void whatIsNoneIsToldWhatIsWanted(String text) {
+        assertThatThrownBy(() -> GatewayLine.parse(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("LISTEN=TO,FORMAT[,SERVICE][,class=N] is wanted");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "127.0.0.1=127.0.0.1:2,octets|both of its addresses need a port",
+                "1=127.0.0.1,octets|both of its addresses need a port",
+                "1=0.0.0.0:2,octets|name the one that the far side has",
+                "1=127.0.0.1:2,rtp|gateways have no format 'rtp': there are length-prefixed, octets",
+                "1=127.0.0.1:2,octets,A,class=256|a number from 0 to 255 is wanted",
+                "1=127.0.0.1:2,octets,A,B|LISTEN=TO,FORMAT",
+                "1=127.0.0.1:2,octets,-|is no service name",
+                "99999=127.0.0.1:2,octets|a number from 0 to 65535 is wanted"
+            })
+    void aWrongPartIsNamed(String text, String error) {
+        assertThatThrownBy(() -> GatewayLine.parse(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(error);
+    }
+
+    @Test
+    void makesAGatewayWithTheServicesKey() {
+        assertThat(GatewayLine.parse("1=127.0.0.1:2,octets,Monitor").gateway(9).serviceKey())
+                .isNotZero();
+        assertThat(GatewayLine.parse("1=127.0.0.1:2,octets").gateway(9).serviceKey())
+                .isZero();
+    }
+}
