@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class Peers {
     static final String NODE = "Tamanoir";
     static final String VIRTUAL = "virtual threads";
+    static final String GATEWAY = "gateway";
     static final String DIRECT = "direct";
 
     private static final int HAPROXY_LARGE_BUFFER_BYTES = 262_144;
@@ -37,6 +38,7 @@ final class Peers {
         List<Forwarder> peers = new ArrayList<>();
         peers.add(node(NODE, node));
         peers.add(onVirtualThreads(node));
+        peers.add(gateway(node));
         peers.add(new Forwarder(DIRECT, EnumSet.allOf(Transport.class), "sender and sink alone", null, null));
         peers.add(haproxy("HAProxy", 0, maxStreams));
         peers.add(haproxy("HAProxy 256K", HAPROXY_LARGE_BUFFER_BYTES, maxStreams));
@@ -74,6 +76,24 @@ final class Peers {
             missing = "Java has virtual threads from " + FIRST_VIRTUAL + " on: name its launcher by --java";
         }
         return new Forwarder(VIRTUAL, TCP, node.version() + ", threads: virtual", missing, node.command());
+    }
+
+    /** The node to which all that crosses it is octets. */
+    private static Forwarder gateway(NodeCommand command) {
+        Forwarder node = node(GATEWAY, command);
+        return new Forwarder(
+                GATEWAY,
+                TCP,
+                node.version() + ", format octets",
+                node.missing(),
+                (port, sinkPort, transport, folder) -> command.jvm()
+                        .line(
+                                "--listen",
+                                "127.0.0.1:0",
+                                "--gateway",
+                                "127.0.0.1:" + port + "=127.0.0.1:" + sinkPort + ",octets,Monitor",
+                                "--max-streams",
+                                Integer.toString(command.maxStreams())));
     }
 
     private static Forwarder haproxy(String name, int bufferBytes, int maxStreams) {
