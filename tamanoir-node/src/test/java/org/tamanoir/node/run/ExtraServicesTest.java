@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
@@ -181,7 +183,8 @@ class ExtraServicesTest {
         publish(Fec.class);
         publish(Defec.class);
         List<Packet> sent = packets(name(Fec.class), 400, 1200);
-        String more = "services: [{name: org.example.Fec, config: {data: 10, repair: 10, next: org.example.Defec}}]\n";
+        String more = "limits: {udp-amplifiers: {org.example.Fec: 8}}\n"
+                + "services: [{name: org.example.Fec, config: {data: 10, repair: 10, next: org.example.Defec}}]\n";
         try (LiveNode far = node("far", receiver.address(), true, "");
                 LossyUdp between = new LossyUdp(far.udp(), 0.05, 0.02, 7);
                 LiveNode near = node("near", between.address(), false, more);
@@ -192,6 +195,16 @@ class ExtraServicesTest {
             assertThat(between.lost()).isPositive();
             assertFetched(near, Fec.class);
             assertFetched(far, Defec.class);
+        }
+    }
+
+    @Test
+    void forwardErrorCorrectionNeedsTheOperatorsWordOverUdp() throws Exception {
+        publish(Fec.class);
+        try (LiveNode node = node("node", receiver.address(), true, "");
+                AnepSender sender = AnepSender.udp(node.udp())) {
+            send(sender, packets(name(Fec.class), 1, 100));
+            node.assertConserved(1, Map.of(DropReason.AMPLIFICATION, 1L));
         }
     }
 
