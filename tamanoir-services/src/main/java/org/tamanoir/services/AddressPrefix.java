@@ -114,7 +114,8 @@ public final class AddressPrefix {
         }
     }
 
-    private boolean matches(long addressHigh, long addressLow) {
+    /** Returns whether an address of these two halves, IPv4 as ::ffff:a.b.c.d, has this prefix. */
+    public boolean matches(long addressHigh, long addressLow) {
         return (addressHigh & highMask) == high && (addressLow & lowMask) == low;
     }
 }

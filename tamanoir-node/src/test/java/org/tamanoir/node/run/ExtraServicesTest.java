@@ -14,16 +14,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
@@ -38,6 +41,7 @@ import org.tamanoir.services.extra.crypt.Crypt;
 import org.tamanoir.services.extra.crypt.Decrypt;
 import org.tamanoir.services.extra.fec.Defec;
 import org.tamanoir.services.extra.fec.Fec;
+import org.tamanoir.services.extra.multicast.Multicast;
 import org.tamanoir.support.LossyUdp;
 
 /** Services of tamanoir-services-extra.jar: published to a repository, and fetched by the nodes that packets bring them to. */
@@ -88,10 +92,15 @@ class ExtraServicesTest {
     }
 
     private LiveNode node(String name, InetSocketAddress next, boolean host, String services) throws Exception {
+        return node(name, LiveNode.route(next, host), services);
+    }
+
+    /** @param routes null: all go to where packets say */
+    private LiveNode node(String name, @Nullable String routes, String services) throws Exception {
         Path own = folder.resolve(name);
         return LiveNode.start(
                 own,
-                LiveNode.route(next, host)
+                (routes == null ? "routes: [{to: 127.0.0.0/8, via: destination}]\n" : routes)
                         + LiveNode.deploy(own, repository, List.of(repository.url()), "")
                         + services);
     }
@@ -159,7 +168,7 @@ class ExtraServicesTest {
         }
         assertThat(entries(source)).noneMatch(entry -> entry.startsWith("org/tamanoir/services/extra/"));
         assertThat(entries(jar))
-                .contains("org/tamanoir/services/NextService.class")
+                .contains("org/tamanoir/services/NextService.class", "org/tamanoir/services/AddressPrefix.class")
                 .doesNotContain("org/tamanoir/services/Monitor.class");
     }
 
@@ -174,7 +183,8 @@ class ExtraServicesTest {
         publish(Fec.class);
         publish(Defec.class);
         List<Packet> sent = packets(name(Fec.class), 400, 1200);
-        String more = "services: [{name: org.example.Fec, config: {data: 10, repair: 10, next: org.example.Defec}}]\n";
+        String more = "limits: {udp-amplifiers: {org.example.Fec: 8}}\n"
+                + "services: [{name: org.example.Fec, config: {data: 10, repair: 10, next: org.example.Defec}}]\n";
         try (LiveNode far = node("far", receiver.address(), true, "");
                 LossyUdp between = new LossyUdp(far.udp(), 0.05, 0.02, 7);
                 LiveNode near = node("near", between.address(), false, more);
@@ -185,6 +195,42 @@ class ExtraServicesTest {
             assertThat(between.lost()).isPositive();
             assertFetched(near, Fec.class);
             assertFetched(far, Defec.class);
+        }
+    }
+
+    @Test
+    void forwardErrorCorrectionNeedsTheOperatorsWordOverUdp() throws Exception {
+        publish(Fec.class);
+        try (LiveNode node = node("node", receiver.address(), true, "");
+                AnepSender sender = AnepSender.udp(node.udp())) {
+            send(sender, packets(name(Fec.class), 1, 100));
+            node.assertConserved(1, Map.of(DropReason.AMPLIFICATION, 1L));
+        }
+    }
+
+    @Test
+    void nodesOfATreeFetchMulticastAndWhatIsLostBetweenThemComesBack() throws Exception {
+        publish(Multicast.class);
+        String amplifier = "limits: {udp-amplifiers: {org.example.Multicast: 4}}\n";
+        String config = "services: [{name: org.example.Multicast, config: {service: org.example.Multicast, ";
+        List<Packet> sent = packets(name(Multicast.class), 400, 1200);
+        try (LossyLink down = new LossyLink(0.05, 1);
+                LossyLink up = new LossyLink(0.05, 2)) {
+            String deliver = "deliver: \"127.0.0.1:" + receiver.address().getPort() + "\"}}]\n";
+            String upstream = "upstream: \"" + up.address() + "\", ";
+            try (LiveNode leaf = node("leaf", null, amplifier + config + upstream + deliver);
+                    LiveNode root =
+                            node("root", null, amplifier + config + "branches: \"" + down.address() + "\"}}]\n");
+                    AnepSender sender = AnepSender.udp(root.udp())) {
+                down.to(leaf.udp());
+                up.to(root.udp());
+                send(sender, sent);
+                awaitAll(sent);
+                assertThat(received).containsExactlyInAnyOrderElementsOf(texts(sent));
+                assertThat(down.lost()).isNotEmpty();
+                assertFetched(root, Multicast.class);
+                assertFetched(leaf, Multicast.class);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.Amplifier;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -24,8 +25,9 @@ import org.tamanoir.services.extra.MadePacket;
  *
  * <p>Packets go on at once, 16 bytes longer ({@link FecHeader}). The repairs of a block follow its k-th packet and those
  * that came with it, or come {@code max-delay-ms} after its first: a single packet, which may have a forged source, so
- * becomes 1 + m. Each has as many bytes as the longest packet of the block, 26 of its own, and the
- * header of the last one. With m = 1 repairs are an exclusive or.
+ * becomes 1 + m, and over UDP the operator has to name the service among {@code limits.udp-amplifiers}. Each has as many
+ * bytes as the longest packet of the block, 26 of its own, and the header of the last one. With m = 1 repairs are an
+ * exclusive or.
  *
  * <table><caption>Settings</caption>
  * <tr><th>name</th><th>default</th><th>allowed</th></tr>
@@ -45,7 +47,7 @@ import org.tamanoir.services.extra.MadePacket;
  * {@code blocks}, {@code flows-ended} (for want of room), {@code reports}, {@code loss-permyriad} (of the flow that was
  * reported last, smoothed). Drops: {@code header leaves no room for FEC}, {@code report for no flow of this node}.
  */
-public final class Fec extends Service {
+public final class Fec extends Service implements Amplifier {
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Map<Long, FecFlow> sessions = new HashMap<>();
