@@ -180,7 +180,8 @@ final class PendingConnection {
     }
 
     private void unknown(DropReason reason) {
-        if (context.config().unknownService() == FailurePolicy.CLOSE) {
+        // Octets that were passed or dropped for a while would be a hole in what a gateway carries.
+        if (context.config().unknownService() == FailurePolicy.CLOSE || connection.gateway() != null) {
             LOG.info("TCP {}: refused: {}", connection.remoteAddress(), reason);
             abandon(reason);
         } else {

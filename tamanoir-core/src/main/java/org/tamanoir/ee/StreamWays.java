@@ -11,6 +11,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.GatewayAddress;
 import org.tamanoir.transport.TcpConnection;
 
 /**
@@ -164,9 +165,14 @@ final class StreamWays {
         return ways.stream().allMatch(TcpEgress::hasEnded);
     }
 
-    /** Returns whether there are next hops, and each has ended its side. */
-    boolean haveEnded() {
-        return !ways.isEmpty() && repliesEnded();
+    /** Returns whether the far side of the stream's gateway has ended its side, and all its packets have been taken. */
+    boolean hasFarSideEnded() {
+        for (int i = 0; i < ways.size(); i++) {
+            if (ways.get(i).connection().remoteAddress() instanceof GatewayAddress) {
+                return ways.get(i).hasEnded();
+            }
+        }
+        return false;
     }
 
     /** Ends this side towards all next hops. */

@@ -118,7 +118,7 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
         this.back = new TcpWayBack(inbound, instance.departureTo(inbound, way -> senderStalled()), path.drops());
         this.walk = new BatchWalk(instance, inbound, back);
         this.branches = new TcpBranches(this, node, context);
-        this.timeouts = new TcpTimeouts(this, back, () -> state = State.ENDED);
+        this.timeouts = new TcpTimeouts(this, back, this::lingered);
     }
 
     @Override
@@ -174,11 +174,10 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
                 timeouts.watchLinger();
             }
         }
-        if (state == State.OPEN && instance.gateway != null && instance.ways.haveEnded() && back.isClear()) {
-            inbound.shutdownOutput(); // Both sides learn of the other's end as they would without the node.
-        }
         if (instance.isOver()) {
             state = State.ENDED;
+        } else if (instance.gateway != null && instance.ways.hasFarSideEnded() && back.isClear()) {
+            inbound.shutdownOutput(); // Both sides learn of the other's end as they would without the node.
         }
         path.publish(waits.isParked() ? 1 : 0);
     }
@@ -233,7 +232,11 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
     /** Looks whether the input has ended, or the stream is to end. */
     private void lookForEnd() {
         if (isAllHandled() && (inbound.inputEnded() || isPartialOverdue())) {
-            if (inbound.isInputCut()) {
+            if (cutShort != null && instance.gateway != null) {
+                dropInput(DropReason.TRUNCATED);
+                senderCut = true;
+                instance.abort(DropReason.TRUNCATED, "a message was not whole in time");
+            } else if (inbound.isInputCut()) {
                 senderCut = true;
                 instance.abort(
                         StreamInstance.reasonOf(inbound, DropReason.PEER_GONE),
@@ -257,7 +260,7 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
 
     /** Returns whether bytes are here that have not been handled. */
     boolean hasInput() {
-        return inbound.end() > inbound.start();
+        return inbound.end() > inbound.start() || inbound.hasPart();
     }
 
     /** Returns whether part of a packet is here, and the sender is read, so that it could send the rest. */
@@ -272,6 +275,15 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
             LOG.info("{}: a packet was not whole in time: connection closed", thread.name());
         }
         return overdue;
+    }
+
+    /** Nothing has come back for the linger time since the sender ended: of octets nobody could tell that some are missing. */
+    private void lingered() {
+        if (instance.gateway != null && !instance.ways.repliesEnded()) {
+            instance.abort(DropReason.IDLE, "its sender has ended, and its far side sent nothing in the linger time");
+        } else {
+            state = State.ENDED;
+        }
     }
 
     private void endInput() {

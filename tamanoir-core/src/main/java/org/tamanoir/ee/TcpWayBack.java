@@ -27,7 +27,7 @@ final class TcpWayBack implements StreamWays.WayBack {
 
     /** Adds an answer of the service. */
     void answer(Packet packet) {
-        if (inbound.failure() != null) {
+        if (inbound.isOutputEnded()) {
             drops.drop(DropReason.PEER_GONE, packet);
             return;
         }

@@ -20,12 +20,8 @@ public final class LengthPrefixed implements StreamFormat {
     }
 
     @Override
-    public int unitOctets(ByteBuffer units, int start, int end) {
-        if (end - start < PREFIX_OCTETS) {
-            return 0;
-        }
-        long octets = PREFIX_OCTETS + (units.getInt(start) & 0xFFFF_FFFFL);
-        return (int) Math.min(octets, Integer.MAX_VALUE);
+    public long unitOctets(ByteBuffer units, int start, int end) {
+        return end - start < PREFIX_OCTETS ? 0 : PREFIX_OCTETS + (units.getInt(start) & 0xFFFF_FFFFL);
     }
 
     @Override

@@ -21,7 +21,7 @@ public final class Octets implements StreamFormat {
     }
 
     @Override
-    public int unitOctets(ByteBuffer units, int start, int end) {
+    public long unitOctets(ByteBuffer units, int start, int end) {
         return Math.min(end - start, MAX_OCTETS);
     }
 
@@ -31,7 +31,7 @@ public final class Octets implements StreamFormat {
     }
 
     @Override
-    public boolean isUnbounded() {
+    public boolean beginsAtOnce() {
         return true;
     }
 }

@@ -14,12 +14,14 @@ final class PacketCodec implements StreamCodec {
     private final byte[] header;
     /** The packet is to come that says that there is a connection. */
     private boolean begins;
+    /** Of the unit that {@link #decodedOctets} has looked at. */
+    private int unit;
 
     /** @param begins whether its sender is one of the gateway's, whom the far side is to learn of at once */
     PacketCodec(StreamFormat format, byte[] header, boolean begins) {
         this.format = format;
         this.header = header;
-        this.begins = begins && format.isUnbounded();
+        this.begins = begins && format.beginsAtOnce();
     }
 
     @Override
@@ -27,13 +29,18 @@ final class PacketCodec implements StreamCodec {
         if (begins) {
             return header.length;
         }
-        int unit = format.unitOctets(units, start, end);
         int most = Anep.MAX_PACKET_OCTETS - header.length + format.prefixOctets();
-        if (unit < 0 || unit > most || unit != 0 && unit < format.prefixOctets()) {
+        long octets = format.unitOctets(units, start, end);
+        if (octets < 0 || octets > most || octets != 0 && octets < format.prefixOctets()) {
             throw new IOException("a message of " + format.name() + " says that it has "
-                    + (unit - format.prefixOctets()) + " octets: 0 to " + (most - format.prefixOctets())
+                    + (octets - format.prefixOctets()) + " octets: 0 to " + (most - format.prefixOctets())
                     + " fit a packet; send shorter ones");
         }
+        if (octets == 0 && end - start >= most) {
+            throw new IOException("in " + (end - start) + " octets no message of " + format.name()
+                    + " has ended: at most " + (most - format.prefixOctets()) + " fit a packet; send shorter ones");
+        }
+        unit = (int) octets;
         return unit == 0 || unit > end - start ? 0 : header.length + unit - format.prefixOctets();
     }
 
@@ -45,12 +52,6 @@ final class PacketCodec implements StreamCodec {
             packets.putShort(at + LENGTH_AT, (short) header.length);
             return 0;
         }
-        int unit;
-        try {
-            unit = format.unitOctets(units, start, end);
-        } catch (IOException e) {
-            throw new IllegalStateException("format " + format.name() + " changed its mind", e);
-        }
         int payload = unit - format.prefixOctets();
         packets.putShort(at + LENGTH_AT, (short) (header.length + payload));
         packets.put(at + header.length, units, start + format.prefixOctets(), payload);
@@ -59,8 +60,7 @@ final class PacketCodec implements StreamCodec {
 
     @Override
     public int encodedOctets(ByteBuffer packets, int start) {
-        int payload = payloadOctets(packets, start);
-        return payload == 0 && format.isUnbounded() ? 0 : format.prefixOctets() + payload;
+        return format.prefixOctets() + payloadOctets(packets, start);
     }
 
     private static int payloadOctets(ByteBuffer packets, int start) {
@@ -70,11 +70,8 @@ final class PacketCodec implements StreamCodec {
     @Override
     public int encode(ByteBuffer packets, int start, ByteBuffer units, int at) {
         int payload = payloadOctets(packets, start);
-        if (payload > 0 || !format.isUnbounded()) {
-            format.putPrefix(units, at, payload);
-            units.put(
-                    at + format.prefixOctets(), packets, start + Framing.claimedHeaderLength(packets, start), payload);
-        }
+        format.putPrefix(units, at, payload);
+        units.put(at + format.prefixOctets(), packets, start + Framing.claimedHeaderLength(packets, start), payload);
         return Framing.claimedLength(packets, start);
     }
 }

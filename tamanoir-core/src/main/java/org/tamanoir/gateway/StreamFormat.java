@@ -8,32 +8,35 @@ import java.nio.ByteBuffer;
  * payload of a packet in the node. A format of one's own is found by {@link java.util.ServiceLoader} on the class path of
  * the node.
  *
- * <p>Thread contract: any thread; without state. Uses absolute indexes alone.
+ * <p>Thread contract: any thread, those of streams and the one that accepts connections: it must not wait. Without state.
+ * Uses absolute indexes alone; what is thrown ends the connection.
  */
 public interface StreamFormat {
+    /** The most octets of a prefix. */
+    int MAX_PREFIX_OCTETS = 8;
+
     /** Returns the name that the configuration has for it. */
     String name();
 
-    /** Returns the octets in front of each payload, 0 to 8. */
+    /** Returns the octets in front of each payload, 0 to {@value #MAX_PREFIX_OCTETS}. */
     int prefixOctets();
 
     /**
      * Returns the octets of the unit that begins at {@code start}, prefix included, whether or not all have come.
      *
-     * @return 0 while that cannot be told, which is not to be for ever
+     * @return 0 while that cannot be told; a unit that has not told it with as many octets as fit a packet is refused
      * @throws IOException with the reason in a few words, if no unit can begin so: the connection is closed
      */
-    int unitOctets(ByteBuffer units, int start, int end) throws IOException;
+    long unitOctets(ByteBuffer units, int start, int end) throws IOException;
 
     /** Puts the prefix of a payload of so many octets. */
     void putPrefix(ByteBuffer units, int at, int payloadOctets);
 
     /**
-     * Returns whether octets have no bounds that are to be kept: a connection then begins with a packet without payload,
-     * so that its service and the far side learn of it before its sender has said anything, and a packet without payload
-     * stands for no octet.
+     * Returns whether a connection begins with a packet without payload, so that service and far side learn of it before
+     * its sender has said anything. For formats without a prefix, where that packet stands for no octet.
      */
-    default boolean isUnbounded() {
+    default boolean beginsAtOnce() {
         return false;
     }
 }

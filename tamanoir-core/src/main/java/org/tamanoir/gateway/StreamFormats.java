@@ -11,7 +11,6 @@ import org.slf4j.LoggerFactory;
 /** The formats of streams on the class path, by name. Any thread. */
 public final class StreamFormats {
     private static final Logger LOG = LoggerFactory.getLogger(StreamFormats.class);
-    private static final int MAX_PREFIX_OCTETS = 8;
     private static final Map<String, StreamFormat> ALL = load();
 
     private StreamFormats() {}
@@ -24,13 +23,16 @@ public final class StreamFormats {
             try {
                 StreamFormat format = each.get();
                 int prefix = format.prefixOctets();
-                if (prefix < 0 || prefix > MAX_PREFIX_OCTETS || all.putIfAbsent(format.name(), format) != null) {
+                boolean fits = prefix >= 0 && prefix <= (format.beginsAtOnce() ? 0 : StreamFormat.MAX_PREFIX_OCTETS);
+                if (!fits || all.putIfAbsent(format.name(), format) != null) {
                     LOG.warn(
-                            "format {} of {} is left out: its prefix has {} octets, of 0 to {} that it may have, or the name is taken",
+                            "format {} of {} is left out: {}",
                             format.name(),
                             each.type().getName(),
-                            prefix,
-                            MAX_PREFIX_OCTETS);
+                            fits
+                                    ? "the name is taken; give it another"
+                                    : "its prefix has " + prefix + " octets: must be 0 to "
+                                            + StreamFormat.MAX_PREFIX_OCTETS + ", and 0 if it begins at once");
                 }
             } catch (ServiceConfigurationError | RuntimeException e) {
                 LOG.warn("a format of streams is left out: {}", e.getMessage());

@@ -1,6 +1,7 @@
 package org.tamanoir.transport;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
@@ -97,7 +98,12 @@ abstract class ByteFilter {
         }
     }
 
-    /** Returns whether the input has room for whatever comes next. */
+    /** Returns whether part of something has come that is to be whole within the time for a packet. */
+    boolean hasPart() {
+        return false;
+    }
+
+    /** Returns whether the input has room for a record, or a packet. */
     abstract boolean isRoom(InputBuffer in);
 
     /** Returns whether both sides have agreed to begin. */
@@ -187,10 +193,11 @@ abstract class ByteFilter {
     /** Does the same; returns what is done when it has been handed to the operating system. */
     final ChannelFuture sendLast() {
         ChannelPromise left = channel.newPromise();
-        if (!isUncommitted()) {
-            left.setSuccess();
+        if (isUncommitted()) {
+            commit(left);
+        } else {
+            channel.write(Unpooled.EMPTY_BUFFER, left); // It leaves behind what waits.
         }
-        commit(left);
         channel.flush();
         reclaim();
         return left;
@@ -218,6 +225,8 @@ abstract class ByteFilter {
         if (outgoing != null) {
             pool.give(outgoing);
             outgoing = null;
+            outgoingStart = 0;
+            outgoingEnd = 0;
         }
         leaving.forEach(pool::give);
         leaving.clear();

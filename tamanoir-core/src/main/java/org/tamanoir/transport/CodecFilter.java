@@ -4,11 +4,16 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /** A codec between a {@link TcpConnection} and its socket: the far side does not speak in packets. */
 final class CodecFilter extends ByteFilter {
     private final StreamCodec codec;
     private boolean isInputWhole;
+    /** What codecs look at: positions and limits of pooled memory are others'. */
+    private ByteBuffer units = NOTHING;
+
+    private @Nullable Buffer unitsOf;
 
     CodecFilter(StreamCodec codec, Channel channel, BufferPool pool) {
         super(channel, pool);
@@ -46,36 +51,46 @@ final class CodecFilter extends ByteFilter {
             if (!isRoom(in)) {
                 return Progress.ROOM;
             }
-            Buffer buffer = arrived;
-            ByteBuffer units = buffer == null ? NOTHING : buffer.nio();
-            int octets = codec.decodedOctets(units, arrivedStart, arrivedEnd);
+            int octets = codec.decodedOctets(units(), arrivedStart, arrivedEnd);
             if (octets == 0) {
-                isInputWhole = socketEnded && untranslatedBytes() == 0;
-                return isInputWhole ? Progress.ENDED : Progress.INPUT;
+                return orEnded(Progress.INPUT, socketEnded);
+            }
+            if (untranslatedBytes() > BufferPool.MEDIUM_BYTES / 2) {
+                in.expectMore();
             }
             Buffer room = in.room(octets, false);
-            arrivedStart += codec.decode(units, arrivedStart, arrivedEnd, room.nio(), in.end);
+            arrivedStart += codec.decode(units(), arrivedStart, arrivedEnd, room.nio(), in.end);
             in.end += octets;
             if (arrivedStart == arrivedEnd) {
                 dropArrived();
             }
         }
-        return Progress.UNWANTED;
+        return orEnded(Progress.UNWANTED, socketEnded);
+    }
+
+    private Progress orEnded(Progress otherwise, boolean socketEnded) {
+        isInputWhole = socketEnded && untranslatedBytes() == 0;
+        return isInputWhole ? Progress.ENDED : otherwise;
+    }
+
+    private ByteBuffer units() {
+        Buffer buffer = arrived;
+        if (unitsOf != buffer) {
+            unitsOf = buffer;
+            units = buffer == null ? NOTHING : buffer.nio().duplicate();
+        }
+        return units.clear();
     }
 
     @Override
-    void write(Buffer buffer, int from, int to) {
-        int at = from;
+    void write(Buffer buffer, int first, int to) {
+        int at = first;
         while (at < to) {
             int octets = codec.encodedOctets(buffer.nio(), at);
             ByteBuffer room = room(octets);
-            int end = room.position() + octets;
-            try {
-                at += codec.encode(buffer.nio(), at, room, room.position());
-                room.position(end);
-            } finally {
-                appended(room);
-            }
+            int from = room.position();
+            at += codec.encode(buffer.nio(), at, room, from);
+            appended(room.clear().position(from + octets));
         }
         if (at != to) {
             throw new IllegalStateException("a packet was written in part");
@@ -95,6 +110,18 @@ final class CodecFilter extends ByteFilter {
     @Override
     ChannelFuture end() {
         return sendLast();
+    }
+
+    @Override
+    boolean hasPart() {
+        return untranslatedBytes() > 0;
+    }
+
+    @Override
+    void release() {
+        super.release();
+        unitsOf = null;
+        units = NOTHING;
     }
 
     @Override

@@ -271,6 +271,11 @@ final class NettyConnection implements TcpConnection {
     }
 
     @Override
+    public boolean hasPart() {
+        return filter != null && !reads.stalled && filter.hasPart();
+    }
+
+    @Override
     public void write(Buffer buffer, int generation, int from, int to) {
         buffer.check(owner, generation);
         if (filter != null) {

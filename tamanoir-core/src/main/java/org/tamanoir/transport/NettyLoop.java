@@ -129,11 +129,14 @@ final class NettyLoop implements IoLoop {
 
     @Override
     public TcpConnection connect(InetSocketAddress address, Duration timeout, @Nullable TlsContext tls) {
-        TlsSession session = tls == null ? null : tls.client(address); // Before there is a descriptor to leak.
+        // Before there is a descriptor to leak.
+        TlsSession session = tls == null ? null : tls.client(address);
+        StreamCodec codec =
+                address instanceof GatewayAddress far ? far.gateway().farCodec() : null;
         SocketChannel channel = newSocket(timeout);
-        NettyConnection connection = address instanceof GatewayAddress far
-                ? new NettyConnection(channel, pool, address, null, far.gateway().farCodec())
-                : new NettyConnection(channel, pool, address, session);
+        NettyConnection connection = codec == null
+                ? new NettyConnection(channel, pool, address, session)
+                : new NettyConnection(channel, pool, address, null, codec);
         if (address instanceof QuicAddress far) {
             connection.connect(register(channel), far, timeout);
         } else {

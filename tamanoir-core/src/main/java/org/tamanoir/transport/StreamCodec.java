@@ -19,7 +19,7 @@ public interface StreamCodec {
     int decodedOctets(ByteBuffer units, int start, int end) throws IOException;
 
     /**
-     * Puts the packet of the first unit, which is whole, behind {@code at}.
+     * Puts the packet of the first unit behind {@code at}, for which {@link #decodedOctets} has been asked just before.
      *
      * @return the octets of the unit; 0 for a packet that stands for none
      */

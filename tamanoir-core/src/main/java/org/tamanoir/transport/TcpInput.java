@@ -31,6 +31,11 @@ public interface TcpInput {
      */
     void trim();
 
+    /** Returns whether part of a packet has come that {@link #input} does not hold. */
+    default boolean hasPart() {
+        return false;
+    }
+
     /** Returns whether the far side will send no more; what it sent before may still wait in {@link #input}. */
     boolean inputEnded();
 

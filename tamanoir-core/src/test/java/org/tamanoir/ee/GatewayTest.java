@@ -12,11 +12,16 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +36,7 @@ import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.LengthPrefixed;
 import org.tamanoir.gateway.Octets;
 import org.tamanoir.gateway.StreamFormat;
+import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
@@ -43,7 +49,7 @@ class GatewayTest extends TcpNodeTesting {
     /** Payloads' lengths, as the service has seen them. */
     private final List<Integer> seen = new CopyOnWriteArrayList<>();
 
-    private final ServiceDefinition upper = TestServices.define("flip", () -> new Service() {
+    private final ServiceDefinition flip = TestServices.define("flip", () -> new Service() {
         @Override
         public Verdict process(Packet packet) {
             seen.add(packet.payloadLength());
@@ -81,7 +87,7 @@ class GatewayTest extends TcpNodeTesting {
         settings.transport = kind;
         long key = service.isEmpty() ? ServiceKey.NONE : ServiceKey.of(service);
         settings.gateways = List.of(new Gateway(FREE, to, format, key, 0, Anep.DEFAULT_TYPE_ID));
-        return node(upper);
+        return node(flip);
     }
 
     private static Socket open(TestNode node) throws IOException {
@@ -268,8 +274,8 @@ class GatewayTest extends TcpNodeTesting {
     @MethodSource("transports")
     void aFarSideThatCannotBeReachedEndsTheConnectionAndIsCounted(TransportKind kind) throws Exception {
         far.close();
+        settings.connectTimeout = Duration.ofMillis(300);
         TestNode node = start(kind, new Octets(), "");
-        settings.connectTimeout = java.time.Duration.ofMillis(300);
         try (Socket client = open(node)) {
             assertThatThrownBy(() -> {
                         if (client.getInputStream().read() < 0) {
@@ -294,6 +300,176 @@ class GatewayTest extends TcpNodeTesting {
         try (Socket client = open(node)) {
             client.getOutputStream().write(1);
             eventually().until(() -> node.dropped(DropReason.LOCAL) > 0);
+        }
+        node.settle().assertConserved();
+    }
+
+    private static void awaitReset(Socket socket) {
+        assertThatThrownBy(() -> {
+                    byte[] rest = socket.getInputStream().readAllBytes();
+                    throw new AssertionError("an orderly end behind " + rest.length + " octets");
+                })
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("reset");
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aSenderThatDoesNotReadHoldsTheFarSideUpAndThenGetsAll(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new LengthPrefixed(), "");
+        byte[] message = random(9, 60_000);
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (int i = 0; i < 1_000; i++) {
+            put(all, message);
+        }
+        try (Socket client = open(node)) {
+            client.getOutputStream().write(new byte[] {0, 0, 0, 1, 7});
+            try (Socket server = accept()) {
+                CompletableFuture<Void> answering = CompletableFuture.runAsync(() -> {
+                    try {
+                        server.getOutputStream().write(all.toByteArray());
+                        server.shutdownOutput();
+                    } catch (IOException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+                long before = -1;
+                while (node.traffic().packetsIn() != before) { // until buffers are full
+                    before = node.traffic().packetsIn();
+                    Thread.sleep(300);
+                }
+                assertThat(answering).isNotDone();
+                CompletableFuture<byte[]> answered = readAll(client);
+                assertThat(await(answered)).isEqualTo(all.toByteArray());
+                answering.get(PATIENCE_MS, TimeUnit.MILLISECONDS);
+            }
+        }
+        node.settle().assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aFarSideThatIsSilentForTooLongAfterTheSendersEndLeavesNoOrderlyEnd(TransportKind kind) throws Exception {
+        settings.lingerTimeout = Duration.ofMillis(400);
+        TestNode node = start(kind, new Octets(), "");
+        try (Socket client = open(node);
+                Socket server = accept()) {
+            client.getOutputStream().write(1);
+            client.shutdownOutput();
+            assertThat(server.getInputStream().readAllBytes()).hasSize(1);
+            server.getOutputStream().write(2);
+            assertThat(client.getInputStream().read()).isEqualTo(2);
+            awaitReset(client);
+        }
+        node.settle().assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aMessageThatIsNotWholeInTimeIsCutAtTheFarSideToo(TransportKind kind) throws Exception {
+        settings.firstPacketTimeout = Duration.ofMillis(600);
+        TestNode node = start(kind, new LengthPrefixed(), "");
+        try (Socket client = open(node)) {
+            client.getOutputStream().write(new byte[] {0, 0, 0, 1, 7, 0, 0, 0, 9, 1});
+            try (Socket server = accept()) {
+                assertThat(server.getInputStream().readNBytes(5)).isEqualTo(new byte[] {0, 0, 0, 1, 7});
+                awaitReset(server);
+            }
+        }
+        node.settle().assertConserved();
+        assertThat(node.dropped(DropReason.TRUNCATED)).isOne();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aFarSideThatEndsInsideAMessageBreaksTheSendersConnection(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new LengthPrefixed(), "");
+        try (Socket client = open(node)) {
+            client.getOutputStream().write(new byte[] {0, 0, 0, 1, 7});
+            try (Socket server = accept()) {
+                server.getOutputStream().write(new byte[] {0, 0, 0, 2, 1});
+                server.shutdownOutput();
+                awaitReset(client);
+            }
+        }
+        node.settle().assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void withoutItsServiceAConnectionEndsWholly(TransportKind kind) throws Exception {
+        settings.unknownService = FailurePolicy.PASS;
+        TestNode node = start(kind, new Octets(), "absent");
+        try (Socket client = open(node)) {
+            awaitReset(client);
+        }
+        node.settle().assertConserved();
+        assertThat(node.dropped(DropReason.UNKNOWN_SERVICE)).isOne();
+    }
+
+    /** A format of a user's own that does as it is told. */
+    private record Wilful(ToLongFunction<Integer> lengths) implements StreamFormat {
+        @Override
+        public String name() {
+            return "wilful";
+        }
+
+        @Override
+        public int prefixOctets() {
+            return 1;
+        }
+
+        @Override
+        public long unitOctets(ByteBuffer units, int start, int end) {
+            units.position(units.limit()); // It is not to be, and harms nobody.
+            return lengths.applyAsLong(end - start);
+        }
+
+        @Override
+        public void putPrefix(ByteBuffer units, int at, int payloadOctets) {
+            units.put(at, (byte) payloadOctets).position(at);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aFormatThatIsWrongEndsItsConnectionsAlone(TransportKind kind) throws Exception {
+        List<ToLongFunction<Integer>> wrong = List.of(
+                octets -> 0,
+                octets -> -1,
+                octets -> Long.MAX_VALUE,
+                octets -> {
+                    throw new IllegalStateException("a fault of the format");
+                });
+        settings.transport = kind;
+        InetSocketAddress to = (InetSocketAddress) far.getLocalSocketAddress();
+        List<Gateway> gateways = new ArrayList<>();
+        wrong.forEach(each ->
+                gateways.add(new Gateway(FREE, to, new Wilful(each), ServiceKey.NONE, 0, Anep.DEFAULT_TYPE_ID)));
+        gateways.add(new Gateway(FREE, to, new Wilful(octets -> 2), ServiceKey.NONE, 0, Anep.DEFAULT_TYPE_ID));
+        settings.gateways = List.copyOf(gateways);
+        TestNode node = node();
+        for (int i = 0; i < wrong.size(); i++) {
+            InetSocketAddress at = node.environment.gatewayAddresses().get(i);
+            try (Socket client = new Socket(at.getAddress(), at.getPort())) {
+                client.setSoTimeout(PATIENCE_MS);
+                assertThatThrownBy(() -> {
+                            client.getOutputStream().write(new byte[300_000]);
+                            if (client.getInputStream().read() < 0) {
+                                throw new IOException("ended");
+                            }
+                        })
+                        .as("format %s", i)
+                        .isInstanceOf(IOException.class)
+                        .isNotInstanceOf(SocketTimeoutException.class);
+            }
+        }
+        InetSocketAddress at = node.environment.gatewayAddresses().get(wrong.size());
+        try (Socket client = new Socket(at.getAddress(), at.getPort())) {
+            client.getOutputStream().write(new byte[] {5, 6, 5, 7});
+            try (Socket server = accept()) {
+                assertThat(server.getInputStream().readNBytes(4)).isEqualTo(new byte[] {1, 6, 1, 7});
+            }
         }
         node.settle().assertConserved();
     }

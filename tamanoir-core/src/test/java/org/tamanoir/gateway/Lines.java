@@ -17,13 +17,14 @@ public final class Lines implements StreamFormat {
     }
 
     @Override
-    public int unitOctets(ByteBuffer units, int start, int end) {
-        for (int i = start; i < end; i++) {
+    public long unitOctets(ByteBuffer units, int start, int end) {
+        int stop = Math.min(end, start + MAX_OCTETS);
+        for (int i = start; i < stop; i++) {
             if (units.get(i) == '\n') {
                 return i + 1 - start;
             }
         }
-        return end - start < MAX_OCTETS ? 0 : MAX_OCTETS;
+        return stop - start < MAX_OCTETS ? 0 : MAX_OCTETS;
     }
 
     @Override

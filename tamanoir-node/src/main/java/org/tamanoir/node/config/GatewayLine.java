@@ -46,7 +46,7 @@ public record GatewayLine(
         String service = null;
         int classOfService = 0;
         for (int i = 2; i < parts.length; i++) {
-            if (parts[i].startsWith(CLASS)) {
+            if (parts[i].startsWith(CLASS) && i == parts.length - 1) {
                 classOfService = classOfService(parts[i].substring(CLASS.length()));
             } else if (i == 2) {
                 service = NodeConfigBuilder.serviceName(parts[i]);
