@@ -77,7 +77,7 @@ public final class Crypt extends Service {
         if (packet.headerLength() + next.extraBytes(packet) + grown > maxPacketBytes) {
             return drop("header leaves no room for encryption");
         }
-        CryptHeader.write(authenticatedView, keys.used(), salt, there.timeMs(nanoTime()), sequence);
+        CryptHeader.write(authenticatedView, keys.used(), salt, there.timeMs(), sequence);
         CryptHeader.writeEnds(authenticatedView, packet);
         ByteBuffer payload = packet.payload();
         ByteBuffer room = packet.newPayload(grown);

@@ -96,7 +96,7 @@ public final class Decrypt extends Service {
         }
         // Before this point nothing is remembered that a stranger could have made.
         sessions.putIfAbsent(lastId, session);
-        long ageMs = there.timeMs(nanoTime()) - sentMs;
+        long ageMs = there.timeMs() - sentMs;
         if (ageMs > maxAgeMs || ageMs < -maxAgeMs) {
             return drop("sent too long ago, or clocks differ");
         }
