@@ -13,7 +13,7 @@ import org.tamanoir.services.extra.fec.Fec;
 /** The jar of the services that nodes fetch: the one that was built, else one with the classes that will be in it. */
 final class ExtraJar {
     private static final List<String> CONTENT =
-            List.of("org/tamanoir/services/extra/", "org/tamanoir/services/NextService.class");
+            List.of("org/tamanoir/services/extra/", "org/tamanoir/services/NextService.class", "com/github/benmanes/");
 
     private ExtraJar() {}
 
