@@ -4,9 +4,11 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
@@ -37,6 +39,7 @@ import org.tamanoir.services.extra.MadePacket;
  * <p>Counters: {@code packets} (that were put into others), {@code aggregates}, {@code aggregates-refused} (by the node:
  * their packets are lost), {@code singles}. Drops: {@code header leaves no room for the aggregate's}.
  */
+@ChangesSize(SizeEffect.SHRINKS)
 public final class Aggregate extends Service {
     private static final long MAX_MEMORY = 256 << 20;
 

@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
@@ -62,6 +64,7 @@ import org.tamanoir.services.extra.MadePacket;
  * {@code no request and no answer}, {@code no source or no destination}, {@code answer to no question of this node}, {@code
  * request is too short for any answer}.
  */
+@ChangesSize(SizeEffect.GROWS)
 @ControlledBy(CacheControl.class)
 public final class Cache extends Service {
     /** Of IPv4 and UDP, as the node counts them. */

@@ -4,9 +4,11 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
 import org.tamanoir.services.extra.Header;
@@ -42,6 +44,7 @@ import org.tamanoir.services.extra.MadePacket;
  * <p>Drops: {@code no FEC header}, {@code bad FEC header} (a number out of its bounds, or lengths that cannot be), {@code
  * contradicts its block}, {@code duplicate}.
  */
+@ChangesSize(SizeEffect.SHRINKS)
 public final class Defec extends Service {
     private static final String BAD = "bad FEC header";
     private static final String CONTRADICTS = "contradicts its block";

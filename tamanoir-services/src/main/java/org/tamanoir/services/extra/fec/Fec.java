@@ -8,9 +8,11 @@ import java.util.HashMap;
 import java.util.Map;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
@@ -46,6 +48,7 @@ import org.tamanoir.services.extra.MadePacket;
  * {@code blocks}, {@code flows-ended} (for want of room), {@code reports}, {@code loss-permyriad} (of the flow that was
  * reported last, smoothed). Drops: {@code header leaves no room for FEC}, {@code report for no flow of this node}.
  */
+@ChangesSize(SizeEffect.GROWS)
 public final class Fec extends Service {
     private static final SecureRandom RANDOM = new SecureRandom();
 
