@@ -74,9 +74,7 @@ final class ServiceClasses {
         Class<?> type = type(className);
         try {
             return new Makers(
-                    ServiceFactory.of(type),
-                    DefinedControl.of(ServiceFactory.controls(type)),
-                    SizeEffect.of(type));
+                    ServiceFactory.of(type), DefinedControl.of(ServiceFactory.controls(type)), SizeEffect.of(type));
         } catch (LinkageError e) {
             throw new IllegalArgumentException("class " + className + " cannot be loaded: " + e, e);
         }

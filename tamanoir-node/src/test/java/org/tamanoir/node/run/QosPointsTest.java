@@ -71,8 +71,7 @@ class QosPointsTest {
     void pointsThatAreGivenAllCountUnlessTheChoiceIsLeft() throws Exception {
         try (LiveSink sink = new LiveSink();
                 LiveNode node = LiveNode.start(
-                        folder,
-                        QOS.replace("points: auto", "points: given") + LiveNode.route(sink.address(), true))) {
+                        folder, QOS.replace("points: auto", "points: given") + LiveNode.route(sink.address(), true))) {
             send(node, Gzip.class.getName());
             sink.await(1);
             assertThat(points(node)).containsExactly("pre", "uplink");
