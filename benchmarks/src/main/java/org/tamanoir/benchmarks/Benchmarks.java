@@ -41,6 +41,7 @@ import picocli.CommandLine.Command;
             FibFigures.class,
             ControlFigures.class,
             Destinations.class,
+            CacheFigures.class,
             FecFigures.class,
             Soak.class,
             Fuzz.class,

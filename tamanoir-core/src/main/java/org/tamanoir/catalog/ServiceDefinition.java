@@ -5,6 +5,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 
 /**
  * A service that the node can run: one version of it.
@@ -18,6 +19,7 @@ import org.tamanoir.service.ServiceConfig;
  * @param placement where its UDP packets are handled
  * @param control what operators see and change of it
  * @param dispatch how its UDP packets come to instances
+ * @param sizes what it does to the sizes of its traffic
  */
 public record ServiceDefinition(
         String name,
@@ -28,7 +30,22 @@ public record ServiceDefinition(
         ServiceHealth health,
         Placement placement,
         DefinedControl control,
-        Dispatch dispatch) {
+        Dispatch dispatch,
+        SizeEffect sizes) {
+
+    /** Defines a service that keeps sizes. */
+    public ServiceDefinition(
+            String name,
+            String version,
+            Supplier<? extends Service> factory,
+            ServiceConfig config,
+            FailurePolicy failurePolicy,
+            ServiceHealth health,
+            Placement placement,
+            DefinedControl control,
+            Dispatch dispatch) {
+        this(name, version, factory, config, failurePolicy, health, placement, control, dispatch, SizeEffect.KEEPS);
+    }
 
     /** Defines a service all of whose UDP packets one thread has. */
     public ServiceDefinition(

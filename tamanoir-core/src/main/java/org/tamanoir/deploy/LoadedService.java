@@ -14,6 +14,7 @@ import org.tamanoir.preemption.Checkpoints;
 import org.tamanoir.preemption.UnfitClassException;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
+import org.tamanoir.service.SizeEffect;
 
 /**
  * One version of a service, loaded by a class loader of its own: classes of its jar come first, then those of
@@ -34,7 +35,8 @@ public final class LoadedService implements AutoCloseable {
     private record Live(
             ServiceClassLoader loader,
             Supplier<Service> maker,
-            @Nullable Supplier<ServiceControl> controls) {}
+            @Nullable Supplier<ServiceControl> controls,
+            SizeEffect sizes) {}
 
     private LoadedService(ServicePackage code, Live live) {
         this.code = code;
@@ -70,7 +72,9 @@ public final class LoadedService implements AutoCloseable {
             if (type.getClassLoader() != loader) {
                 throw new IllegalArgumentException("class " + type.getName() + " is not of its own jar");
             }
-            return new LoadedService(code, new Live(loader, ServiceFactory.of(type), ServiceFactory.controls(type)));
+            return new LoadedService(
+                    code,
+                    new Live(loader, ServiceFactory.of(type), ServiceFactory.controls(type), SizeEffect.of(type)));
         } catch (ClassNotFoundException e) {
             throw notAService(label, "its jar lacks the main class " + manifest.mainClass());
         } catch (LinkageError e) {
@@ -140,6 +144,11 @@ public final class LoadedService implements AutoCloseable {
     /** Makes its control likewise; null if it names none. */
     public @Nullable Supplier<ServiceControl> controls() {
         return live().controls == null ? null : () -> make(Objects.requireNonNull(live().controls));
+    }
+
+    /** Returns what its class says that it does to the sizes of its traffic. */
+    public SizeEffect sizes() {
+        return live().sizes;
     }
 
     private Live live() {

@@ -83,6 +83,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final Controls controls;
     private final ServiceDrain drain;
     private final InstanceFactory maker;
+    private final PointChoice points;
     final TcpStreams streams;
     private final Traffic receptionTraffic;
     private final TraceEntry tracing;
@@ -138,6 +139,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new TlsClient(),
                 new NodeFormats(),
                 new Traces(platform::nanoTime, UpcallMetadata.MAX_TRACE));
+        this.points = new PointChoice(context.qualityOfService(), services);
         this.quic = new QuicStreams(context);
         this.gateways = new Gateways(context);
         context.forwarder().overQuic(quic::port);
@@ -146,7 +148,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         this.missing = new ServiceFetches(config.deployTimeout(), platform);
         this.controls = new Controls(context, missing);
         this.drain = new ServiceDrain(instances, controls, platform);
-        this.maker = new InstanceFactory(config.makeTimeout(), threads);
+        this.maker = new InstanceFactory(config.makeTimeout(), threads, points::made);
         int inMemory = Places.inMemory(pool, Runtime.getRuntime().maxMemory());
         Places places = new Places(config.maxStreams(), inMemory, config.streamLimits());
         this.streams = new TcpStreams(context, instances, places, missing, maker);
@@ -321,12 +323,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
      * @throws IllegalArgumentException with all {@link QosConfig#problems}, each in a line, and nothing is changed
      */
     public void qos(QosConfig config) {
-        context.qualityOfService().change(config);
+        points.change(config);
     }
 
-    /** Returns how traffic is scheduled now. */
+    /** Returns how traffic is to be scheduled. */
     public QosConfig qos() {
-        return context.qualityOfService().now().config();
+        return points.asked();
     }
 
     /** Returns what scheduling has done; without points while it is off. */

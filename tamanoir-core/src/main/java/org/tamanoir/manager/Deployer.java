@@ -235,7 +235,8 @@ final class Deployer {
                 new ServiceHealth(limits.processors(), limits.allocationBytesPerSecond(), limits.packetBudgetNs()),
                 new Placement(Level.allowedBy(code.manifest().levels()), settings.level()),
                 DefinedControl.of(loaded.controls()),
-                settings.dispatch());
+                settings.dispatch(),
+                loaded.sizes());
         try {
             environment.define(definition);
         } catch (IllegalArgumentException e) {

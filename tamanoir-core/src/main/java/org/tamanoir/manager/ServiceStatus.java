@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.traffic.TrafficSnapshot;
 
 /**
@@ -22,6 +23,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
  * @param tcpStreams that it runs now
  * @param udp whether an instance serves UDP now
  * @param controlled whether it has a control
+ * @param sizes what it does to the sizes of its traffic
  * @param traffic what crossed all its instances, those that ended included; null when it unloads
  * @param counters its own, summed over the instances that run
  * @param dropReasons its own reasons for drops, likewise
@@ -43,6 +45,7 @@ public record ServiceStatus(
         int tcpStreams,
         boolean udp,
         boolean controlled,
+        SizeEffect sizes,
         @Nullable TrafficSnapshot traffic,
         Map<String, Long> counters,
         Map<String, Long> dropReasons,

@@ -17,6 +17,7 @@ import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ServiceStatus.State;
 import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.TrafficSnapshot;
 
@@ -75,6 +76,7 @@ final class ServiceStatuses {
                 tcpStreams(instances),
                 servesUdp(instances),
                 definition.control().isWanted(),
+                definition.sizes(),
                 traffic,
                 summed(instances, InstanceStatus::counters),
                 summed(instances, InstanceStatus::dropReasons),
@@ -110,6 +112,7 @@ final class ServiceStatuses {
                 tcpStreams(instances),
                 servesUdp(instances),
                 definition != null && definition.control().isWanted(),
+                definition == null ? SizeEffect.KEEPS : definition.sizes(),
                 traffic,
                 summed(instances, InstanceStatus::counters),
                 summed(instances, InstanceStatus::dropReasons),

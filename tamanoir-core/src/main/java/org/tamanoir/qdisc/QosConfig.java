@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param rules for packets without a class-of-service option, or with one that no class has
  * @param pre null = services process packets as they come
  * @param links empty = packets depart as they come
+ * @param points which of these two count
  */
 public record QosConfig(
         List<TrafficClass> classes,
         String defaultClass,
         List<ClassRule> rules,
         @Nullable PreProcessing pre,
-        List<Link> links) {
+        List<Link> links,
+        QosPoints points) {
     /** No quality of service. */
     public static final QosConfig OFF = new QosConfig(List.of(), "", List.of(), null, List.of());
 
@@ -26,6 +28,26 @@ public record QosConfig(
         classes = List.copyOf(classes);
         rules = List.copyOf(rules);
         links = List.copyOf(links);
+    }
+
+    /** All points that are given count. */
+    public QosConfig(
+            List<TrafficClass> classes,
+            String defaultClass,
+            List<ClassRule> rules,
+            @Nullable PreProcessing pre,
+            List<Link> links) {
+        this(classes, defaultClass, rules, pre, links, QosPoints.GIVEN);
+    }
+
+    /** Returns the same with the point before processing alone. */
+    public QosConfig before() {
+        return new QosConfig(classes, defaultClass, rules, pre, List.of());
+    }
+
+    /** Returns the same with the points after processing alone. */
+    public QosConfig after() {
+        return new QosConfig(classes, defaultClass, rules, null, links);
     }
 
     /** Whether nothing is scheduled. */

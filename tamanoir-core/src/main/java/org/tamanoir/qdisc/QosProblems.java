@@ -44,6 +44,9 @@ final class QosProblems {
             search.checkRules();
             search.checkPre();
             search.checkLinks();
+            search.require(
+                    config.points() == QosPoints.GIVEN || config.pre() != null && !config.links().isEmpty(),
+                    "points 'auto': there is nothing to choose between: give both pre and links, or leave points out");
         }
         return List.copyOf(search.problems);
     }

@@ -11,6 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.Throttle;
@@ -46,13 +47,16 @@ public final class InstanceFactory implements AutoCloseable {
     private final Platform platform;
     private final Map<ServiceDefinition, Line> lines = new HashMap<>();
     private final Executor threads;
+    private final Consumer<ServiceDefinition> listener;
     private boolean closed;
 
     /**
      * @param timeout of one constructor
+     * @param listener is told of each instance that was made, on the maker's thread, before who wants it; may be told twice
      */
-    public InstanceFactory(Duration timeout, CoreThreads core) {
+    public InstanceFactory(Duration timeout, CoreThreads core, Consumer<ServiceDefinition> listener) {
         this.core = core;
+        this.listener = listener;
         this.timeoutNs = timeout.toNanos();
         this.platform = core.platform();
         this.threads = platform.newPool("maker", MAX_THREADS);
@@ -251,6 +255,9 @@ public final class InstanceFactory implements AutoCloseable {
         private void tell(Outcome then, @Nullable Service service, @Nullable Throwable failure) {
             for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
                 try {
+                    if (service != null) {
+                        listener.accept(definition);
+                    }
                     then.made(service, failure);
                     return;
                 } catch (Throwable e) {

@@ -39,6 +39,23 @@ class QosConfigTest {
     }
 
     @Test
+    void aChoiceNeedsPointsBeforeAndAfterProcessing() {
+        QosConfig both = config(List.of(), new PreProcessing("wfq", 2), UPLINK);
+        assertThat(chosen(both).problems()).isEmpty();
+        assertThat(both.before().problems()).isEmpty();
+        assertThat(both.after().problems()).isEmpty();
+        String problem =
+                "points 'auto': there is nothing to choose between: give both pre and links, or leave points out";
+        assertThat(chosen(both.before()).problems()).containsExactly(problem);
+        assertThat(chosen(both.after()).problems()).containsExactly(problem);
+    }
+
+    private static QosConfig chosen(QosConfig config) {
+        return new QosConfig(
+                config.classes(), config.defaultClass(), config.rules(), config.pre(), config.links(), QosPoints.AUTO);
+    }
+
+    @Test
     void everyProblemIsNamedAtOnce() {
         QosConfig config = new QosConfig(
                 List.of(

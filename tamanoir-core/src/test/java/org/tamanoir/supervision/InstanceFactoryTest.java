@@ -34,7 +34,8 @@ class InstanceFactoryTest {
                 },
                 MARK.config(),
                 FailurePolicy.DROP);
-        try (InstanceFactory maker = new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM))) {
+        try (InstanceFactory maker =
+                new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM), made -> {})) {
             CompletableFuture<Boolean> last = new CompletableFuture<>();
             InstanceFactory.Outcome unwanted = (service, failure) -> last.complete(false);
             maker.make(
@@ -58,7 +59,8 @@ class InstanceFactoryTest {
         ServiceHealth health = new ServiceHealth(0, 0, Duration.ofMillis(5).toNanos());
         ServiceDefinition budget =
                 new ServiceDefinition("budget", "", MARK.factory(), MARK.config(), FailurePolicy.DROP, health);
-        try (InstanceFactory maker = new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM))) {
+        try (InstanceFactory maker =
+                new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM), made -> {})) {
             CompletableFuture<Boolean> isItsOwn = new CompletableFuture<>();
             maker.make(budget, ThreadKind.VIRTUAL, (service, failure) -> {
                 isItsOwn.complete(service != null && service.thread() == service);
@@ -73,7 +75,8 @@ class InstanceFactoryTest {
     @ParameterizedTest
     @CsvSource({"false, 1", "true, 2"})
     void whatIsToldIsRepeatedForWantOfMemoryAlone(boolean lacksMemory, int expected) throws Exception {
-        try (InstanceFactory maker = new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM))) {
+        try (InstanceFactory maker =
+                new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM), made -> {})) {
             AtomicInteger told = new AtomicInteger();
             CompletableFuture<Integer> next = new CompletableFuture<>();
             maker.make(MARK, (service, failure) -> {

@@ -4,9 +4,11 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Amplifier;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 
@@ -40,6 +42,7 @@ import org.tamanoir.service.Verdict;
  * that follows one of these as {@code after a broken gzip stream}; {@code header leaves no room for a payload}, when
  * options take all but 512 bytes of a packet.
  */
+@ChangesSize(SizeEffect.GROWS)
 public final class Gunzip extends Service implements Amplifier {
     private static final String AFTER_BROKEN = "after a broken gzip stream";
     private static final String TRUNCATED = "truncated gzip";

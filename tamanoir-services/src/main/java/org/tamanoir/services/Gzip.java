@@ -6,9 +6,11 @@ import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 
@@ -39,6 +41,7 @@ import org.tamanoir.service.Verdict;
  * <p>Counters: {@code packets}, {@code bytes-in} and {@code bytes-out} (payloads), {@code extra-packets}.
  * Drops: {@code header leaves no room for a payload}, when options take all but 512 bytes of a packet.
  */
+@ChangesSize(SizeEffect.SHRINKS)
 public final class Gzip extends Service {
     /** ID, CM 8 = deflate, FLG 0, MTIME 0 = unknown, XFL 0, OS 255 = unknown (RFC 1952, section 2.3). */
     private static final byte[] HEADER = {0x1F, (byte) 0x8B, 8, 0, 0, 0, 0, 0, 0, (byte) 0xFF};

@@ -9,8 +9,10 @@ import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageService;
 import org.tamanoir.message.Outcome;
 import org.tamanoir.message.Outlet;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.services.morph.Engine;
 import org.tamanoir.services.morph.MorphControl;
 
@@ -28,6 +30,7 @@ import org.tamanoir.services.morph.MorphControl;
  * <p>Messages that go to another context are held until they come back; messages that stay in {@code receive} may overtake
  * them.
  */
+@ChangesSize(SizeEffect.GROWS)
 @ControlledBy(MorphControl.class)
 public final class Morph extends MessageService {
     private @Nullable Engine engine;

@@ -4,9 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Amplifier;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 
 /**
@@ -26,6 +28,7 @@ import org.tamanoir.service.Verdict;
  * {@code no receiver}. All but the last copy of a packet count as made. Over TCP a receiver that does not read holds up the
  * stream, and so the others; over UDP it costs them nothing.
  */
+@ChangesSize(SizeEffect.GROWS)
 public final class Reflect extends Service implements Amplifier {
     private static final int MAX_RECEIVERS = 4096;
 

@@ -114,7 +114,8 @@ public final class NodeConfigBuilder {
                         life,
                         placement,
                         makers.control(),
-                        settings.dispatch()));
+                        settings.dispatch(),
+                        makers.sizes()));
     }
 
     /** Places a service that is there, or will be deployed; its other settings stay. */

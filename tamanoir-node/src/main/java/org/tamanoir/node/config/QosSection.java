@@ -10,6 +10,7 @@ import org.tamanoir.qdisc.ClassRule;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.qdisc.QosPoints;
 import org.tamanoir.qdisc.TrafficClass;
 import tools.jackson.databind.JsonNode;
 
@@ -88,7 +89,7 @@ public final class QosSection {
         }
         String last = classes.isEmpty() ? "" : classes.get(classes.size() - 1).name();
         String defaultClass = section.value("default-class", last, Function.identity());
-        for (String key : List.of("classes", "default-class", "rules", "links")) {
+        for (String key : List.of("classes", "default-class", "rules", "links", "points")) {
             places.put(key, section.where(key));
         }
         List<ClassRule> rules = new ArrayList<>();
@@ -100,7 +101,8 @@ public final class QosSection {
         for (Section item : section.sections("links")) {
             links.add(link(item, links.size() + 1));
         }
-        return new QosConfig(classes, defaultClass, rules, pre, links);
+        return new QosConfig(
+                classes, defaultClass, rules, pre, links, section.value("points", QosPoints.GIVEN, QosTable::points));
     }
 
     private TrafficClass trafficClass(Section item, int number) {

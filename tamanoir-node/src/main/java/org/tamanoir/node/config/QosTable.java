@@ -18,6 +18,7 @@ import org.tamanoir.qdisc.FlowConfig;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.qdisc.QosPoints;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.Prefix;
 
@@ -125,6 +126,8 @@ public final class QosTable {
     static final Setting<Map<String, String>> LINK_OPTIONS =
             LINKS.add("options", OPTIONS_KIND, Map.of(), "none", Link::options);
 
+    private static final Map<String, QosPoints> POINTS = Map.of("given", QosPoints.GIVEN, "auto", QosPoints.AUTO);
+
     static final Records<QosConfig> QOS = new Records<>("qos");
 
     static {
@@ -153,9 +156,19 @@ public final class QosTable {
                 null,
                 "none",
                 qos -> qos.links().stream().map(LINKS::data).toList());
+        QOS.add(
+                "points",
+                Kind.choice(POINTS),
+                null,
+                "`given`",
+                qos -> qos.points() == QosPoints.GIVEN ? null : qos.points());
     }
 
     private QosTable() {}
+
+    static QosPoints points(String text) {
+        return Choice.of(text, POINTS);
+    }
 
     /** Makes the data of a configuration, as files and the admin API's JSON have it: null for what is not there. */
     public static Map<String, @Nullable Object> data(QosConfig config) {

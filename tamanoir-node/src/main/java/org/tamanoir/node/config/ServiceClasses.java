@@ -7,6 +7,7 @@ import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
@@ -14,6 +15,7 @@ import org.tamanoir.deploy.ServiceFactory;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 
 /** Finds services on the class path. Makes no instance and runs no code of theirs. */
 final class ServiceClasses {
@@ -40,7 +42,9 @@ final class ServiceClasses {
                                 FailurePolicy.DROP,
                                 new ServiceHealth(),
                                 new Placement(),
-                                DefinedControl.of(ServiceFactory.controls(type))));
+                                DefinedControl.of(ServiceFactory.controls(type)),
+                                Dispatch.STREAM,
+                                SizeEffect.of(type)));
             }
         } catch (ServiceConfigurationError | IllegalArgumentException e) {
             problems.add("class path", e.getMessage() + "; correct META-INF/services or remove the jar");
@@ -54,10 +58,10 @@ final class ServiceClasses {
                 != null;
     }
 
-    /** What makes instances of a class, and what makes its control. */
-    record Makers(Supplier<? extends Service> instances, DefinedControl control) {
+    /** What makes instances of a class, what makes its control, and what it does to sizes. */
+    record Makers(Supplier<? extends Service> instances, DefinedControl control, SizeEffect sizes) {
         static Makers like(ServiceDefinition known) {
-            return new Makers(known.factory(), known.control().again());
+            return new Makers(known.factory(), known.control().again(), known.sizes());
         }
     }
 
@@ -69,7 +73,8 @@ final class ServiceClasses {
     static Makers makers(String className) {
         Class<?> type = type(className);
         try {
-            return new Makers(ServiceFactory.of(type), DefinedControl.of(ServiceFactory.controls(type)));
+            return new Makers(
+                    ServiceFactory.of(type), DefinedControl.of(ServiceFactory.controls(type)), SizeEffect.of(type));
         } catch (LinkageError e) {
             throw new IllegalArgumentException("class " + className + " cannot be loaded: " + e, e);
         }

@@ -18,7 +18,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** Quality of service through the admin API. */
 @Timeout(60)
 class AdminQosTest {
-    private static final String OFF = "{\"classes\":[],\"default-class\":null,\"rules\":[],\"pre\":null,\"links\":[]}";
+    private static final String OFF =
+            "{\"classes\":[],\"default-class\":null,\"rules\":[],\"pre\":null,\"links\":[],\"points\":null}";
     private static final String BOTH = """
             {"classes": [
                {"name": "video", "class-of-service": [0, 1, "4-7"], "weight": 70, "limit-bytes": "2MiB"},

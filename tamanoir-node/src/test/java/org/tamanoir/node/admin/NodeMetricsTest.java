@@ -20,6 +20,7 @@ import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.traffic.TrafficSnapshot;
 
 @Timeout(60)
@@ -72,6 +73,7 @@ class NodeMetricsTest {
                 1,
                 false,
                 false,
+                SizeEffect.KEEPS,
                 traffic,
                 Map.of("seen \"it\"", 3L),
                 Map.of(),

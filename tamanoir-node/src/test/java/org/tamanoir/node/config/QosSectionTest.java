@@ -257,7 +257,7 @@ class QosSectionTest {
         overrides.qos(folder.resolve("none"));
         assertThat(problems.lines())
                 .containsExactly(
-                        folder + "/bad:1: qos: unknown key; known: classes, default-class, links, pre, rules",
+                        folder + "/bad:1: qos: unknown key; known: classes, default-class, links, points, pre, rules",
                         folder + "/none: cannot be read: there is no such file");
     }
 

@@ -15,7 +15,8 @@ final class ExtraJar {
     private static final List<String> CONTENT = List.of(
             "org/tamanoir/services/extra/",
             "org/tamanoir/services/NextService.class",
-            "org/tamanoir/services/AddressPrefix.class");
+            "org/tamanoir/services/AddressPrefix.class",
+            "com/github/benmanes/");
 
     private ExtraJar() {}
 

@@ -34,6 +34,7 @@ import org.tamanoir.client.AnepSender;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.repository.Publisher;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.services.Monitor;
 import org.tamanoir.services.extra.aggregate.Aggregate;
 import org.tamanoir.services.extra.aggregate.Split;
@@ -43,6 +44,8 @@ import org.tamanoir.services.extra.fec.Defec;
 import org.tamanoir.services.extra.fec.Fec;
 import org.tamanoir.services.extra.multicast.Multicast;
 import org.tamanoir.support.LossyUdp;
+import org.tamanoir.testkit.ServiceHarness;
+import tools.jackson.databind.JsonNode;
 
 /** Services of tamanoir-services-extra.jar: published to a repository, and fetched by the nodes that packets bring them to. */
 @Timeout(60)
@@ -196,6 +199,44 @@ class ExtraServicesTest {
             assertFetched(near, Fec.class);
             assertFetched(far, Defec.class);
         }
+    }
+
+    /** 32 packets of 4 KB are got back by one datagram, which may cause 64 KiB. */
+    @Test
+    void whatANodeRefusesWasNotRecovered() throws Exception {
+        publish(Defec.class);
+        Random random = new Random(3);
+        PacketBuilder builder = LiveSink.packets(Fec.class.getName()).stream(1);
+        List<Packet> sent = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            byte[] payload = new byte[4000];
+            random.nextBytes(payload);
+            sent.add(builder.build(ByteBuffer.wrap(payload)));
+        }
+        Map<String, String> code = Map.of("data", "64", "repair", "32", "next", name(Defec.class));
+        List<Packet> onTheWay = ServiceHarness.run(new Fec(), StreamInfo.Transport.UDP, code, sent)
+                .packets();
+        try (LiveNode far = node("far", receiver.address(), true, "limits: {udp-bytes: 64KiB}\n");
+                AnepSender sender = AnepSender.udp(far.udp())) {
+            send(sender, onTheWay.subList(32, 96));
+            eventually()
+                    .untilAsserted(() -> assertThat(
+                                    far.node.environment().traffic().drops().get(DropReason.CONSUMED))
+                            .isEqualTo(32));
+            long recovered = count(far, "recovered");
+            assertThat(recovered).isBetween(1L, 20L);
+            assertThat(count(far, "recovered-refused")).isEqualTo(32 - recovered);
+            far.assertConserved(64, Map.of(DropReason.CONSUMED, 32L, DropReason.AMPLIFICATION, 32 - recovered));
+            eventually().until(() -> received.size() == 32 + recovered);
+        }
+    }
+
+    /** A counter of Defec. */
+    private static long count(LiveNode node, String counter) {
+        JsonNode counters = node.service(name(Defec.class), "1.0").get("counters");
+        return counters == null || !counters.has(counter)
+                ? 0
+                : counters.get(counter).asLong();
     }
 
     @Test

@@ -16,6 +16,7 @@ public final class Header {
     private static final int LENGTH_AT = 6;
     private static final int NONE = -1;
 
+    private final KeyedHash hash;
     private ByteBuffer octets = ByteBuffer.allocate(128);
     private int length;
     private int typeId;
@@ -24,6 +25,15 @@ public final class Header {
     private int checksumAt = NONE;
     private long sequence;
     private long originNs;
+
+    /** Makes an empty one, with a hash of its own, which its copies share: of these alone are equal ones hashed alike. */
+    public Header() {
+        this(new KeyedHash());
+    }
+
+    private Header(KeyedHash hash) {
+        this.hash = hash;
+    }
 
     /** Takes the header of this packet in place of the one before; allocates only for one longer than all before. */
     public Header read(Packet packet) {
@@ -57,7 +67,7 @@ public final class Header {
 
     /** Returns one of its own that stays as it is. */
     public Header copy() {
-        Header copy = new Header();
+        Header copy = new Header(hash);
         copy.octets = ByteBuffer.allocate(length).put(0, octets, 0, length);
         copy.length = length;
         copy.typeId = typeId;
@@ -119,10 +129,10 @@ public final class Header {
 
     @Override
     public int hashCode() {
-        int hash = typeId;
+        long value = hash.add(KeyedHash.BEGIN, typeId);
         for (int at = 0; at < length; at += Integer.BYTES) {
-            hash = hash * 31 + octets.getInt(at);
+            value = hash.add(value, octets.getInt(at));
         }
-        return hash ^ hash >>> 16;
+        return hash.finish(value);
     }
 }

@@ -8,6 +8,7 @@ import java.util.function.IntSupplier;
 import org.tamanoir.preemption.Checkpoints;
 import org.tamanoir.preemption.UnfitClassException;
 import org.tamanoir.services.extra.Header;
+import org.tamanoir.services.extra.KeyedHash;
 
 /**
  * The arithmetic of one block again and again: repairs of k packets, or k packets of which some are lost. The octets are
@@ -43,8 +44,8 @@ public final class FecWork {
         int payloadBytes = bytes - FecHeader.OWN_BYTES;
         Header none = new Header();
         Symbols symbols = new Symbols();
-        OpenBlock open = new OpenBlock().begin(new FecFlow(none, 1, new RepairNeed(m, m)), 0, m, 0);
-        Block made = new Block().begin(1, 0, 0, new byte[0]);
+        OpenBlock open = new OpenBlock().begin(new FecFlow(none, 1, new RepairNeed(m, m)), 0, m);
+        Block made = new Block(new KeyedHash()).begin(1, 0, 0, new byte[0]);
         for (int i = 0; i < k; i++) {
             int written = symbols.write(ByteBuffer.wrap(data[i], 0, payloadBytes), 0, 0);
             open.add(symbols.octets(), written, none);

@@ -4,12 +4,15 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
+import org.tamanoir.services.extra.Deadlines;
 import org.tamanoir.services.extra.FlowTable;
 import org.tamanoir.services.extra.Header;
 import org.tamanoir.services.extra.MadePacket;
@@ -36,17 +39,16 @@ import org.tamanoir.services.extra.MadePacket;
  * <p>Counters: {@code packets} (that were put into others), {@code aggregates}, {@code aggregates-refused} (by the node:
  * their packets are lost), {@code singles}. Drops: {@code header leaves no room for the aggregate's}.
  */
+@ChangesSize(SizeEffect.SHRINKS)
 public final class Aggregate extends Service {
     private static final long MAX_MEMORY = 256 << 20;
 
     private final MadePacket made = new MadePacket();
-    private final Runnable look = this::look;
     private FlowTable<Collected> flows = new FlowTable<>(1, this::begin, this::send);
+    private Deadlines<Collected> waiting = waiting(Duration.ZERO);
     private NextService next = new NextService(0);
     private int maxPacketBytes;
     private int maxBytes = 64;
-    private long delayNs;
-    private boolean isAwaited;
     private Counter packets = new Counter("packets");
     private Counter aggregates = new Counter("aggregates");
     private Counter aggregatesRefused = new Counter("aggregates-refused");
@@ -56,7 +58,7 @@ public final class Aggregate extends Service {
     public void init(ServiceConfig config) {
         config.allow("max-payload", "delay-us", "flows", "next");
         maxBytes = (int) config.number("max-payload", 1400, 64, 65_000);
-        delayNs = config.number("delay-us", 1000, 1, 1_000_000) * 1000;
+        waiting = waiting(Duration.ofNanos(config.number("delay-us", 1000, 1, 1_000_000) * 1000));
         int maxFlows = (int) config.number("flows", 1024, 1, 65_536);
         if ((long) maxFlows * maxBytes > MAX_MEMORY) {
             throw new IllegalArgumentException("flows: " + maxFlows + " of max-payload " + maxBytes
@@ -69,6 +71,10 @@ public final class Aggregate extends Service {
         aggregates = counter("aggregates");
         aggregatesRefused = counter("aggregates-refused");
         singles = counter("singles");
+    }
+
+    private Deadlines<Collected> waiting(Duration delay) {
+        return new Deadlines<>(delay, this::nanoTime, this::after, this::send);
     }
 
     private Collected begin(Header header) {
@@ -90,11 +96,10 @@ public final class Aggregate extends Service {
             send(flow);
         }
         packet.seal();
-        flow.add(packet, flows.header(), nanoTime());
+        flow.add(packet, flows.header());
         packets.add(1);
-        if (!isAwaited) {
-            isAwaited = true;
-            after(Duration.ofNanos(delayNs), look);
+        if (flow.packets() == 1) {
+            waiting.add(flow);
         }
         return Verdict.CONSUME;
     }
@@ -111,29 +116,12 @@ public final class Aggregate extends Service {
         return Verdict.FORWARD;
     }
 
-    /** Sends what has waited for long enough, and comes again for the rest. */
-    private void look() {
-        isAwaited = false;
-        long nowNs = nanoTime();
-        long longestNs = -1;
-        for (Collected flow : flows.all()) {
-            if (flow.packets() > 0 && nowNs - flow.beganNs() >= delayNs) {
-                send(flow);
-            } else if (flow.packets() > 0) {
-                longestNs = Math.max(longestNs, nowNs - flow.beganNs());
-            }
-        }
-        if (longestNs >= 0) {
-            isAwaited = true;
-            after(Duration.ofNanos(delayNs - longestNs), look);
-        }
-    }
-
     /** Sends what a flow has, if anything. */
     private void send(Collected flow) {
         if (flow.packets() == 0) {
             return;
         }
+        waiting.remove(flow);
         int bytes = AggregateHeader.BYTES + flow.bytes();
         ByteBuffer room = made.room(flow.header(), bytes);
         AggregateHeader.write(room, flow.packets());

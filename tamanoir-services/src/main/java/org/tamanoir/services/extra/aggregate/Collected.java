@@ -2,15 +2,15 @@ package org.tamanoir.services.extra.aggregate;
 
 import java.nio.ByteBuffer;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.services.extra.Deadlines;
 import org.tamanoir.services.extra.FlowTable;
 import org.tamanoir.services.extra.Header;
 
 /** The packets of a flow that wait to leave as one. Thread contract: one thread. */
-final class Collected implements FlowTable.Flow {
+final class Collected extends Deadlines.Item<Collected> implements FlowTable.Flow {
     private final Header header;
     private final ByteBuffer content;
     private int packets;
-    private long beganNs;
     private long firstSequence;
     private long firstOriginNs;
 
@@ -28,10 +28,6 @@ final class Collected implements FlowTable.Flow {
         return packets;
     }
 
-    long beganNs() {
-        return beganNs;
-    }
-
     long firstSequence() {
         return firstSequence;
     }
@@ -45,9 +41,8 @@ final class Collected implements FlowTable.Flow {
     }
 
     /** Takes a packet, for which there is room. @param own its header */
-    void add(Packet packet, Header own, long nowNs) {
+    void add(Packet packet, Header own) {
         if (packets++ == 0) {
-            beganNs = nowNs;
             firstSequence = own.sequence();
             firstOriginNs = own.originNs();
         }

@@ -6,9 +6,11 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
 
@@ -26,6 +28,7 @@ import org.tamanoir.services.NextService;
  * singles}. Drops: {@code not aggregated}, {@code bad aggregate} (lengths or numbers that cannot be, or no packets), {@code
  * packet of another flow inside}.
  */
+@ChangesSize(SizeEffect.GROWS)
 public final class Split extends Service {
     private static final String BAD = "bad aggregate";
     private static final String OTHER_FLOW = "packet of another flow inside";

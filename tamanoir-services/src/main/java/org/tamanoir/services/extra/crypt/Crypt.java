@@ -7,10 +7,12 @@ import javax.crypto.Cipher;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
@@ -31,6 +33,7 @@ import org.tamanoir.services.NextService;
  * <p>Counters: {@code packets}, {@code bytes} (of payloads that were encrypted), {@code sessions}. Drops: {@code no key in
  * use}, {@code header leaves no room for encryption}.
  */
+@ChangesSize(SizeEffect.GROWS)
 @ControlledBy(CryptControl.class)
 public final class Crypt extends Service {
     /** After so many packets a session ends: far below what AES-GCM can take with one key. */
@@ -77,7 +80,7 @@ public final class Crypt extends Service {
         if (packet.headerLength() + next.extraBytes(packet) + grown > maxPacketBytes) {
             return drop("header leaves no room for encryption");
         }
-        CryptHeader.write(authenticatedView, keys.used(), salt, there.timeMs(nanoTime()), sequence);
+        CryptHeader.write(authenticatedView, keys.used(), salt, there.timeMs(), sequence);
         CryptHeader.writeEnds(authenticatedView, packet);
         ByteBuffer payload = packet.payload();
         ByteBuffer room = packet.newPayload(grown);

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
@@ -31,12 +32,9 @@ import org.tamanoir.service.ServiceControl;
  * <p>Thread contract: any threads.
  */
 public final class CryptControl implements ServiceControl {
-    private static final long NS_PER_MS = 1_000_000;
-
     private final ReplayWindows windows = new ReplayWindows();
     private volatile Keys keys = Keys.NONE;
-    private long beganMs;
-    private long beganNs;
+    private volatile LongSupplier clockMs = System::currentTimeMillis;
 
     /** For the node; {@link #init} follows. */
     public CryptControl() {}
@@ -47,8 +45,6 @@ public final class CryptControl implements ServiceControl {
         if (!file.isEmpty()) {
             keys = Keys.read(Path.of(file));
         }
-        beganNs = host.nanoTime();
-        beganMs = System.currentTimeMillis();
     }
 
     Keys keys() {
@@ -59,9 +55,14 @@ public final class CryptControl implements ServiceControl {
         return windows;
     }
 
-    /** Returns the time of day, in ms since 1970: that of the beginning, and what the node's clock has gone on since. */
-    long timeMs(long nowNs) {
-        return beganMs + (nowNs - beganNs) / NS_PER_MS;
+    /** Returns the host's time of day now, in ms since 1970: a clock that was set right is right from then on. */
+    long timeMs() {
+        return clockMs.getAsLong();
+    }
+
+    /** Goes by another clock from now on; for tests. */
+    void clock(LongSupplier otherMs) {
+        clockMs = otherMs;
     }
 
     @Override

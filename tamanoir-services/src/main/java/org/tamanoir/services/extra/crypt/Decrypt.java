@@ -7,10 +7,12 @@ import java.util.Map;
 import javax.crypto.Cipher;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
 
@@ -35,6 +37,7 @@ import org.tamanoir.services.NextService;
  * unknown key}, {@code altered}, {@code replayed} (or further behind its session's newest than 1,024 packets), {@code sent
  * too long ago, or clocks differ}.
  */
+@ChangesSize(SizeEffect.SHRINKS)
 @ControlledBy(CryptControl.class)
 public final class Decrypt extends Service {
     private static final int MAX_SESSIONS = 64;
@@ -96,7 +99,7 @@ public final class Decrypt extends Service {
         }
         // Before this point nothing is remembered that a stranger could have made.
         sessions.putIfAbsent(lastId, session);
-        long ageMs = there.timeMs(nanoTime()) - sentMs;
+        long ageMs = there.timeMs() - sentMs;
         if (ageMs > maxAgeMs || ageMs < -maxAgeMs) {
             return drop("sent too long ago, or clocks differ");
         }

@@ -1,6 +1,7 @@
 package org.tamanoir.services.extra.crypt;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,12 +37,9 @@ record Keys(Map<Integer, byte[]> keys, int used) {
 
     /** Reads a file of lines {@code ID KEY}, of which one may end with {@code use}; empty lines and # do not count. */
     static Keys read(Path file) throws IOException {
-        if (Files.size(file) > MAX_FILE_BYTES) {
-            throw new IOException(file + ": has more than " + MAX_FILE_BYTES + " bytes; a line is " + SYNTAX);
-        }
         Keys read = NONE;
         int number = 0;
-        for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
+        for (String line : text(file).lines().toList()) {
             number++;
             String[] words = line.strip().split("\\s+");
             if (words[0].isEmpty() || words[0].startsWith("#")) {
@@ -59,6 +57,19 @@ record Keys(Map<Integer, byte[]> keys, int used) {
             }
         }
         return read;
+    }
+
+    private static String text(Path file) throws IOException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new IOException(file + ": is no regular file; a pipe or a device may never end: name a file of keys");
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] octets = in.readNBytes(MAX_FILE_BYTES + 1);
+            if (octets.length > MAX_FILE_BYTES) {
+                throw new IOException(file + ": has more than " + MAX_FILE_BYTES + " bytes; a line is " + SYNTAX);
+            }
+            return new String(octets, StandardCharsets.UTF_8);
+        }
     }
 
     static int id(String text) {

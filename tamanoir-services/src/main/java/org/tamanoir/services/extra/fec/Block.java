@@ -3,6 +3,7 @@ package org.tamanoir.services.extra.fec;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.services.extra.KeyedHash;
 
 /**
  * What has come of one block, on the side that gets packets back. Octets lie one behind the other in memory that grows,
@@ -15,6 +16,7 @@ final class Block {
     private static final byte[] NONE = new byte[0];
     private static final int SLOTS = ReedSolomon.MAX_DATA + ReedSolomon.MAX_REPAIR;
 
+    private final KeyedHash hash;
     private long session;
     private int number;
     private long beganNs;
@@ -30,6 +32,11 @@ final class Block {
     private int used;
     private final int[] at = new int[SLOTS];
     private final int[] bytes = new int[SLOTS];
+
+    /** Makes one that is not begun. @param hash of the table that it is for: senders choose session and number */
+    Block(KeyedHash hash) {
+        this.hash = hash;
+    }
 
     /** Makes it a key to search by. */
     Block key(long ofSession, int ofNumber) {
@@ -211,7 +218,6 @@ final class Block {
 
     @Override
     public int hashCode() {
-        long mixed = (session ^ number) * 0x9E3779B97F4A7C15L;
-        return (int) (mixed >>> 32);
+        return hash.finish(hash.add(hash.add(KeyedHash.BEGIN, session), number));
     }
 }

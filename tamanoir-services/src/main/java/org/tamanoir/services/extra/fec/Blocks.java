@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.services.extra.KeyedHash;
 
 /**
  * The blocks of all sessions that packets may still come for, the oldest first; bounded in number, time and bytes, of
@@ -14,10 +15,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread contract: one thread.
  */
 final class Blocks {
+    private final KeyedHash hash = new KeyedHash();
     private final Map<Block, Block> blocks = new LinkedHashMap<>();
     private final ArrayDeque<Block> unused = new ArrayDeque<>();
     private final ArrayDeque<byte[]> unusedMemory = new ArrayDeque<>();
-    private final Block wanted = new Block();
+    private final Block wanted = new Block(hash);
     private final int maxBlocks;
     private final long maxBytes;
     private final long maxAgeNs;
@@ -45,7 +47,7 @@ final class Blocks {
             while (blocks.size() >= maxBlocks) {
                 endOldest();
             }
-            found = unused.isEmpty() ? new Block() : unused.pop();
+            found = unused.isEmpty() ? new Block(hash) : unused.pop();
             found.begin(session, number, nowNs, unusedMemory.isEmpty() ? found.release() : unusedMemory.pop());
             blocks.put(found, found);
         }

@@ -4,9 +4,11 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
 import org.tamanoir.services.extra.Header;
@@ -35,13 +37,14 @@ import org.tamanoir.services.extra.MadePacket;
  * the packet names no service from here on</td></tr>
  * </table>
  *
- * <p>Counters: {@code packets} (data that came), {@code repairs} (that came), {@code recovered}, {@code unrecovered}
- * (missing when their block ended, as far as a repair has told), {@code corrupt} (got back wrong, and not sent), {@code
- * reports}.
+ * <p>Counters: {@code packets} (data that came), {@code repairs} (that came), {@code recovered}, {@code
+ * recovered-refused} (got back, and refused by the node), {@code unrecovered} (missing when their block ended, as far as a
+ * repair has told), {@code corrupt} (got back wrong, and not sent), {@code reports}, {@code reports-refused}.
  *
  * <p>Drops: {@code no FEC header}, {@code bad FEC header} (a number out of its bounds, or lengths that cannot be), {@code
  * contradicts its block}, {@code duplicate}.
  */
+@ChangesSize(SizeEffect.SHRINKS)
 public final class Defec extends Service {
     private static final String BAD = "bad FEC header";
     private static final String CONTRADICTS = "contradicts its block";
@@ -60,9 +63,11 @@ public final class Defec extends Service {
     private Counter packets = new Counter("packets");
     private Counter repairs = new Counter("repairs");
     private Counter recovered = new Counter("recovered");
+    private Counter recoveredRefused = new Counter("recovered-refused");
     private Counter unrecovered = new Counter("unrecovered");
     private Counter corrupt = new Counter("corrupt");
     private Counter reports = new Counter("reports");
+    private Counter reportsRefused = new Counter("reports-refused");
 
     @Override
     public void init(ServiceConfig config) {
@@ -79,9 +84,11 @@ public final class Defec extends Service {
         packets = counter("packets");
         repairs = counter("repairs");
         recovered = counter("recovered");
+        recoveredRefused = counter("recovered-refused");
         unrecovered = counter("unrecovered");
         corrupt = counter("corrupt");
         reports = counter("reports");
+        reportsRefused = counter("reports-refused");
     }
 
     @Override
@@ -184,8 +191,9 @@ public final class Defec extends Service {
 
     private void send(byte[] octets, int at, int bytes) {
         made.room(header, bytes).put(octets, at + FecHeader.OWN_BYTES, bytes);
-        emit(made.finish(header, FecHeader.ownSequence(octets, at), FecHeader.ownOriginNs(octets, at), bytes));
-        recovered.add(1);
+        Packet packet =
+                made.finish(header, FecHeader.ownSequence(octets, at), FecHeader.ownOriginNs(octets, at), bytes);
+        (emit(packet) ? recovered : recoveredRefused).add(1);
     }
 
     private void look() {
@@ -208,8 +216,7 @@ public final class Defec extends Service {
         Packet packet = made.finish(session.header(), 0, 0, FecHeader.REPORT_BYTES);
         if (packet.swapEnds()) {
             reportTo.name(packet);
-            emit(packet);
-            reports.add(1);
+            (emit(packet) ? reports : reportsRefused).add(1);
         }
     }
 

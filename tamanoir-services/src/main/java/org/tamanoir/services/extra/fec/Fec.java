@@ -9,12 +9,15 @@ import java.util.Map;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Amplifier;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
+import org.tamanoir.services.extra.Deadlines;
 import org.tamanoir.services.extra.FlowTable;
 import org.tamanoir.services.extra.Header;
 import org.tamanoir.services.extra.MadePacket;
@@ -47,6 +50,7 @@ import org.tamanoir.services.extra.MadePacket;
  * {@code blocks}, {@code flows-ended} (for want of room), {@code reports}, {@code loss-permyriad} (of the flow that was
  * reported last, smoothed). Drops: {@code header leaves no room for FEC}, {@code report for no flow of this node}.
  */
+@ChangesSize(SizeEffect.GROWS)
 public final class Fec extends Service implements Amplifier {
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -55,18 +59,16 @@ public final class Fec extends Service implements Amplifier {
     private final Symbols symbols = new Symbols();
     private final ArrayDeque<OpenBlock> ended = new ArrayDeque<>();
     private final ArrayDeque<OpenBlock> unused = new ArrayDeque<>();
-    private final Runnable look = this::look;
     private final Runnable send = this::send;
     private FlowTable<FecFlow> flows = new FlowTable<>(1, this::beginFlow, this::endFlow);
+    private Deadlines<OpenBlock> waiting = waiting(Duration.ZERO);
     private NextService next = new NextService(0);
     private int maxPacketBytes;
     private int maxData = 1;
     private int leastRepairs = 1;
     private int mostRepairs = 1;
-    private long maxDelayNs;
     private long maxMemory;
     private long memory;
-    private boolean isAwaited;
     private boolean isSending;
     private Counter packets = new Counter("packets");
     private Counter repairs = new Counter("repairs");
@@ -82,8 +84,8 @@ public final class Fec extends Service implements Amplifier {
         maxData = (int) config.number("data", 10, 1, ReedSolomon.MAX_DATA);
         leastRepairs = (int) config.number("repair", 3, 1, ReedSolomon.MAX_REPAIR);
         mostRepairs = (int) config.number("max-repair", leastRepairs, leastRepairs, ReedSolomon.MAX_REPAIR);
-        maxDelayNs = config.millis("max-delay-ms", Duration.ofMillis(20), Duration.ofMillis(1), Duration.ofSeconds(10))
-                .toNanos();
+        waiting = waiting(
+                config.millis("max-delay-ms", Duration.ofMillis(20), Duration.ofMillis(1), Duration.ofSeconds(10)));
         flows = new FlowTable<>((int) config.number("flows", 1024, 1, 65_536), this::beginFlow, this::endFlow);
         maxMemory = config.number("memory", 64 << 20, 4 << 20, 4L << 30);
         next = NextService.of(config, "next", "org.tamanoir.services.extra.fec.Defec");
@@ -111,8 +113,8 @@ public final class Fec extends Service implements Amplifier {
         FecFlow flow = flows.of(packet);
         OpenBlock block = flow.block();
         if (block == null) {
-            block = flow.begin(unused.isEmpty() ? new OpenBlock() : unused.pop(), maxData, nanoTime());
-            await();
+            block = flow.begin(unused.isEmpty() ? new OpenBlock() : unused.pop(), maxData);
+            waiting.add(block);
         }
         ByteBuffer payload = packet.payload();
         int symbolBytes =
@@ -152,36 +154,16 @@ public final class Fec extends Service implements Amplifier {
     private void end(FecFlow flow) {
         OpenBlock block = flow.end();
         if (block != null) {
+            waiting.remove(block);
             ended.add(block);
         }
     }
 
-    /** Has blocks end by the clock. */
-    private void await() {
-        if (!isAwaited) {
-            isAwaited = true;
-            after(Duration.ofNanos(maxDelayNs), look);
-        }
-    }
-
-    /** Ends the blocks that have waited for long enough, and comes again for the others. */
-    private void look() {
-        isAwaited = false;
-        long nowNs = nanoTime();
-        long longestNs = -1;
-        for (FecFlow flow : flows.all()) {
-            OpenBlock block = flow.block();
-            if (block != null && nowNs - block.beganNs() >= maxDelayNs) {
-                end(flow);
-            } else if (block != null) {
-                longestNs = Math.max(longestNs, nowNs - block.beganNs());
-            }
-        }
-        send();
-        if (longestNs >= 0) {
-            isAwaited = true;
-            after(Duration.ofNanos(maxDelayNs - longestNs), look);
-        }
+    private Deadlines<OpenBlock> waiting(Duration delay) {
+        return new Deadlines<>(delay, this::nanoTime, this::after, block -> {
+            end(block.flow());
+            send();
+        });
     }
 
     /**

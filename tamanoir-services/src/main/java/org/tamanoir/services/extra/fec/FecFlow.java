@@ -38,9 +38,9 @@ final class FecFlow implements FlowTable.Flow {
     }
 
     /** Goes on with this block. @param memory of a block that ended */
-    OpenBlock begin(OpenBlock memory, int maxData, long nowNs) {
+    OpenBlock begin(OpenBlock memory, int maxData) {
         block = memory;
-        return memory.begin(this, blocks++, need.repairs(maxData), nowNs);
+        return memory.begin(this, blocks++, need.repairs(maxData));
     }
 
     /** Ends the block, if there is one, and returns it. */

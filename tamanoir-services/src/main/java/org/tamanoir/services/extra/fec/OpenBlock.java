@@ -2,25 +2,24 @@ package org.tamanoir.services.extra.fec;
 
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.services.extra.Deadlines;
 import org.tamanoir.services.extra.Header;
 
 /** The packets that repairs are made for together. Thread contract: one thread. */
-final class OpenBlock {
+final class OpenBlock extends Deadlines.Item<OpenBlock> {
     private final RepairSums sums = new RepairSums();
     private @Nullable FecFlow flow;
     private int number;
     private int data;
     private int repairs;
-    private long beganNs;
     private long lastSequence;
     private long lastOriginNs;
 
     /** Begins anew, in the memory that there is. */
-    OpenBlock begin(FecFlow ofFlow, int ofNumber, int ofRepairs, long nowNs) {
+    OpenBlock begin(FecFlow ofFlow, int ofNumber, int ofRepairs) {
         flow = ofFlow;
         number = ofNumber;
         repairs = ofRepairs;
-        beganNs = nowNs;
         data = 0;
         sums.begin(repairs);
         return this;
@@ -53,10 +52,6 @@ final class OpenBlock {
     /** Returns how many repairs it will have. */
     int repairs() {
         return repairs;
-    }
-
-    long beganNs() {
-        return beganNs;
     }
 
     long lastSequence() {

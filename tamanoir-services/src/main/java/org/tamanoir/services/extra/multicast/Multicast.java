@@ -8,10 +8,12 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Amplifier;
+import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 
 /**
@@ -63,6 +65,7 @@ import org.tamanoir.service.Verdict;
  * {@code bad join}, {@code join not allowed}, {@code too many branches}, {@code offer not asked for}, {@code header leaves no
  * room for multicast}.
  */
+@ChangesSize(SizeEffect.GROWS)
 public final class Multicast extends Service implements Amplifier {
     private static final String NOT_FROM_ABOVE = "not from the node above";
     private static final long TICK_NS = 5_000_000;

@@ -2,12 +2,12 @@ package org.tamanoir.services.extra.crypt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -251,11 +251,15 @@ class CryptTest {
     }
 
     @Test
-    void aPacketThatIsTooOldIsDropped() throws Exception {
+    void aPacketThatIsTooOldIsDroppedAndAClockThatIsSetRightIsRight() throws Exception {
         Packet onTheWay = encrypted(packets(1, 10)).get(0);
         try (ServiceHarness decrypt = ServiceHarness.start(new Decrypt(), Transport.UDP, keys())) {
-            decrypt.advance(Duration.ofMinutes(2)).send(onTheWay);
+            CryptControl control = (CryptControl) decrypt.control();
+            control.clock(() -> System.currentTimeMillis() + 120_000);
+            decrypt.send(onTheWay);
             assertThat(decrypt.drops()).containsExactly("sent too long ago, or clocks differ");
+            control.clock(System::currentTimeMillis);
+            assertThat(decrypt.send(onTheWay).packets()).hasSize(1);
         }
     }
 
@@ -361,6 +365,17 @@ class CryptTest {
                 .hasMessage(file + ":2: key 2: must be 32 or 64 hexadecimal digits, as of 'openssl rand -hex 32'");
         Files.writeString(file, "1 " + KEY + " used\n");
         assertThatThrownBy(() -> Keys.read(file)).hasMessage(file + ":1: a line is ID KEY, or ID KEY use");
+        Files.writeString(file, "#".repeat(64 << 10) + "\n");
+        assertThatThrownBy(() -> Keys.read(file))
+                .hasMessage(file + ": has more than 65536 bytes; a line is ID KEY, or ID KEY use");
+    }
+
+    @Test
+    void aDeviceThatNeverEndsIsNoFileOfKeys() {
+        Path zeros = Path.of("/dev/zero");
+        assumeTrue(Files.exists(zeros), "there is no /dev/zero");
+        assertThatThrownBy(() -> Keys.read(zeros))
+                .hasMessage("/dev/zero: is no regular file; a pipe or a device may never end: name a file of keys");
     }
 
     @Test

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.services.extra.Header;
+import org.tamanoir.services.extra.KeyedHash;
 
 /** The code against one that is written down a second time, a bit at a time. */
 class ReedSolomonTest {
@@ -141,8 +142,8 @@ class ReedSolomonTest {
     private static void assertThatAllComeBack(Random random, int k, int m, long keptData, int keptRepairs) {
         Header none = new Header();
         Symbols symbols = new Symbols();
-        OpenBlock sums = new OpenBlock().begin(new FecFlow(none, 1, new RepairNeed(m, m)), 0, m, 0);
-        Block block = new Block().begin(1, 0, 0, new byte[0]);
+        OpenBlock sums = new OpenBlock().begin(new FecFlow(none, 1, new RepairNeed(m, m)), 0, m);
+        Block block = new Block(new KeyedHash()).begin(1, 0, 0, new byte[0]);
         byte[][] payloads = new byte[k][];
         for (int i = 0; i < k; i++) {
             payloads[i] = new byte[random.nextInt(90)];
