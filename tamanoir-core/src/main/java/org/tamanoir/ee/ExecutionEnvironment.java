@@ -20,6 +20,7 @@ import org.tamanoir.admission.StreamPlaces;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.arena.Arena;
 import org.tamanoir.arena.ArenaFile;
+import org.tamanoir.auth.Authentication;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -135,7 +136,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new UdpEgressSockets(transport),
                 new TlsClient(),
                 new NodeFormats(),
-                new Traces(platform::nanoTime, UpcallMetadata.MAX_TRACE));
+                new Traces(platform::nanoTime, UpcallMetadata.MAX_TRACE),
+                new Authentication(platform::nanoTime));
         this.quic = new QuicStreams(context);
         context.forwarder().overQuic(quic::port);
         this.receptionTraffic = new Traffic(context.tap(), "reception");
@@ -342,6 +344,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
     public TraceResult trace(Packet packet, @Nullable InetSocketAddress source, Duration atMost)
             throws InterruptedException {
         return tracing.trace(packet, source, atMost);
+    }
+
+    /** Returns the keys by which packets are checked and signed; nothing is, until it is told what. */
+    public Authentication authentication() {
+        return context.authentication();
     }
 
     /** Returns the Type ID of the packets that services process. */
