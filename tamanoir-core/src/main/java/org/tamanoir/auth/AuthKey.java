@@ -62,8 +62,7 @@ public final class AuthKey {
         return key;
     }
 
-    private static IllegalArgumentException misfit(
-            int id, String problem, @Nullable Throwable cause) {
+    private static IllegalArgumentException misfit(int id, String problem, @Nullable Throwable cause) {
         return new IllegalArgumentException(
                 "key " + text(id) + ": " + problem + "; " + 2 * MIN_BYTES + " to " + 2 * MAX_BYTES
                         + " digits are wanted, as openssl rand -hex 32 makes",

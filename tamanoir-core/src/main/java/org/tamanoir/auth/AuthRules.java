@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Prefix;
 
 /**
@@ -27,7 +28,8 @@ public record AuthRules(List<Guarded> from, List<Guarded> to, List<Signer> signe
     public static final int MAX_STREAMS = 1 << 16;
     public static final int DEFAULT_STREAMS = 4096;
     /** Neither checks nor signs. */
-    public static final AuthRules NONE = new AuthRules(List.of(), List.of(), List.of(), DEFAULT_WINDOW, DEFAULT_STREAMS);
+    public static final AuthRules NONE =
+            new AuthRules(List.of(), List.of(), List.of(), DEFAULT_WINDOW, DEFAULT_STREAMS);
 
     /** Checks all packets, and signs none. */
     public static final AuthRules ALL =
@@ -48,8 +50,8 @@ public record AuthRules(List<Guarded> from, List<Guarded> to, List<Signer> signe
 
     private static <T> List<T> atMost(List<T> rules, String what) {
         if (rules.size() > MAX_RULES) {
-            throw new IllegalArgumentException(
-                    rules.size() + " entries of '" + what + "': must be at most " + MAX_RULES + "; take shorter prefixes");
+            throw new IllegalArgumentException(rules.size() + " entries of '" + what + "': must be at most " + MAX_RULES
+                    + "; take shorter prefixes");
         }
         return List.copyOf(rules);
     }
@@ -88,6 +90,12 @@ public record AuthRules(List<Guarded> from, List<Guarded> to, List<Signer> signe
      * @param nextHop null where there is a prefix
      */
     public record Signer(@Nullable Guarded to, @Nullable InetSocketAddress nextHop, int keyId) {
+        /** Returns {@code PREFIX=KEY} or {@code HOST:PORT=KEY}. */
+        @Override
+        public String toString() {
+            return (nextHop == null ? String.valueOf(to) : Addresses.text(nextHop)) + "=" + AuthKey.text(keyId);
+        }
+
         boolean signs(Packet packet, @Nullable InetSocketAddress way) {
             if (to == null) {
                 return nextHop != null && nextHop.equals(way);
@@ -99,7 +107,8 @@ public record AuthRules(List<Guarded> from, List<Guarded> to, List<Signer> signe
 
     /** Returns whether the packet must be authenticated. */
     boolean guards(Packet packet) {
-        return has(from, packet.hasInternetSource(), packet, true) || has(to, packet.hasInternetDestination(), packet, false);
+        return has(from, packet.hasInternetSource(), packet, true)
+                || has(to, packet.hasInternetDestination(), packet, false);
     }
 
     private static boolean has(List<Guarded> prefixes, boolean isThere, Packet packet, boolean isSource) {

@@ -44,9 +44,10 @@ public final class PacketGuard {
     /** Takes note that the packet has come, which {@link #peek} has let pass. */
     public void take(Packet packet) {
         Authentication.State now = authentication.now();
-        Authentication.Kept key = now != null && now.rules().guards(packet) && packet.isTamanoir() && packet.has(Option.AUTHENTICATION)
-                ? now.key(packet.buffer().getInt(packet.optionOffset(Option.AUTHENTICATION)))
-                : null;
+        Authentication.Kept key =
+                now != null && now.rules().guards(packet) && packet.isTamanoir() && packet.has(Option.AUTHENTICATION)
+                        ? now.key(packet.buffer().getInt(packet.optionOffset(Option.AUTHENTICATION)))
+                        : null;
         if (now != null && key != null) {
             isNew(now.rules(), key, packet, true);
         }
@@ -96,14 +97,15 @@ public final class PacketGuard {
     private static boolean isNew(AuthRules rules, Authentication.Kept key, Packet packet, boolean takes) {
         boolean hasSource = packet.hasInternetSource();
         return rules.windowPackets() == 0
-                || key.seen().admits(
-                        hasSource ? packet.sourceHigh() : 0,
-                        hasSource ? packet.sourceLow() : 0,
-                        packet.streamId(),
-                        packet.sequence(),
-                        takes,
-                        rules.windowPackets(),
-                        rules.streams());
+                || key.seen()
+                        .admits(
+                                hasSource ? packet.sourceHigh() : 0,
+                                hasSource ? packet.sourceLow() : 0,
+                                packet.streamId(),
+                                packet.sequence(),
+                                takes,
+                                rules.windowPackets(),
+                                rules.streams());
     }
 
     /**

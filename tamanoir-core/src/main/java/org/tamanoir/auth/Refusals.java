@@ -65,7 +65,8 @@ final class Refusals {
             return;
         }
         long others = kind.untold.getAndSet(0) - 1;
-        String line = reason + ": packet from " + text(packet.source()) + " to " + text(packet.destination()) + key(packet)
+        String line = reason + ": packet from " + text(packet.source()) + " to " + text(packet.destination())
+                + key(packet)
                 + (packet.has(Option.STREAM)
                         ? ", stream " + Integer.toUnsignedString(packet.streamId()) + ", number " + packet.sequence()
                         : "")

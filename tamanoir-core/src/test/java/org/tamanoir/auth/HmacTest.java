@@ -72,12 +72,19 @@ class HmacTest {
         Tiers.require("openssl", Files.isExecutable(program), "there is no /usr/bin/openssl");
         byte[] payload = new byte[9000];
         new Random(5).nextBytes(payload);
-        Packet packet = new PacketBuilder()
-                .stream(1).authentication().build(ByteBuffer.wrap(payload));
+        Packet packet = new PacketBuilder().stream(1).authentication().build(ByteBuffer.wrap(payload));
         NodeOptions.setAuthentication(packet, 7, 1, null);
         Path file = Files.write(folder.resolve("packet"), octets(packet));
         Process process = new ProcessBuilder(
-                        program.toString(), "dgst", "-sha256", "-mac", "HMAC", "-macopt", "hexkey:" + SECRET, "-r", file.toString())
+                        program.toString(),
+                        "dgst",
+                        "-sha256",
+                        "-mac",
+                        "HMAC",
+                        "-macopt",
+                        "hexkey:" + SECRET,
+                        "-r",
+                        file.toString())
                 .redirectErrorStream(true)
                 .start();
         assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
@@ -110,11 +117,10 @@ class HmacTest {
     @Test
     void eachOctetCounts() throws Exception {
         Packet packet = new PacketBuilder()
-                .source(InetAddress.getLoopbackAddress())
-                .stream(4)
-                .hopBudget(3)
-                .authentication()
-                .build(ByteBuffer.wrap(new byte[20]));
+                .source(InetAddress.getLoopbackAddress()).stream(4)
+                        .hopBudget(3)
+                        .authentication()
+                        .build(ByteBuffer.wrap(new byte[20]));
         new PacketSigner(key).sign(packet);
         Hmac hmac = new Hmac();
         assertThat(hmac.holds(key, packet)).isTrue();
@@ -124,7 +130,8 @@ class HmacTest {
             assertThat(hmac.holds(key, packet)).as("octet %d", i).isFalse();
             packet.buffer().put(i, was);
         }
-        assertThat(hmac.holds(AuthKey.of(7, "ff" + SECRET.substring(2)), packet)).isFalse();
+        assertThat(hmac.holds(AuthKey.of(7, "ff" + SECRET.substring(2)), packet))
+                .isFalse();
     }
 
     @ParameterizedTest

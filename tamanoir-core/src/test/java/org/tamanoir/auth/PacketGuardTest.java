@@ -62,10 +62,8 @@ class PacketGuardTest {
 
     private static PacketBuilder builder() {
         return new PacketBuilder()
-                .source(address("10.0.1.5"))
-                .destination(address("10.0.2.7"))
-                .stream(3)
-                .authentication();
+                .source(address("10.0.1.5")).destination(address("10.0.2.7")).stream(3)
+                        .authentication();
     }
 
     private static Packet packet(PacketBuilder builder) {
@@ -106,13 +104,17 @@ class PacketGuardTest {
         assertThat(guard(rules("", "10.0.2.7")).check(bare)).isEqualTo(DropReason.AUTH_MISSING);
         assertThat(guard(rules("", "10.0.2.8")).check(bare)).isNull();
         Packet mapped = packet(new PacketBuilder()
-                .option(1, ByteBuffer.allocate(20)
-                        .putInt(Anep.SCHEME_IPV6)
-                        .putLong(0)
-                        .putInt(0xFFFF)
-                        .put(address("10.0.1.5").getAddress())
-                        .array()));
-        assertThat(guard(rules("10.0.1.0/24", "")).check(mapped)).as("IPv4 written as IPv6").isEqualTo(DropReason.AUTH_MISSING);
+                .option(
+                        1,
+                        ByteBuffer.allocate(20)
+                                .putInt(Anep.SCHEME_IPV6)
+                                .putLong(0)
+                                .putInt(0xFFFF)
+                                .put(address("10.0.1.5").getAddress())
+                                .array()));
+        assertThat(guard(rules("10.0.1.0/24", "")).check(mapped))
+                .as("IPv4 written as IPv6")
+                .isEqualTo(DropReason.AUTH_MISSING);
         Packet nameless = packet(new PacketBuilder());
         assertThat(guard(rules("0.0.0.0/0", "::/0")).check(nameless)).isNull();
         assertThat(guard(rules("any", "")).check(nameless)).isEqualTo(DropReason.AUTH_MISSING);
@@ -143,7 +145,9 @@ class PacketGuardTest {
         PacketBuilder unnumbered = new PacketBuilder().authentication();
         assertThat(guard.check(signed(unnumbered, first))).isEqualTo(DropReason.AUTH_SEQUENCE);
         assertThat(guard.check(signed(builder().nextSequence(-5), first))).isEqualTo(DropReason.AUTH_SEQUENCE);
-        assertThat(authentication.keys().get(0).streams()).as("strangers take no place").isZero();
+        assertThat(authentication.keys().get(0).streams())
+                .as("strangers take no place")
+                .isZero();
         assertThat(told).hasSize(5).allMatch(line -> !line.contains(FIRST) && !line.contains(SECOND));
     }
 
@@ -179,9 +183,13 @@ class PacketGuardTest {
     void anOptionOfAnotherLengthIsMalformed() {
         for (int bytes : new int[] {0, 4, 36, 44, 400}) {
             ByteBuffer octets = ByteBuffer.allocate(1000);
-            new PacketBuilder().option(Option.AUTHENTICATION.wireType(), new byte[bytes]).write(octets, ByteBuffer.allocate(9));
+            new PacketBuilder()
+                    .option(Option.AUTHENTICATION.wireType(), new byte[bytes])
+                    .write(octets, ByteBuffer.allocate(9));
             Packet packet = new Packet(Anep.DEFAULT_TYPE_ID, PacketSpace.HEAP);
-            assertThat(packet.parse(octets, 0, octets.position())).as("%d", bytes).isEqualTo(ParseFault.OPTION_FORMAT);
+            assertThat(packet.parse(octets, 0, octets.position()))
+                    .as("%d", bytes)
+                    .isEqualTo(ParseFault.OPTION_FORMAT);
         }
     }
 
@@ -216,7 +224,10 @@ class PacketGuardTest {
         for (int i = 0; i < 1000; i++) {
             guard.check(packet(builder()));
         }
-        assertThat(told).singleElement().asString().startsWith("AUTH_MISSING: packet from 10.0.1.5 to 10.0.2.7, key 0, stream 3");
+        assertThat(told)
+                .singleElement()
+                .asString()
+                .startsWith("AUTH_MISSING: packet from 10.0.1.5 to 10.0.2.7, key 0, stream 3");
         nowNs += 1_000_000_000;
         guard.check(packet(builder()));
         assertThat(told).hasSize(2).last().asString().endsWith("; 999 more since the last such line");
@@ -231,7 +242,9 @@ class PacketGuardTest {
         ByteBuffer where = packet.buffer();
         assertThat(guard.sign(packet, null)).isNull();
         assertThat(packet.buffer()).isSameAs(where);
-        assertThat(new Packet().parse(where, 0, packet.length())).as("the checksum holds").isNull();
+        assertThat(new Packet().parse(where, 0, packet.length()))
+                .as("the checksum holds")
+                .isNull();
         assertThat(guard(AuthRules.ALL).check(packet)).isNull();
     }
 
@@ -270,7 +283,8 @@ class PacketGuardTest {
                 64,
                 4));
         assertThat(signer(guard, way)).isEqualTo(-1);
-        assertThat(signer(guard, new InetSocketAddress(address("10.0.0.2"), 3323))).isEqualTo(7);
+        assertThat(signer(guard, new InetSocketAddress(address("10.0.0.2"), 3323)))
+                .isEqualTo(7);
         assertThat(signer(guard, null)).isEqualTo(7);
     }
 
@@ -294,7 +308,8 @@ class PacketGuardTest {
     void aKeyThatSignsStays() {
         guard(signing("any", 7));
         assertThatThrownBy(() -> authentication.remove(7)).hasMessageContaining("key 7 signs what leaves");
-        assertThatThrownBy(() -> authentication.change(signing("any", 9), List.of(first, second), List.of(first, second)))
+        assertThatThrownBy(
+                        () -> authentication.change(signing("any", 9), List.of(first, second), List.of(first, second)))
                 .hasMessage("key 9 is to sign and is not there; add it to the file of keys");
         assertThat(authentication.rules()).isEqualTo(signing("any", 7));
     }
@@ -315,7 +330,8 @@ class PacketGuardTest {
         assertThat(guard.check(packet)).as("with what it has seen").isEqualTo(DropReason.AUTH_REPLAY);
         authentication.change(AuthRules.ALL, List.of(again, second, third), List.of());
         assertThat(authentication.keys()).extracting(Authentication.Shown::id).containsExactly(1);
-        assertThatThrownBy(() -> authentication.add(AuthKey.of(1, SECOND))).hasMessageContaining("key 1 is there already");
+        assertThatThrownBy(() -> authentication.add(AuthKey.of(1, SECOND)))
+                .hasMessageContaining("key 1 is there already");
     }
 
     @Test
@@ -323,7 +339,8 @@ class PacketGuardTest {
         for (int id = 1; id <= Authentication.MAX_KEYS; id++) {
             authentication.add(AuthKey.of(id, FIRST));
         }
-        assertThatThrownBy(() -> authentication.add(AuthKey.of(9999, FIRST))).hasMessageContaining("must be at most 256");
+        assertThatThrownBy(() -> authentication.add(AuthKey.of(9999, FIRST)))
+                .hasMessageContaining("must be at most 256");
     }
 
     @Test

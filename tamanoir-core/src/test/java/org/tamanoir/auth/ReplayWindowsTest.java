@@ -97,7 +97,9 @@ class ReplayWindowsTest {
             for (int i = 0; i < 5000; i++) {
                 long sequence = Math.max(0, highest + random.nextInt(300) - (random.nextInt(20) == 0 ? 0 : 200));
                 boolean isNew = sequence > highest || highest - sequence < WINDOW && !came.contains(sequence);
-                assertThat(admits(seed, sequence)).as("seed %d, round %d", seed, i).isEqualTo(isNew);
+                assertThat(admits(seed, sequence))
+                        .as("seed %d, round %d", seed, i)
+                        .isEqualTo(isNew);
                 if (isNew) {
                     came.add(sequence);
                     highest = Math.max(highest, sequence);

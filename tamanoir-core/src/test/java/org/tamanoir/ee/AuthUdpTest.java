@@ -118,8 +118,7 @@ class AuthUdpTest {
         try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
                 UdpTestNode node = UdpTestNode.start(kind).deliver("127.0.0.0/8", Transport.UDP)) {
             guard(node.environment, null, SENDER);
-            PacketBuilder builder =
-                    UdpTestNode.builder(end.address(), "", 1).authentication();
+            PacketBuilder builder = UdpTestNode.builder(end.address(), "", 1).authentication();
             List<byte[]> sent = signed(builder, SENDER, 50);
             List<byte[]> twice = new ArrayList<>(sent);
             byte[] withTrailer = Arrays.copyOf(sent.get(0), BYTES + 9);
@@ -155,8 +154,7 @@ class AuthUdpTest {
         try (UdpTestNode node = UdpTestNode.start(TransportKind.AUTO)) {
             node.service("echo", (service, packet) -> Verdict.REPLY);
             guard(node.environment, null, SENDER);
-            Packet packet = UdpTestNode.parsed(
-                    UdpTestNode.packet(UdpTestNode.builder(node.udp(), "echo", 1), BYTES));
+            Packet packet = UdpTestNode.parsed(UdpTestNode.packet(UdpTestNode.builder(node.udp(), "echo", 1), BYTES));
             TraceResult told = node.environment.trace(packet, null, UdpTestNode.PATIENCE);
             assertThat(told.toString()).contains("AUTH_MISSING");
             assertThat(node.environment.traffic().drops()).isEqualTo(Map.of(DropReason.AUTH_MISSING, 1L));
