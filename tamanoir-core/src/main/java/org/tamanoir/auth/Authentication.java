@@ -66,6 +66,12 @@ public final class Authentication {
         return now;
     }
 
+    /** Returns whether any packet is checked. */
+    public boolean guardsAny() {
+        State state = now;
+        return state != null && state.rules().guardsAny();
+    }
+
     /** Returns whether packets are checked or signed. */
     public boolean isOn() {
         return now != null;

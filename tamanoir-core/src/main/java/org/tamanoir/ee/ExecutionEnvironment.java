@@ -471,9 +471,13 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return refused;
     }
 
-    private void attachLevels(Acceptor started) {
+    private void attachLevels(Acceptor started) throws IOException {
         if (context.levels().isNone()) {
             return;
+        }
+        if (context.authentication().isOn()) {
+            throw new IOException("levels below the JVM let packets by that nobody checks: authenticate packets, or use"
+                    + " levels");
         }
         String obstacle = started.acceptInTransit();
         if (!obstacle.isEmpty()) {

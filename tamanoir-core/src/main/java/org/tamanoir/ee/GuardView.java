@@ -28,7 +28,7 @@ final class GuardView {
 
     /** Returns whether packets are to be judged. */
     boolean isOn() {
-        return authentication.isOn();
+        return authentication.guardsAny();
     }
 
     /** Returns why the whole packet that lies here may go no further; null when it may. */

@@ -348,6 +348,29 @@ class AuthTcpTest extends TcpNodeTesting {
     }
 
     @Test
+    void answersThatHaveNoRoomForAMacGetIt() throws IOException {
+        TestNode node = node(ECHO);
+        node.environment
+                .authentication()
+                .change(
+                        new AuthRules(List.of(), List.of(), List.of(signer(LAST)), 1024, 64),
+                        List.of(),
+                        List.of(LAST));
+        PacketGuard far = holder(LAST);
+        try (AnepSender sender = sender(node)) {
+            send(sender, packets("echo"), 0, 20);
+            sender.finish();
+            for (int i = 0; i < 20; i++) {
+                Packet answer = new Packet();
+                assertThat(sender.poll(answer, TestServices.PATIENCE)).isTrue();
+                assertThat(TestSink.number(answer)).isEqualTo(i);
+                assertThat(far.check(answer)).isNull();
+            }
+        }
+        node.assertDrops(Map.of());
+    }
+
+    @Test
     void answersOfAServiceAreSigned() throws IOException {
         TestNode node = node(ECHO);
         guard(node.environment, signer(LAST), SENDER, LAST);

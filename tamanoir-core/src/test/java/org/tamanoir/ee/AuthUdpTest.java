@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.tamanoir.ee.AuthTcpTest.BETWEEN;
 import static org.tamanoir.ee.AuthTcpTest.LAST;
 import static org.tamanoir.ee.AuthTcpTest.SENDER;
@@ -146,6 +147,17 @@ class AuthUdpTest {
             end.send(node.udp(), signed(builder, SENDER));
             sink.await(1);
             node.assertDrops(2, Map.of(DropReason.AUTH_MISSING, 1L));
+        }
+    }
+
+    @Test
+    void levelsBelowTheJvmAreRefused() {
+        try (UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.AUTO))) {
+            node.environment.levels(new TestLevels());
+            guard(node.environment, null, SENDER);
+            assertThatThrownBy(node.environment::start)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("levels below the JVM let packets by that nobody checks");
         }
     }
 
