@@ -476,8 +476,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
             return;
         }
         if (context.authentication().isOn()) {
-            throw new IOException("levels below the JVM let packets by that nobody checks: authenticate packets, or use"
-                    + " levels");
+            throw new IOException(
+                    "levels below the JVM let packets by that nobody checks: authenticate packets, or use" + " levels");
         }
         String obstacle = started.acceptInTransit();
         if (!obstacle.isEmpty()) {

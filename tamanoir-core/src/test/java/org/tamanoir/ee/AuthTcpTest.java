@@ -352,10 +352,7 @@ class AuthTcpTest extends TcpNodeTesting {
         TestNode node = node(ECHO);
         node.environment
                 .authentication()
-                .change(
-                        new AuthRules(List.of(), List.of(), List.of(signer(LAST)), 1024, 64),
-                        List.of(),
-                        List.of(LAST));
+                .change(new AuthRules(List.of(), List.of(), List.of(signer(LAST)), 1024, 64), List.of(), List.of(LAST));
         PacketGuard far = holder(LAST);
         try (AnepSender sender = sender(node)) {
             send(sender, packets("echo"), 0, 20);

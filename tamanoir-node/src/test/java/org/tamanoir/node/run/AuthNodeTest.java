@@ -93,7 +93,8 @@ class AuthNodeTest {
             assertThat(node.ctl(ExitCode.OK, "auth", "add", more.toString()))
                     .contains("key 8 added")
                     .contains("key 4294967295 added");
-            assertThat(node.ctl(ExitCode.FAILED, "auth", "add", more.toString())).contains("key 8 is there already");
+            assertThat(node.ctl(ExitCode.FAILED, "auth", "add", more.toString()))
+                    .contains("key 8 is there already");
             String table = node.ctl(ExitCode.OK, "auth");
             assertThat(table)
                     .containsPattern("checked to +10.0.2.0/24\n")
@@ -182,7 +183,8 @@ class AuthNodeTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"", "# none\n", "7", "7 abc", "7 00", "0 SECRET", "7 SECRET x", "x SECRET", "7 SECRET\n7 SECRET"})
+            strings = {"", "# none\n", "7", "7 abc", "7 00", "0 SECRET", "7 SECRET x", "x SECRET", "7 SECRET\n7 SECRET"
+            })
     void aFileThatHoldsNoKeysIsRefusedInALineWithoutASecret(String text) throws Exception {
         Path file = keys("keys", text.replace("SECRET", SEVEN));
         assertThatThrownBy(() -> KeyFile.read(file.toString()))
@@ -192,7 +194,8 @@ class AuthNodeTest {
                 .doesNotContain("\n");
     }
 
-    // ---- send and receive --------------------------------------------------------------------------------------------
+    // ---- send and receive
+    // --------------------------------------------------------------------------------------------
 
     private static final class Run {
         final StringWriter out = new StringWriter();
@@ -224,16 +227,31 @@ class AuthNodeTest {
         Run receive = new Run(
                 "receive", "--listen", "127.0.0.1:0", way, "--count", "500", "--auth-key", toHost.toString(), "--json");
         String far = receive.listening();
-        String yaml = "routes: [{to: 10.0.2.0/24, via: \"" + far + "\", kind: host}]\n"
-                + "authentication: {keys: " + both + ", from: [10.0.1.0/24], sign: [\"" + far + "=8\"]}";
+        String yaml = "routes: [{to: 10.0.2.0/24, via: \"" + far + "\", kind: host}]\n" + "authentication: {keys: "
+                + both + ", from: [10.0.1.0/24], sign: [\"" + far + "=8\"]}";
         try (LiveNode node = LiveNode.start(folder.resolve("node"), yaml)) {
             String to = Endpoint.toString(
                     way.equals("--tcp")
                             ? node.node.environment().tcpAddresses().get(0)
                             : node.node.environment().udpAddresses().get(0));
             List<String> common = List.of(
-                    "send", "--to", to, way, "--count", "500", "--packet-size", "300", "--rate", "5k", "--service",
-                    "Monitor", "--source", "10.0.1.5", "--destination", "10.0.2.7", "--json");
+                    "send",
+                    "--to",
+                    to,
+                    way,
+                    "--count",
+                    "500",
+                    "--packet-size",
+                    "300",
+                    "--rate",
+                    "5k",
+                    "--service",
+                    "Monitor",
+                    "--source",
+                    "10.0.1.5",
+                    "--destination",
+                    "10.0.2.7",
+                    "--json");
             Run refused = new Run(common.toArray(String[]::new));
             assertThat(refused.code()).isIn(ExitCode.OK, ExitCode.FAILED);
             eventually().until(() -> node.node.environment().traffic().drops().containsKey(DropReason.AUTH_MISSING));
@@ -256,8 +274,19 @@ class AuthNodeTest {
     void receiveCountsWhatIsNotSigned() throws Exception {
         Path keys = keys("keys", "8 " + EIGHT);
         Run receive = new Run(
-                "receive", "--listen", "127.0.0.1:0", "--tcp", "--exit-after-streams", "1", "--auth-key",
-                keys.toString(), "--timeout", "20s", "--json", "--count", "10");
+                "receive",
+                "--listen",
+                "127.0.0.1:0",
+                "--tcp",
+                "--exit-after-streams",
+                "1",
+                "--auth-key",
+                keys.toString(),
+                "--timeout",
+                "20s",
+                "--json",
+                "--count",
+                "10");
         Run send = new Run("send", "--to", receive.listening(), "--count", "10", "--packet-size", "200", "--json");
         assertThat(send.code()).isZero();
         assertThat(receive.code()).isEqualTo(ExitCode.FAILED);
