@@ -25,6 +25,18 @@ public enum DropReason {
     OPTION_FORMAT,
     /** Unknown Type ID with the discard flag (rule 9). */
     TYPE_ID,
+    /** It must be authenticated, and has no authentication option, or one that was left empty. */
+    AUTH_MISSING,
+    /** Its authentication is by an algorithm that the node does not know. */
+    AUTH_ALGORITHM,
+    /** The node does not have the key that it names, or that is to sign it. */
+    AUTH_KEY,
+    /** Its MAC is not what the key makes of it. */
+    AUTH_MAC,
+    /** It has no stream and sequence number, by which a replay could be told. */
+    AUTH_SEQUENCE,
+    /** Its sequence number has come already, or is behind its stream's window. */
+    AUTH_REPLAY,
     /** No destination, or none that a route or the direct-delivery list allows. */
     NO_ROUTE,
     /** The destination is this node itself, and no service took the packet. */

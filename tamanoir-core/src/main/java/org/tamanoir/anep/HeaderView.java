@@ -29,6 +29,7 @@ abstract class HeaderView {
     static final int FORMAT = Option.FORMAT.slot();
     static final int HOPS = Option.HOP_BUDGET.slot();
     static final int TIMESTAMPS = Option.TIMESTAMPS.slot();
+    static final int AUTHENTICATION = Option.AUTHENTICATION.slot();
     static final int PORT = Option.DESTINATION_PORT.slot();
 
     final int tamanoirTypeId;

@@ -1,5 +1,7 @@
 package org.tamanoir.anep;
 
+import org.jspecify.annotations.Nullable;
+
 /** Writes, in place, the options that are the nodes' business alone. */
 public final class NodeOptions {
     private NodeOptions() {}
@@ -30,6 +32,39 @@ public final class NodeOptions {
         header.putInt(HeaderView.ROUND, 0, (int) (round >>> 32));
         header.putInt(HeaderView.ROUND, 4, (int) round);
         header.putInt(HeaderView.ROUND, 8, path << 16 | flags << 8);
+    }
+
+    /**
+     * Sets the stream and the number in it.
+     *
+     * @throws IllegalStateException if the packet has no such option
+     */
+    public static void setStream(Packet packet, int stream, long sequence) {
+        packet.optionOffset(Option.STREAM);
+        HeaderView header = packet;
+        header.putInt(HeaderView.STREAM, 0, stream);
+        header.putInt(HeaderView.STREAM, 4, (int) (sequence >>> 32));
+        header.putInt(HeaderView.STREAM, 8, (int) sequence);
+    }
+
+    /**
+     * Sets key, algorithm and MAC.
+     *
+     * @param mac 32 octets; null for zeros
+     * @throws IllegalStateException if the packet has no such option
+     */
+    public static void setAuthentication(Packet packet, int keyId, int algorithm, byte @Nullable [] mac) {
+        packet.optionOffset(Option.AUTHENTICATION);
+        HeaderView header = packet;
+        int slot = HeaderView.AUTHENTICATION;
+        header.putInt(slot, 0, keyId);
+        header.putInt(slot, 4, algorithm);
+        for (int i = 0; i < 32; i += 4) {
+            int word = mac == null
+                    ? 0
+                    : mac[i] << 24 | (mac[i + 1] & 0xFF) << 16 | (mac[i + 2] & 0xFF) << 8 | mac[i + 3] & 0xFF;
+            header.putInt(slot, 8 + i, word);
+        }
     }
 
     /**

@@ -168,6 +168,12 @@ public final class PacketBuilder {
         return this;
     }
 
+    /** Private option 9, zeroed: who sends the packet signs it there. */
+    public PacketBuilder authentication() {
+        open(Option.AUTHENTICATION).put(new byte[Option.AUTHENTICATION.payloadOctets()]);
+        return this;
+    }
+
     /** Public option 3: each packet carries its checksum. */
     public PacketBuilder checksum() {
         open(Option.CHECKSUM);

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.auth.AuthKey;
+import org.tamanoir.auth.AuthRules;
+import org.tamanoir.auth.Authentication;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
@@ -65,7 +68,13 @@ public final class AnepReceiver implements AutoCloseable {
         this.listener = sockets.listener;
         this.quic = sockets.quic;
         UdpSocket socket = sockets.udp;
-        this.udp = socket == null ? null : new UdpReception(socket, handlers.get(), statistics, settings.newView());
+        this.udp = socket == null ? null : new UdpReception(socket, handler(), statistics, settings.newView());
+    }
+
+    private PacketHandler handler() {
+        PacketHandler handler = handlers.get();
+        Authentication authentication = settings.authentication;
+        return authentication == null ? handler : new AuthenticatedPackets(authentication, handler, statistics);
     }
 
     /** Where and how to listen: end with {@link #start}. */
@@ -79,6 +88,7 @@ public final class AnepReceiver implements AutoCloseable {
         private Duration stallTimeout = Duration.ofSeconds(30);
         private TransportKind kind = TransportKind.AUTO;
         private @Nullable TlsFiles tls;
+        private @Nullable Authentication authentication;
 
         private Settings(InetSocketAddress address) {
             this.address = address;
@@ -132,6 +142,13 @@ public final class AnepReceiver implements AutoCloseable {
         /** Chooses the implementation of UDP sockets. */
         public Settings transportKind(TransportKind kind) {
             this.kind = kind;
+            return this;
+        }
+
+        /** Keeps packets from handlers that are not signed with one of these keys, or come again. */
+        public Settings authenticated(List<AuthKey> keys) {
+            authentication = new Authentication(System::nanoTime);
+            authentication.change(AuthRules.ALL, List.of(), keys);
             return this;
         }
 
@@ -306,7 +323,7 @@ public final class AnepReceiver implements AutoCloseable {
     }
 
     private void startReception(BlockingConnection connection) {
-        TcpReception reception = new TcpReception(connection, handlers.get(), statistics, settings.newView());
+        TcpReception reception = new TcpReception(connection, handler(), statistics, settings.newView());
         Thread thread = new Thread(() -> receive(reception), "anep-receive tcp " + Addresses.text(connection.peer()));
         // The thread removes itself, which waits for the lock that the caller holds: first start, then put.
         thread.start();

@@ -7,8 +7,13 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.PacketSpace;
+import org.tamanoir.anep.ParseFault;
+import org.tamanoir.auth.AuthKey;
+import org.tamanoir.auth.PacketSigner;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.QuicPort;
@@ -41,15 +46,19 @@ public final class AnepSender implements AutoCloseable {
     private final @Nullable QuicPort quic;
 
     private final int batchBytes;
+    private final @Nullable PacketSigner signer;
+    private final Packet view;
     private @Nullable ByteBuffer batch;
     private int batchPackets;
     private volatile long sentPackets;
     private volatile long sentBytes;
 
-    private AnepSender(PacketLink link, @Nullable QuicPort quic, int batchBytes) {
+    private AnepSender(PacketLink link, @Nullable QuicPort quic, Settings settings) {
         this.link = link;
         this.quic = quic;
-        this.batchBytes = batchBytes;
+        this.batchBytes = settings.batchBytes;
+        this.signer = settings.key == null ? null : new PacketSigner(settings.key);
+        this.view = new Packet(settings.typeId, PacketSpace.HEAP);
     }
 
     /** Where to send, and how: end with {@link #tcp()}, {@link #quic()} or {@link #udp()}. */
@@ -62,6 +71,7 @@ public final class AnepSender implements AutoCloseable {
         private TransportKind kind = TransportKind.AUTO;
         private @Nullable Consumer<Packet> replyHandler;
         private @Nullable TlsFiles tls;
+        private @Nullable AuthKey key;
 
         private Settings(InetSocketAddress node) {
             this.node = node;
@@ -103,6 +113,17 @@ public final class AnepSender implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Signs each packet as it leaves; it must have the {@linkplain PacketBuilder#authentication option} for that, and
+         * generated load no checksum.
+         *
+         * @param key null = signs none
+         */
+        public Settings sign(@Nullable AuthKey key) {
+            this.key = key;
+            return this;
+        }
+
         /** Chooses the implementation of UDP sockets. */
         public Settings transportKind(TransportKind kind) {
             this.kind = kind;
@@ -127,7 +148,7 @@ public final class AnepSender implements AutoCloseable {
         public AnepSender tcp() throws IOException {
             TlsContext context = tls == null ? null : TlsContext.of(tls);
             BlockingConnection connection = BlockingConnection.connect(node, context, connectTimeout, stallTimeout);
-            return new AnepSender(new TcpLink(connection, typeId, replyHandler), null, batchBytes);
+            return new AnepSender(new TcpLink(connection, typeId, replyHandler), null, this);
         }
 
         /**
@@ -140,7 +161,7 @@ public final class AnepSender implements AutoCloseable {
             QuicPort port = new QuicPort(kind, tls == null ? TlsFiles.NONE : tls, QuicPort.Limits.DEFAULT);
             try {
                 BlockingConnection connection = BlockingConnection.connect(node, port, connectTimeout, stallTimeout);
-                return new AnepSender(new TcpLink(connection, typeId, replyHandler), port, batchBytes);
+                return new AnepSender(new TcpLink(connection, typeId, replyHandler), port, this);
             } catch (IOException | RuntimeException e) {
                 port.close();
                 throw e;
@@ -153,7 +174,7 @@ public final class AnepSender implements AutoCloseable {
          * @throws IOException if the node's name is unknown or no socket can be had
          */
         public AnepSender udp() throws IOException {
-            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler), null, batchBytes);
+            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler), null, this);
         }
     }
 
@@ -224,6 +245,7 @@ public final class AnepSender implements AutoCloseable {
         requireFits(load.packetBytes());
         flush();
         int packets = load.prepare(maxPackets);
+        sign(load.bytes(), load.from(), load.to());
         link.write(load.bytes(), load.from(), load.to());
         count(packets, load.to() - load.from());
         return packets;
@@ -237,8 +259,20 @@ public final class AnepSender implements AutoCloseable {
             int packets = batchPackets;
             target.clear();
             batchPackets = 0;
+            sign(target, 0, bytes);
             link.write(target, 0, bytes);
             count(packets, bytes);
+        }
+    }
+
+    private void sign(ByteBuffer packets, int from, int to) {
+        for (int at = from; signer != null && at < to; at += view.length()) {
+            ParseFault fault = view.parse(packets, at, to - at);
+            if (fault != null || !view.has(Option.AUTHENTICATION)) {
+                throw new IllegalArgumentException("a packet that is to be signed "
+                        + (fault == null ? "has no option for that: build it with one" : "is malformed: " + fault));
+            }
+            signer.sign(view);
         }
     }
 

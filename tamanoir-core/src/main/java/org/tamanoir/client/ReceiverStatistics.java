@@ -2,8 +2,10 @@ package org.tamanoir.client;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.ParseFault;
 
 /**
@@ -20,9 +22,11 @@ public final class ReceiverStatistics {
     private final AtomicLong handlerFailures = new AtomicLong();
     private final AtomicLongArray malformed = new AtomicLongArray(REASONS.length);
 
+    private final Map<DropReason, AtomicLong> refused = new ConcurrentHashMap<>();
+
     ReceiverStatistics() {}
 
-    /** Returns the good packets, which were handed to a handler. */
+    /** Returns the good packets, which were handed to a handler, or {@link #refused}. */
     public long packets() {
         return packets.get();
     }
@@ -41,6 +45,13 @@ public final class ReceiverStatistics {
                 byReason.put(reason, count);
             }
         }
+        return byReason;
+    }
+
+    /** Returns the good packets that no handler got since they were not authenticated, by reason. */
+    public Map<DropReason, Long> refused() {
+        Map<DropReason, Long> byReason = new EnumMap<>(DropReason.class);
+        refused.forEach((reason, count) -> byReason.put(reason, count.get()));
         return byReason;
     }
 
@@ -68,6 +79,10 @@ public final class ReceiverStatistics {
 
     void countMalformed(ParseFault reason) {
         malformed.incrementAndGet(reason.ordinal());
+    }
+
+    void countRefused(DropReason reason) {
+        refused.computeIfAbsent(reason, any -> new AtomicLong()).incrementAndGet();
     }
 
     void countConnection() {

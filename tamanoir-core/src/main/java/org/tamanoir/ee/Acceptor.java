@@ -52,6 +52,7 @@ final class Acceptor {
     /** Those whose service is being fetched, or its instance made. */
     private final Set<PendingConnection> held = new LinkedHashSet<>();
 
+    private final GuardView guard;
     private final SharedPorts ports;
     private boolean owned;
     private long sweptNs;
@@ -64,6 +65,7 @@ final class Acceptor {
         this.loop = context.newLoop();
         this.sweptNs = context.platform().nanoTime();
         this.ports = new SharedPorts(context, udp, loop, traffic);
+        this.guard = new GuardView(context);
         this.thread = new CoreThread("reception", context.threads(), this::round, this::end);
     }
 
@@ -211,6 +213,11 @@ final class Acceptor {
 
     IoLoop loop() {
         return loop;
+    }
+
+    /** Returns what judges first packets. */
+    GuardView guard() {
+        return guard;
     }
 
     /** Its first header is there, or will never be. */

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.routing.Addresses;
 
 /**
@@ -96,6 +97,12 @@ final class Dispatcher {
             return;
         }
         packet.swapEnds();
+        PacketGuard guard = nextHops.guard();
+        DropReason unsigned = guard == null ? null : guard.sign(packet, null);
+        if (unsigned != null) {
+            drops.drop(unsigned, packet);
+            return;
+        }
         packet.seal();
         ingress.reply(packet);
     }

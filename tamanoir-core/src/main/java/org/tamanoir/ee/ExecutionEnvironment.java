@@ -20,6 +20,7 @@ import org.tamanoir.admission.StreamPlaces;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.arena.Arena;
 import org.tamanoir.arena.ArenaFile;
+import org.tamanoir.auth.Authentication;
 import org.tamanoir.catalog.InstanceStatus;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -138,7 +139,8 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new UdpEgressSockets(transport),
                 new TlsClient(),
                 new NodeFormats(),
-                new Traces(platform::nanoTime, UpcallMetadata.MAX_TRACE));
+                new Traces(platform::nanoTime, UpcallMetadata.MAX_TRACE),
+                new Authentication(platform::nanoTime));
         this.points = new PointChoice(context.qualityOfService(), services);
         this.quic = new QuicStreams(context);
         this.gateways = new Gateways(context);
@@ -349,6 +351,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return tracing.trace(packet, source, atMost);
     }
 
+    /** Returns the keys by which packets are checked and signed; nothing is, until it is told what. */
+    public Authentication authentication() {
+        return context.authentication();
+    }
+
     /** Returns the Type ID of the packets that services process. */
     public int typeId() {
         return config.typeId();
@@ -470,9 +477,13 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return refused;
     }
 
-    private void attachLevels(Acceptor started) {
+    private void attachLevels(Acceptor started) throws IOException {
         if (context.levels().isNone()) {
             return;
+        }
+        if (context.authentication().isOn()) {
+            throw new IOException(
+                    "levels below the JVM let packets by that nobody checks: authenticate packets, or use" + " levels");
         }
         String obstacle = started.acceptInTransit();
         if (!obstacle.isEmpty()) {

@@ -14,6 +14,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.NodeOptions;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.routing.Addresses;
@@ -67,6 +68,9 @@ final class NextHops {
     final LookAhead ahead;
     /** Null while nothing in transit has gone on. */
     private @Nullable TransitEgress transit;
+
+    /** Checks and signs packets; null while nothing is checked or signed. */
+    private @Nullable PacketGuard guard;
 
     private QosSnapshot quality;
     /** Of the packet before, which is mostly alike: here, not in an object of its own, since each packet reads them. */
@@ -143,6 +147,7 @@ final class NextHops {
 
     /** Takes note of routes and links that have changed; after a batch has come in, before its first packet goes. */
     void refresh() {
+        guard = context.authentication().guard(guard);
         int now = forwarder.generation();
         QosSnapshot qualityNow = context.qualityOfService().now();
         if (now != generation || qualityNow != quality) {
@@ -155,6 +160,12 @@ final class NextHops {
                 forgetWaysOfOthers();
             }
         }
+    }
+
+    /** Returns what checks and signs packets, as of the last {@link #refresh}; null while nothing is checked or signed. */
+    @Nullable
+    PacketGuard guard() {
+        return guard;
     }
 
     private void forgetDestinations() {
@@ -254,6 +265,10 @@ final class NextHops {
             }
         } else if (cameFrom.test(hop)) {
             return DropReason.LOOP;
+        }
+        DropReason unsigned = guard == null ? null : guard.sign(packet, hop.address);
+        if (unsigned != null) {
+            return unsigned;
         }
         return packet.length() > hop.maxBytes ? DropReason.PACKET_TOO_LONG : null;
     }

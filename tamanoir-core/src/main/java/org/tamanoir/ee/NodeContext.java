@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import org.tamanoir.auth.Authentication;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.platform.Platform;
@@ -28,6 +29,7 @@ import org.tamanoir.transport.UdpEgressSockets;
  * @param tls what connections to TLS next hops begin with
  * @param formats where formats of records come from
  * @param traces packets whose way is taken down
+ * @param authentication which packets are checked and signed
  */
 record NodeContext(
         EeConfig config,
@@ -45,7 +47,8 @@ record NodeContext(
         UdpEgressSockets egress,
         TlsClient tls,
         NodeFormats formats,
-        Traces traces) {
+        Traces traces,
+        Authentication authentication) {
 
     /** Makes a loop that no thread owns yet. */
     IoLoop newLoop() {

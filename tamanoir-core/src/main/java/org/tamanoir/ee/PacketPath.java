@@ -10,6 +10,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketLoan;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceKeys;
 import org.tamanoir.catalog.Transit;
@@ -186,6 +187,7 @@ final class PacketPath implements ServiceThread.Body {
     /** Returns whether every packet is processed, and sent on, where it lies, with nobody to be asked or told before. */
     boolean isStraight() {
         return gate == null
+                && nextHops.guard() == null
                 && !isRestorable
                 && !tap.watchesArrivals()
                 && !dispatcher.isInTransit()
@@ -261,6 +263,9 @@ final class PacketPath implements ServiceThread.Body {
         if (packet.hasRepeatedOption()) {
             traffic.anomaly();
         }
+        if (isRefused()) {
+            return;
+        }
         if (datagramRuns == null) {
             runs.learn();
         } else {
@@ -271,6 +276,16 @@ final class PacketPath implements ServiceThread.Body {
         } catch (NoMemoryException e) {
             lacksMemory(e);
         }
+    }
+
+    /** Drops the packet in hand where it must be authenticated and is not; else returns false. */
+    private boolean isRefused() {
+        PacketGuard guard = nextHops.guard();
+        DropReason reason = guard == null ? null : guard.check(packet);
+        if (reason != null) {
+            drop(reason, packet);
+        }
+        return reason != null;
     }
 
     /** Takes the datagram at which the walk stands, and of those behind it the ones that go with it. */
@@ -337,6 +352,9 @@ final class PacketPath implements ServiceThread.Body {
         traffic.in(packet.length());
         if (fault != null) {
             dropMalformed(fault);
+            return;
+        }
+        if (isRefused()) {
             return;
         }
         try {

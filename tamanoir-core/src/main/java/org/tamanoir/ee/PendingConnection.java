@@ -23,7 +23,8 @@ import org.tamanoir.transport.TcpConnection;
 
 /**
  * A connection whose first header is not whole yet, or whose service is not there yet: the way from the first bytes
- * to a {@link TcpStream}, or to the refusal.
+ * to a {@link TcpStream}, or to the refusal. Where packets are authenticated the whole first packet is waited for, and
+ * judged before its service is looked up.
  *
  * <p>Thread contract: the reception's thread.
  */
@@ -86,8 +87,17 @@ final class PendingConnection {
                 refuse(bytes, DropReason.of(fault));
                 return;
             }
-            if (bytes >= Framing.claimedHeaderLength(input.nio(), start)) {
+            boolean isGuarded = reception.guard().isOn();
+            int wanted = isGuarded
+                    ? Framing.claimedLength(input.nio(), start)
+                    : Framing.claimedHeaderLength(input.nio(), start);
+            if (bytes >= wanted) {
                 reception.hasSpoken(this);
+                DropReason refusal = isGuarded ? reception.guard().refusal(input.nio(), start, wanted) : null;
+                if (refusal != null) {
+                    refuse(bytes, refusal);
+                    return;
+                }
                 key = Framing.serviceKey(input.nio(), start, context.config().typeId());
                 admit();
                 return;

@@ -12,6 +12,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.offload.UpcallCompletions;
 import org.tamanoir.offload.UpcallPath;
@@ -41,6 +42,7 @@ final class SharedPorts {
     private final UpcallCompletions completions = new UpcallCompletions();
     private final Packet packet;
     private @Nullable Arrival arrival;
+    private @Nullable PacketGuard guard;
     private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
     private final Set<UdpPort> ports = new LinkedHashSet<>();
     private boolean closed;
@@ -124,6 +126,10 @@ final class SharedPorts {
         DropReason fault = malformed == null ? null : DropReason.of(malformed);
         long key = fault == null ? packet.serviceKey() : ServiceKey.NONE;
         traffic.in(packet.length());
+        guard = context.authentication().guard(guard);
+        if (fault == null && guard != null) {
+            fault = guard.check(packet);
+        }
         if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
             fault = DropReason.TYPE_ID;
         }

@@ -24,6 +24,7 @@ final class StreamWays {
 
     private final StreamInstance instance;
     private final List<TcpEgress> ways;
+    private final GuardView guard;
     private long repliesSeen;
     private int firstToReply;
 
@@ -42,6 +43,7 @@ final class StreamWays {
     StreamWays(StreamInstance instance) {
         this.instance = instance;
         this.ways = instance.connections.all();
+        this.guard = new GuardView(instance.context);
     }
 
     /**
@@ -116,7 +118,16 @@ final class StreamWays {
         ByteBuffer bytes = input.nio();
         int at = from.start();
         int length;
-        while ((length = Framing.next(bytes, at, from.end())) > 0 && back.add(input, at, length)) {
+        boolean isGuarded = guard.isOn();
+        while ((length = Framing.next(bytes, at, from.end())) > 0) {
+            DropReason refusal = isGuarded ? guard.refusal(bytes, at, length) : null;
+            if (refusal != null) {
+                instance.path.drops().drop(refusal, bytes, at, length);
+            } else if (!back.add(input, at, length)) {
+                break;
+            } else if (isGuarded) {
+                guard.take();
+            }
             repliesSeen++;
             instance.traffic.in(length);
             Tap tap = instance.context.tap();

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
@@ -121,8 +122,15 @@ final class TraceEntry {
                 packet.length() + " bytes, made here as if they had come from " + PacketTrace.at(from.peer())
                         + " to UDP " + PacketTrace.at(from.socket().localAddress()));
         long key = packet.serviceKey();
+        PacketGuard guard = context.authentication().guard(null);
+        DropReason fault = guard == null ? null : guard.check(packet);
+        if (fault != null) {
+            traffic.drop(fault, from.peer(), key, packet.length());
+            trace.ended(fault, "where it must be authenticated, before its service is looked up");
+            traffic.publish();
+            return;
+        }
         tellService(trace, key);
-        DropReason fault;
         try {
             fault = give(trace, key, packet, from);
         } catch (RuntimeException e) {

@@ -54,6 +54,7 @@ public final class AdminServer implements AutoCloseable {
     private final EventStreams live;
     private final MetricsText metrics;
     private final Api api;
+    private final AuthRequests keys;
     private final TraceRequests traces;
     private final LoadView load;
     private final LiveFeed feed;
@@ -85,6 +86,7 @@ public final class AdminServer implements AutoCloseable {
         state = new Queries(manager, settings, config);
         changes = new Commands(manager);
         traces = new TraceRequests(manager.environment());
+        keys = new AuthRequests(manager.environment().authentication());
         live = new EventStreams(manager);
         load = new LoadView(manager.environment());
         feed = new LiveFeed(() -> LiveViews.Live.of(manager, load.now(), cluster.get() != null, element.get() != null));
@@ -244,6 +246,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/qos", call -> QosTable.data(manager.qos()));
         api.get(router, "/v1/qos/status", call -> QosViews.Status.of(manager.qosStatus()));
         api.get(router, "/v1/config", call -> state.config());
+        api.get(router, "/v1/authentication", call -> keys.status());
         api.on(router, HttpMethod.GET, "/v1/events").handler(context -> {
             String accept = context.request().getHeader(HttpHeaders.ACCEPT);
             if (accept != null && accept.contains(StreamedAnswer.EVENT_STREAM)) {
@@ -285,6 +288,8 @@ public final class AdminServer implements AutoCloseable {
         api.change(router, HttpMethod.DELETE, "/v1/qos", call -> changes.qosOff());
         api.change(router, HttpMethod.POST, "/v1/reload", changes::reload);
         api.change(router, HttpMethod.POST, "/v1/trace", traces::trace);
+        api.change(router, HttpMethod.PUT, "/v1/authentication/keys/{id}", keys::add);
+        api.change(router, HttpMethod.DELETE, "/v1/authentication/keys/{id}", keys::remove);
         return router;
     }
 

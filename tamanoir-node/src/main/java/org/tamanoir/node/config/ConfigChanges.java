@@ -205,7 +205,7 @@ public final class ConfigChanges {
     private void compare(Setting<?> setting) {
         String line = change(setting, now.values(), wanted.values());
         if (line.isEmpty()
-                && setting.equals(NodeSettings.TRUST)
+                && (setting.equals(NodeSettings.TRUST) || setting.equals(NodeSettings.AUTHENTICATION.keys))
                 && !Objects.equals(now.values().find(setting), wanted.values().find(setting))) {
             line = "a key in one of its files is another";
         }

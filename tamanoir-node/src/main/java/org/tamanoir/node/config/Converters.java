@@ -55,6 +55,14 @@ public final class Converters {
         }
     }
 
+    /** A file of keys, see {@link KeyFile#read}. */
+    public static final class Keys implements ITypeConverter<KeyFile> {
+        @Override
+        public KeyFile convert(String value) {
+            return converted(value, KeyFile::read);
+        }
+    }
+
     /** A Type ID, 1 to 65,535. */
     public static final class TypeId implements ITypeConverter<Integer> {
         @Override

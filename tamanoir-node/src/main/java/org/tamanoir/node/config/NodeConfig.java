@@ -3,6 +3,8 @@ package org.tamanoir.node.config;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.auth.AuthKey;
+import org.tamanoir.auth.AuthRules;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.cluster.MembershipSettings;
 import org.tamanoir.ee.EeConfig;
@@ -40,6 +42,21 @@ public record NodeConfig(
     public NodeConfig {
         routes = List.copyOf(routes);
         services = List.copyOf(services);
+    }
+
+    /** Returns which packets must be authenticated, and which are signed. */
+    public AuthRules authentication() {
+        return NodeSettings.AUTHENTICATION.rules(values);
+    }
+
+    /** Returns the keys of the file of keys. */
+    public List<AuthKey> keys() {
+        return NodeSettings.AUTHENTICATION.keys(values);
+    }
+
+    /** Returns in one line why packets cannot be authenticated by a node that has all this; empty when they can. */
+    public String whyNoAuthentication() {
+        return NodeSettings.AUTHENTICATION.misfit(values);
     }
 
     /** The value of a setting; null when nobody gave it and it has no default. */

@@ -140,6 +140,7 @@ public final class NodeConfigBuilder {
     /** Looks at what only shows when file and command line have been read. */
     public void check() {
         NodeSettings.TLS.check(values, problems);
+        NodeSettings.AUTHENTICATION.check(values, problems);
         checkTlsAddresses();
         checkQuic();
         checkHandOver();

@@ -68,6 +68,7 @@ public final class NodeSettings {
             .repeatedInErrors();
 
     static final TlsTable TLS = new TlsTable(TABLE);
+    static final AuthTable AUTHENTICATION = new AuthTable(TABLE);
 
     static final Setting<List<DeploySettings.Trusted>> TRUST = TABLE.add(
                     "deploy.trust", DeploySettings.TRUST, List.of(), "empty")

@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
         name = "ctl",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        subcommands = {CtlRoutes.class, CtlQos.class, CtlMorph.class, CtlTrace.class},
+        subcommands = {CtlRoutes.class, CtlQos.class, CtlMorph.class, CtlTrace.class, CtlAuth.class},
         synopsisSubcommandLabel = "COMMAND")
 public final class CtlCommand implements Runnable {
     private static final Duration MAX_DEADLINE = Duration.ofHours(24);

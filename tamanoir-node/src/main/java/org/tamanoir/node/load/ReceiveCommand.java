@@ -23,6 +23,7 @@ import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.config.Converters;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.FormatFiles;
+import org.tamanoir.node.config.KeyFile;
 import org.tamanoir.node.config.TlsOptions;
 import org.tamanoir.node.ffs.RecordFiles;
 import org.tamanoir.tls.TlsFiles;
@@ -104,6 +105,9 @@ public final class ReceiveCommand implements Callable<Integer> {
 
     @Option(names = "--type-id", paramLabel = "ID", defaultValue = "0x544D", converter = Converters.TypeId.class)
     private int typeId;
+
+    @Option(names = "--auth-key", paramLabel = "FILE", converter = Converters.Keys.class)
+    private @Nullable KeyFile keys;
 
     @Option(names = "--max-connections", paramLabel = "N", defaultValue = "4096")
     private int maxConnections;
@@ -189,6 +193,9 @@ public final class ReceiveCommand implements Callable<Integer> {
         if (tls || quic) {
             settings.tls(new TlsFiles(tlsFiles.certificate, tlsFiles.key, tlsFiles.trust, requireClient));
         }
+        if (keys != null) {
+            settings.authenticated(keys.keys());
+        }
         if (quic) {
             settings.quic();
         } else {
@@ -243,6 +250,7 @@ public final class ReceiveCommand implements Callable<Integer> {
                 && corrupt == 0
                 && leftOut == 0
                 && malformed == 0
+                && statistics.refused().isEmpty()
                 && (records == null || records.isWhole())
                 && broken.isEmpty()
                 && statistics.handlerFailures() == 0
@@ -265,6 +273,7 @@ public final class ReceiveCommand implements Callable<Integer> {
                 leftOut,
                 statistics.malformed(),
                 malformed,
+                statistics.refused(),
                 statistics.connections(),
                 statistics.refusedConnections(),
                 broken,
@@ -303,6 +312,7 @@ public final class ReceiveCommand implements Callable<Integer> {
                 + (report.late() > 0 ? ", " + Rates.count(report.late()) + " too late to tell" : "")
                 + (report.leftOut() > 0 ? ", " + Rates.count(report.leftOut()) + " too late for the file" : "")
                 + (report.malformedPackets() > 0 ? ", malformed " + report.malformed() : "")
+                + (report.refused().isEmpty() ? "" : ", not authenticated " + report.refused())
                 + (report.refusedConnections() > 0 ? ", " + report.refusedConnections() + " connections refused" : ""));
         RecordReport records = report.records();
         if (records != null) {

@@ -3,6 +3,7 @@ package org.tamanoir.node.load;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.ParseFault;
 
 /**
@@ -12,6 +13,7 @@ import org.tamanoir.anep.ParseFault;
  * @param seconds from the first packet to the last
  * @param lost of all streams; at least what {@code --count} expected and did not come
  * @param malformed packets that broke a receive rule, by reason
+ * @param refused packets that were not authenticated, by reason; they are not among those of the streams
  * @param records with {@code --records} alone
  * @param brokenConnections TCP connections that did not end between two packets, one line each
  */
@@ -32,6 +34,7 @@ record ReceiveReport(
         long leftOut,
         Map<ParseFault, Long> malformed,
         long malformedPackets,
+        Map<DropReason, Long> refused,
         long connections,
         long refusedConnections,
         List<String> brokenConnections,

@@ -162,6 +162,9 @@ public final class SendCommand implements Callable<Integer> {
         require(!(rate != null && bitRate != null), "--rate and --bit-rate: choose one");
         require(streams >= 1 && streams <= MAX_STREAMS, "--streams " + streams + ": 1 to " + MAX_STREAMS);
         require(!("-".equals(file) && streams > 1), "--streams " + streams + ": standard input can be sent once only");
+        require(
+                !packets.checksum || packets.keys == null,
+                "--checksum and --auth-key: choose one; what is signed needs no checksum");
         boolean load = file == null;
         require(records || !items && formatFiles.isEmpty(), "--items and --formats: only with --records");
         require(!records || file != null && !file.equals("-"), "--records: FILE is missing; one of records is wanted");
@@ -196,8 +199,10 @@ public final class SendCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--packet-size " + packetBytes() + ": " + smallest
                     + " (these options' header is " + headerBytes + ") to " + largest);
         }
-        AnepSender.Settings settings =
-                AnepSender.to(node).typeId(packets.typeId).batchBytes(batchBytes());
+        AnepSender.Settings settings = AnepSender.to(node)
+                .typeId(packets.typeId)
+                .batchBytes(batchBytes())
+                .sign(packets.key());
         if (tls || quic) {
             settings.tls(new TlsFiles(tlsFiles.certificate, tlsFiles.key, tlsFiles.trust, false));
         }

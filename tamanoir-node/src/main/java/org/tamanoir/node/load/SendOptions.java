@@ -3,8 +3,10 @@ package org.tamanoir.node.load;
 import java.net.Inet6Address;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.auth.AuthKey;
 import org.tamanoir.node.config.Converters;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.node.config.KeyFile;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import picocli.CommandLine.Option;
 
@@ -41,6 +43,10 @@ final class SendOptions {
     @Option(names = "--timestamps")
     boolean timestamps;
 
+    @Option(names = "--auth-key", paramLabel = "FILE", converter = Converters.Keys.class)
+    @Nullable
+    KeyFile keys;
+
     @Option(names = "--type-id", paramLabel = "ID", defaultValue = "0x544D", converter = Converters.TypeId.class)
     int typeId;
 
@@ -70,7 +76,16 @@ final class SendOptions {
         if (timestamps) {
             builder.timestamps();
         }
+        if (keys != null) {
+            builder.authentication();
+        }
         return checksum ? builder.checksum() : builder;
+    }
+
+    /** Returns the key that signs, the first of its file; null when none does. */
+    @Nullable
+    AuthKey key() {
+        return keys == null ? null : keys.keys().get(0);
     }
 
     /** Nodes on the way to an IPv6 destination have addresses of that size. */

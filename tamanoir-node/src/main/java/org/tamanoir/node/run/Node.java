@@ -199,6 +199,8 @@ public final class Node {
             opened.push(levels);
             environment.levels(levels);
             followRoutes(started);
+            environment.authentication().onRefusal(line -> started.report("authentication", line, Map.of()));
+            environment.authentication().change(config.authentication(), List.of(), config.keys());
             environment.quic(config.get(NodeSettings.QUIC_ADDRESSES), config.get(NodeSettings.QUIC_CONNECTIONS));
             environment.gateways(config.get(NodeSettings.GATEWAYS).stream()
                     .map(line -> line.gateway(environment.typeId()))
@@ -565,12 +567,15 @@ public final class Node {
         }
         ConfigChanges changes = new ConfigChanges(config, wanted);
         NodeConfig before = config;
-        config = changes.inForce(); // Versions that are deployed meanwhile get their settings from it.
+        NodeConfig after = changes.inForce();
+        changeAuthentication(before, after);
+        config = after; // Versions that are deployed meanwhile get their settings from it.
         List<String> failed;
         try {
             failed = started.change(changes.toChange());
         } catch (ManagerException | RuntimeException e) {
             config = before;
+            environment.authentication().change(before.authentication(), after.keys(), before.keys());
             throw e;
         }
         started.report(
@@ -580,6 +585,18 @@ public final class Node {
                         + changes.left().size() + " need a restart",
                 Map.of());
         return new Reloading.Outcome(changes.taken(), failed, changes.left());
+    }
+
+    private void changeAuthentication(NodeConfig before, NodeConfig after) throws ManagerException {
+        String misfit = after.whyNoAuthentication();
+        if (!misfit.isEmpty()) {
+            throw new ManagerException(ManagerException.Kind.INVALID, "authentication: " + misfit);
+        }
+        try {
+            environment.authentication().change(after.authentication(), before.keys(), after.keys());
+        } catch (IllegalArgumentException e) {
+            throw new ManagerException(ManagerException.Kind.INVALID, "authentication: " + e.getMessage());
+        }
     }
 
     /** Returns how many routes there are. */

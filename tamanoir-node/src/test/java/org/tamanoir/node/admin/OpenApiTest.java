@@ -84,6 +84,7 @@ class OpenApiTest {
                 "place", "{\"level\": \"jvm\"}",
                 "changeQos", "{\"classes\": [{\"name\": \"video\", \"class-of-service\": [0, \"4-7\"]}]}",
                 "trace", "{\"destination\": \"192.0.2.1\", \"timeoutSeconds\": 20}",
+                "addKey", "{\"secret\": \"" + "5a".repeat(32) + "\"}",
                 "revoke", "{\"key\": \"0123456789abcdef\"}");
         Set<Object> succeeded = new HashSet<>();
         for (Map.Entry<?, ?> path : map(document, "paths").entrySet()) {
@@ -105,7 +106,16 @@ class OpenApiTest {
         }
         assertThat(succeeded)
                 .contains(
-                        "putRoute", "replaceRoutes", "removeRoute", "release", "place", "changeQos", "qosOff", "trace");
+                        "addKey",
+                        "removeKey",
+                        "putRoute",
+                        "replaceRoutes",
+                        "removeRoute",
+                        "release",
+                        "place",
+                        "changeQos",
+                        "qosOff",
+                        "trace");
     }
 
     @Test
@@ -175,6 +185,7 @@ class OpenApiTest {
 
     private static String concrete(String path) {
         return path.replace("{name}", TestAdmin.MONITOR)
+                .replace("{id}", "7")
                 .replace("{operation}", "note")
                 .replace("{version}", Queries.NO_VERSION)
                 .replace("{prefix}", "10.0.0.0%2F8");

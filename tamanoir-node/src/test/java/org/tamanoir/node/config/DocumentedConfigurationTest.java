@@ -74,6 +74,9 @@ class DocumentedConfigurationTest {
         SigningKey.generate().write(key);
         Path token = Files.writeString(folder.resolve("admin.token"), "0123456789abcdef");
         Path ring = Files.writeString(folder.resolve("ring.key"), "00112233445566778899aabbccddeeff\n");
+        Path keys = Files.writeString(folder.resolve("auth.keys"), "7 " + "5a".repeat(32) + "\n");
+        keys.toFile().setReadable(false, false);
+        keys.toFile().setReadable(true, true);
         Problems problems = new Problems();
         NodeConfigBuilder settings = new NodeConfigBuilder(problems);
         TlsFiles tls = new TestAuthority(folder, "authority").files("node");
@@ -82,6 +85,7 @@ class DocumentedConfigurationTest {
         String example = example()
                 .replace("/etc/tamanoir/flights.ffs", formats.toString())
                 .replace("/etc/tamanoir/publisher", key.toString())
+                .replace("/etc/tamanoir/auth.keys", keys.toString())
                 .replace("/etc/tamanoir/ring.key", ring.toString())
                 .replace("/etc/tamanoir/admin.token", token.toString())
                 .replace("/etc/tamanoir/app.token", token.toString())

@@ -50,6 +50,8 @@ class NodeSettingsTest {
                 "admin.hosts | ['node.example.org', 'other']",
                 "admin.listen | '''[::1]:3399'''",
                 "levels.interfaces | [eth0, eth1]",
+                "authentication.from | [10.0.1.0/24, '2001:db8::/32', any]",
+                "authentication.sign | ['10.0.1.0/24=7', 'any=4294967295', '10.0.0.2:3322=8', '[::1]:9=1']",
             })
     void whatWasGivenReadsAsItself(String path, String yaml) throws Exception {
         Setting<?> setting = NodeSettings.ALL.stream()

@@ -12,8 +12,8 @@ import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
-import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.SizeEffect;
+import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 
 /**

@@ -1,0 +1,151 @@
+package org.tamanoir.auth;
+
+import java.net.InetSocketAddress;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.NodeOptions;
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+
+/**
+ * Checks and signs the packets of one thread, as the {@link Authentication} that it is of says at that moment.
+ *
+ * <p>Layout of option 9, behind its head: key id (4), algorithm (4), HMAC (32). One whose key id and algorithm are zero is
+ * room that a sender has left, and stands for none.
+ *
+ * <p>Thread contract: one thread. Nothing is allocated for a packet, but what a growing table of streams needs.
+ */
+public final class PacketGuard {
+    /** HMAC-SHA-256, the only algorithm there is. */
+    public static final int HMAC_SHA_256 = 1;
+
+    private final Authentication authentication;
+    private final Hmac hmac = new Hmac();
+    /** Of packets that a node signs, and that came without a stream and a number: this thread's own. */
+    private final int ownStream = ThreadLocalRandom.current().nextInt();
+
+    private long ownSequence;
+
+    PacketGuard(Authentication authentication) {
+        this.authentication = authentication;
+    }
+
+    /** Returns why a packet that has come may go no further; null when it may, and its number has come from now on. */
+    public @Nullable DropReason check(Packet packet) {
+        return check(packet, true);
+    }
+
+    /** Returns the same, while its number has not come yet. */
+    public @Nullable DropReason peek(Packet packet) {
+        return check(packet, false);
+    }
+
+    /** Takes note that the packet has come, which {@link #peek} has let pass. */
+    public void take(Packet packet) {
+        Authentication.State now = authentication.now();
+        Authentication.Kept key =
+                now != null && now.rules().guards(packet) && packet.isTamanoir() && packet.has(Option.AUTHENTICATION)
+                        ? now.key(packet.buffer().getInt(packet.optionOffset(Option.AUTHENTICATION)))
+                        : null;
+        if (now != null && key != null) {
+            isNew(now.rules(), key, packet, true);
+        }
+    }
+
+    private @Nullable DropReason check(Packet packet, boolean takes) {
+        Authentication.State now = authentication.now();
+        if (now == null || !now.rules().guards(packet)) {
+            return null;
+        }
+        DropReason reason = judge(now, packet, takes);
+        if (reason != null) {
+            authentication.refusals().tell(reason, packet);
+        }
+        return reason;
+    }
+
+    private @Nullable DropReason judge(Authentication.State now, Packet packet, boolean takes) {
+        if (!packet.isTamanoir() || !packet.has(Option.AUTHENTICATION)) {
+            return DropReason.AUTH_MISSING;
+        }
+        int at = packet.optionOffset(Option.AUTHENTICATION);
+        int id = packet.buffer().getInt(at);
+        int algorithm = packet.buffer().getInt(at + 4);
+        if (id == 0 && algorithm == 0) {
+            return DropReason.AUTH_MISSING;
+        }
+        if (algorithm != HMAC_SHA_256) {
+            return DropReason.AUTH_ALGORITHM;
+        }
+        Authentication.Kept key = now.key(id);
+        if (key == null) {
+            return DropReason.AUTH_KEY;
+        }
+        if (!hmac.holds(key.key(), packet)) {
+            return DropReason.AUTH_MAC;
+        }
+        if (now.rules().windowPackets() == 0) {
+            return null;
+        }
+        if (packet.sequence() < 0) {
+            return DropReason.AUTH_SEQUENCE;
+        }
+        return isNew(now.rules(), key, packet, takes) ? null : DropReason.AUTH_REPLAY;
+    }
+
+    private static boolean isNew(AuthRules rules, Authentication.Kept key, Packet packet, boolean takes) {
+        boolean hasSource = packet.hasInternetSource();
+        return rules.windowPackets() == 0
+                || key.seen()
+                        .admits(
+                                hasSource ? packet.sourceHigh() : 0,
+                                hasSource ? packet.sourceLow() : 0,
+                                packet.streamId(),
+                                packet.sequence(),
+                                takes,
+                                rules.windowPackets(),
+                                rules.streams());
+    }
+
+    /**
+     * Has a packet ready to leave: signs it where a rule says so, else takes the MAC out that it came with, which held for
+     * the way here. A packet without the option gets it and moves, as by {@link Packet#addOption}.
+     *
+     * @param way to its next hop; null where it goes back
+     * @return null, or why it cannot leave
+     */
+    public @Nullable DropReason sign(Packet packet, @Nullable InetSocketAddress way) {
+        Authentication.State now = authentication.now();
+        if (now == null || !packet.isTamanoir()) {
+            return null;
+        }
+        AuthRules.Signer signer = now.rules().signer(packet, way);
+        if (signer == null) {
+            if (packet.has(Option.AUTHENTICATION)) {
+                NodeOptions.setAuthentication(packet, 0, 0, null);
+            }
+            return null;
+        }
+        Authentication.Kept key = now.key(signer.keyId());
+        if (key == null) {
+            return DropReason.AUTH_KEY; // Removed, and the rule was left: nothing leaves unsigned.
+        }
+        if (!packet.has(Option.AUTHENTICATION) && !packet.addOption(Option.AUTHENTICATION)) {
+            return DropReason.PACKET_TOO_LONG;
+        }
+        if (!packet.has(Option.STREAM)) {
+            if (!packet.addOption(Option.STREAM)) {
+                return DropReason.PACKET_TOO_LONG;
+            }
+            NodeOptions.setStream(packet, ownStream, ownSequence++);
+        }
+        sign(hmac, key.key(), packet);
+        return null;
+    }
+
+    static void sign(Hmac hmac, AuthKey key, Packet packet) {
+        NodeOptions.setAuthentication(packet, key.id(), HMAC_SHA_256, null); // What is signed names the key.
+        NodeOptions.setAuthentication(packet, key.id(), HMAC_SHA_256, hmac.of(key, packet));
+    }
+}

@@ -1,0 +1,387 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.ee.TestServices.ECHO;
+import static org.tamanoir.ee.TestServices.MARK;
+import static org.tamanoir.ee.TestServices.number;
+import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.support.Waiting.eventually;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Option;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.auth.AuthKey;
+import org.tamanoir.auth.AuthRules;
+import org.tamanoir.auth.Authentication;
+import org.tamanoir.auth.PacketGuard;
+import org.tamanoir.auth.PacketSigner;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.client.AnepSender;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.Verdict;
+
+/** TCP streams through nodes that authenticate packets. */
+class AuthTcpTest extends TcpNodeTesting {
+    static final AuthKey SENDER = AuthKey.of(7, "07".repeat(32));
+    static final AuthKey BETWEEN = AuthKey.of(8, "08".repeat(32));
+    static final AuthKey LAST = AuthKey.of(9, "09".repeat(32));
+
+    private static final ServiceDefinition NEXT_IS_ECHO = TestServices.define("next is echo", () -> new Service() {
+        @Override
+        public Verdict process(Packet packet) {
+            packet.setServiceKey(ServiceKey.of("echo"));
+            return Verdict.FORWARD;
+        }
+    });
+
+    /** Guards all packets, and signs those that this fits. */
+    static void guard(ExecutionEnvironment node, AuthRules.@Nullable Signer signer, AuthKey... keys) {
+        node.authentication().change(rules(signer), List.of(), List.of(keys));
+    }
+
+    private static AuthRules rules(AuthRules.@Nullable Signer signer) {
+        return new AuthRules(
+                List.of(AuthRules.Guarded.of("any")),
+                List.of(),
+                signer == null ? List.of() : List.of(signer),
+                1024,
+                64);
+    }
+
+    static AuthRules.Signer signer(AuthKey key) {
+        return new AuthRules.Signer(AuthRules.Guarded.of("any"), null, key.id());
+    }
+
+    /** Checks as who has this key alone. */
+    static PacketGuard holder(AuthKey key) {
+        Authentication own = new Authentication(System::nanoTime);
+        own.change(AuthRules.ALL, List.of(), List.of(key));
+        return Objects.requireNonNull(own.guard(null));
+    }
+
+    private AnepSender sender(TestNode node, @Nullable AuthKey key) throws IOException {
+        return keep(AnepSender.to(node.address()).sign(key).tcp());
+    }
+
+    private static void send(AnepSender sender, PacketBuilder builder, int from, int to) throws IOException {
+        for (int i = from; i < to; i++) {
+            sender.send(builder, number(i));
+        }
+        sender.flush();
+    }
+
+    private static ByteBuffer signed(PacketBuilder builder, int number, AuthKey key) {
+        Packet packet = builder.build(number(number));
+        new PacketSigner(key).sign(packet);
+        return packet.buffer().rewind();
+    }
+
+    @Test
+    void eachNodeOfAChainChecksAndSignsAnew() throws IOException {
+        TestSink sink = sink();
+        TestNode second = node(MARK).toHost(sink.address());
+        TestNode first = node(MARK).toNode(second);
+        guard(first.environment, new AuthRules.Signer(null, second.address(), 8), SENDER, BETWEEN);
+        guard(second.environment, signer(LAST), BETWEEN, LAST);
+        try (AnepSender sender = sender(first, SENDER)) {
+            send(sender, packets("mark").previousNode(false).authentication().checksum(), 0, 2000);
+            sender.finish();
+            sink.await(2000);
+        }
+        assertThat(sink.awaitEnds().numbers()).hasSize(2000).isSorted().doesNotHaveDuplicates();
+        PacketGuard far = holder(LAST);
+        for (Packet packet : sink.packets()) {
+            assertThat(far.check(packet)).isNull();
+            assertThat(packet.classOfService()).isEqualTo(2);
+            assertThat(packet.hopBudget()).isEqualTo(15);
+        }
+        first.assertDrops(Map.of());
+        second.assertDrops(Map.of());
+    }
+
+    @Test
+    void packetsWithoutRoomForAMacGetIt() throws IOException {
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        node.environment
+                .authentication()
+                .change(new AuthRules(List.of(), List.of(), List.of(signer(LAST)), 1024, 64), List.of(), List.of(LAST));
+        try (AnepSender sender = sender(node)) {
+            send(sender, packets("mark"), 0, 500);
+            sender.finish();
+            sink.await(500);
+        }
+        PacketGuard far = holder(LAST);
+        assertThat(sink.awaitEnds().packets()).hasSize(500).allMatch(packet -> far.check(packet) == null);
+        assertThat(sink.numbers()).isSorted();
+        node.assertDrops(Map.of());
+    }
+
+    @Test
+    void aNodeThatHasNoRuleForAPacketLeavesNoMacInIt() throws IOException {
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        guard(node.environment, null, SENDER);
+        try (AnepSender sender = sender(node, SENDER)) {
+            send(sender, packets("mark").authentication(), 0, 10);
+            sender.finish();
+            sink.await(10);
+        }
+        PacketGuard far = holder(SENDER);
+        assertThat(sink.awaitEnds().packets())
+                .hasSize(10)
+                .allMatch(packet -> packet.has(Option.AUTHENTICATION))
+                .allMatch(packet -> far.check(packet) == DropReason.AUTH_MISSING);
+    }
+
+    @Test
+    void aFirstPacketThatIsNotSignedFetchesNothing() throws IOException {
+        TestSource source = new TestSource();
+        settings.source = source;
+        TestNode node = node(MARK);
+        guard(node.environment, null, SENDER);
+        try (AnepSender sender = sender(node)) {
+            send(sender, packets("org.example.Late"), 0, 1);
+            sender.finish();
+            eventually().until(() -> node.dropped(DropReason.AUTH_MISSING) == 1);
+        }
+        ByteBuffer forged = signed(packets("org.example.Late").authentication(), 0, AuthKey.of(7, "aa".repeat(32)));
+        try (SocketChannel other = connect(node)) {
+            other.write(forged);
+            assertThat(other.read(ByteBuffer.allocate(1))).as("it is closed").isNegative();
+        }
+        node.assertDrops(Map.of(DropReason.AUTH_MISSING, 1L, DropReason.AUTH_MAC, 1L));
+        assertThat(source.requests()).isEmpty();
+        assertThat(node.environment.waitingForCode()).isZero();
+    }
+
+    @Test
+    void aSignedFirstPacketFetchesItsServiceAndCountsOnce() throws IOException {
+        TestSource source = new TestSource();
+        settings.source = source;
+        TestSink sink = sink();
+        TestNode node = node().toHost(sink.address());
+        guard(node.environment, null, SENDER);
+        try (AnepSender sender = sender(node, SENDER)) {
+            send(sender, packets("mark").authentication(), 0, 10);
+            sender.finish();
+            source.answer(node.services, MARK);
+            sink.await(10);
+        }
+        assertThat(sink.awaitEnds().numbers()).hasSize(10);
+        node.assertDrops(Map.of());
+    }
+
+    @Test
+    void aFirstPacketIsJudgedWhenItIsWhole() throws IOException {
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        guard(node.environment, null, SENDER);
+        ByteBuffer packet = signed(packets("mark").authentication(), 1, SENDER);
+        try (SocketChannel channel = connect(node)) {
+            int bytes = packet.capacity();
+            for (int i = 0; i < bytes; i++) {
+                channel.write(packet.limit(i + 1).position(i));
+            }
+            sink.await(1);
+            channel.shutdownOutput();
+            assertThat(channel.read(ByteBuffer.allocate(1))).isNegative();
+        }
+        try (SocketChannel channel = connect(node)) {
+            channel.write(signed(packets("mark").authentication().nextSequence(1), 1, SENDER)
+                    .limit(100));
+            channel.shutdownOutput();
+            assertThat(channel.read(ByteBuffer.allocate(1))).isNegative();
+        }
+        node.assertDrops(Map.of(DropReason.TRUNCATED, 1L));
+        assertThat(sink.numbers()).containsExactly(1);
+    }
+
+    @Test
+    void theLargestFirstPacketIsWaitedFor() throws IOException {
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        guard(node.environment, null, SENDER);
+        PacketBuilder builder = packets("mark").authentication();
+        ByteBuffer payload = ByteBuffer.allocate(65_535 - builder.headerLength());
+        try (AnepSender sender = sender(node, SENDER)) {
+            sender.send(builder, payload);
+            sender.finish();
+            sink.await(1);
+        }
+        assertThat(sink.awaitEnds().packets()).singleElement().matches(packet -> packet.length() == 65_535);
+        node.assertDrops(Map.of());
+    }
+
+    @Test
+    void aRecordedStreamIsRefused() throws IOException {
+        TestSource source = new TestSource();
+        settings.source = source;
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        guard(node.environment, null, SENDER);
+        ByteBuffer recorded = signed(packets("mark").authentication(), 1, SENDER);
+        for (int i = 0; i < 3; i++) {
+            try (SocketChannel channel = connect(node)) {
+                channel.write(recorded.rewind());
+                channel.shutdownOutput();
+                assertThat(channel.read(ByteBuffer.allocate(1))).isNegative();
+            }
+        }
+        node.assertDrops(Map.of(DropReason.AUTH_REPLAY, 2L));
+        assertThat(sink.numbers()).containsExactly(1);
+    }
+
+    @Test
+    void packetsInMidStreamEndByThemselvesAndFetchNothing() throws IOException {
+        TestSource source = new TestSource();
+        settings.source = source;
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        guard(node.environment, null, SENDER);
+        PacketBuilder good = packets("mark").authentication();
+        try (SocketChannel channel = connect(node)) {
+            channel.write(signed(good, 0, SENDER));
+            channel.write(packets("mark").build(number(50)).buffer().rewind());
+            ByteBuffer second = signed(good, 1, SENDER);
+            channel.write(second);
+            channel.write(second.rewind());
+            channel.write(packets("org.example.Late").build(number(51)).buffer().rewind());
+            channel.write(signed(packets("org.example.Late").authentication(), 52, BETWEEN));
+            channel.write(signed(good, 2, SENDER));
+            sink.await(3);
+            channel.shutdownOutput();
+            assertThat(channel.read(ByteBuffer.allocate(1))).isNegative();
+        }
+        assertThat(sink.numbers()).containsExactly(0, 1, 2);
+        node.assertDrops(Map.of(DropReason.AUTH_MISSING, 2L, DropReason.AUTH_REPLAY, 1L, DropReason.AUTH_KEY, 1L));
+        assertThat(source.requests()).isEmpty();
+    }
+
+    @Test
+    void keysChangeUnderAStream() throws IOException {
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        guard(node.environment, null, SENDER);
+        PacketBuilder builder = packets("mark").authentication();
+        try (SocketChannel channel = connect(node)) {
+            channel.write(signed(builder, 0, SENDER));
+            sink.await(1);
+            node.environment.authentication().add(BETWEEN);
+            channel.write(signed(builder, 1, SENDER));
+            channel.write(signed(builder, 2, BETWEEN));
+            sink.await(3);
+            node.environment.authentication().remove(7);
+            channel.write(signed(builder, 3, SENDER));
+            channel.write(signed(builder, 4, BETWEEN));
+            sink.await(4);
+            channel.shutdownOutput();
+            assertThat(channel.read(ByteBuffer.allocate(1))).isNegative();
+        }
+        assertThat(sink.numbers()).containsExactly(0, 1, 2, 4);
+        node.assertDrops(Map.of(DropReason.AUTH_KEY, 1L));
+    }
+
+    @Test
+    void aGuardThatComesUnderAStreamHoldsForItsNextPacket() throws IOException {
+        TestSink sink = sink();
+        TestNode node = node(MARK).toHost(sink.address());
+        try (AnepSender sender = sender(node)) {
+            PacketBuilder builder = packets("mark");
+            send(sender, builder, 0, 1000);
+            sink.await(1000);
+            guard(node.environment, null, SENDER);
+            send(sender, builder, 1000, 1100);
+            eventually().until(() -> node.dropped(DropReason.AUTH_MISSING) == 100);
+            sender.finish();
+        }
+        assertThat(sink.awaitEnds().packets()).hasSize(1000);
+        node.assertDrops(Map.of(DropReason.AUTH_MISSING, 100L));
+    }
+
+    @Test
+    void repliesOfNextHopsAreChecked() throws IOException {
+        TestSink sink = echoSink();
+        TestNode node = node(MARK).toHost(sink.address());
+        guard(node.environment, null, SENDER);
+        try (AnepSender sender = sender(node, SENDER)) {
+            send(sender, packets("mark").authentication(), 0, 10);
+            sink.await(10); // It sends back what it got, which nobody has signed.
+            eventually().until(() -> node.dropped(DropReason.AUTH_MISSING) == 10);
+            assertThat(sender.poll(new Packet(), Duration.ZERO)).isFalse();
+            sender.finish();
+        }
+        sink.awaitEnds();
+        node.assertDrops(Map.of(DropReason.AUTH_MISSING, 10L));
+    }
+
+    @Test
+    void repliesThatAreSignedGoBackAsTheyCame() throws IOException {
+        TestNode far = node(ECHO);
+        guard(far.environment, signer(LAST), BETWEEN, LAST);
+        TestNode near = node(NEXT_IS_ECHO).toNode(far);
+        guard(near.environment, signer(BETWEEN), SENDER, BETWEEN, LAST);
+        PacketGuard holder = holder(LAST);
+        try (AnepSender sender = sender(near, SENDER)) {
+            send(sender, packets("next is echo").authentication(), 0, 20);
+            sender.finish();
+            for (int i = 0; i < 20; i++) {
+                Packet answer = new Packet();
+                assertThat(sender.poll(answer, TestServices.PATIENCE)).isTrue();
+                assertThat(TestSink.number(answer)).isEqualTo(i);
+                assertThat(holder.check(answer)).isNull();
+            }
+        }
+        near.assertDrops(Map.of());
+        far.assertDrops(Map.of());
+    }
+
+    @Test
+    void answersThatHaveNoRoomForAMacGetIt() throws IOException {
+        TestNode node = node(ECHO);
+        node.environment
+                .authentication()
+                .change(new AuthRules(List.of(), List.of(), List.of(signer(LAST)), 1024, 64), List.of(), List.of(LAST));
+        PacketGuard far = holder(LAST);
+        try (AnepSender sender = sender(node)) {
+            send(sender, packets("echo"), 0, 20);
+            sender.finish();
+            for (int i = 0; i < 20; i++) {
+                Packet answer = new Packet();
+                assertThat(sender.poll(answer, TestServices.PATIENCE)).isTrue();
+                assertThat(TestSink.number(answer)).isEqualTo(i);
+                assertThat(far.check(answer)).isNull();
+            }
+        }
+        node.assertDrops(Map.of());
+    }
+
+    @Test
+    void answersOfAServiceAreSigned() throws IOException {
+        TestNode node = node(ECHO);
+        guard(node.environment, signer(LAST), SENDER, LAST);
+        PacketGuard far = holder(LAST);
+        try (AnepSender sender = sender(node, SENDER)) {
+            send(sender, packets("echo").authentication(), 0, 20);
+            sender.finish();
+            for (int i = 0; i < 20; i++) {
+                Packet answer = new Packet();
+                assertThat(sender.poll(answer, TestServices.PATIENCE)).isTrue();
+                assertThat(TestSink.number(answer)).isEqualTo(i);
+                assertThat(far.check(answer)).isNull();
+            }
+        }
+        node.assertDrops(Map.of());
+    }
+}
