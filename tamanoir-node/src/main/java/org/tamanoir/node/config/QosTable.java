@@ -178,7 +178,11 @@ public final class QosTable {
         if (text.matches("af[1-4][1-3]")) {
             return (text.charAt(2) - '0') * 8 + (text.charAt(3) - '0') * 2;
         }
-        return Quantity.number(text, 0, 63);
+        if (text.matches("\\d+")) {
+            return Quantity.number(text, 0, 63);
+        }
+        throw new IllegalArgumentException(
+                "'" + text + "' is no code point: 0 to 63, ef, cs0 to cs7, or af11 to af43 is wanted");
     }
 
     private static @Nullable Set<Integer> classesOfService(Section section, String key) {

@@ -85,6 +85,14 @@ class QosSectionTest {
         return List.of(texts).stream().map(Prefix::parse).toList();
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 0", "63, 63", "ef, 46", "cs0, 0", "cs5, 40", "af11, 10", "af23, 22", "af43, 38"})
+    void codePointsHaveNames(String text, int dscp) {
+        QosConfig config = parts("classes: [{name: a, dscp: " + text + "}]");
+        assertThat(config.classes().get(0).dscp()).isEqualTo(dscp);
+        assertThat(config.isOff()).isEqualTo(dscp == 0);
+    }
+
     @Test
     void everyKeyIsMapped() {
         assertThat(parts(WHOLE))
@@ -157,6 +165,8 @@ class QosSectionTest {
         classes:|- name: a|  class-of-service:|    - 1|    - high @ f:5: classes[0].class-of-service[1]: 'high' is no number and no range: one from 0 to 255, or two as in 4-7, is wanted
         classes: [{name: a, limit-packets: 0}] @ f:1: classes[0].limit-packets: 0 is out of bounds: 1 to 1000000 are allowed
         classes: [{name: a, limit-bytes: 1KiB}] @ f:1: classes[0].limit-bytes: 1KiB is out of bounds: 64KiB to 1GiB are allowed
+        classes: [{name: a, dscp: 64}] @ f:1: classes[0].dscp: 64 is out of bounds: 0 to 63 are allowed
+        classes: [{name: a, dscp: af44}] @ f:1: classes[0].dscp: 'af44' is no code point: 0 to 63, ef, cs0 to cs7, or af11 to af43 is wanted
         classes:|- {name: a}|- {name: A b} @ f:3: classes[1]: class 'A b': a name has 1 to 63 lower-case letters, digits and hyphens
         classes:|- {name: a}|- {name: a} @ f:3: classes[1]: class 'a': there are two of this name: rename one
         classes:|- {name: a, class-of-service: 1}|- {name: b, class-of-service: 0-2} @ f:3: classes[1]: class 'b': class-of-service 1 is class 'a' already
