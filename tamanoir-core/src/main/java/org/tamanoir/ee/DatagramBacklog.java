@@ -38,6 +38,7 @@ final class DatagramBacklog {
 
     /** A packet that waits, and its way once it may leave. */
     private static final class Waiting extends PacketStore.Stored {
+        private int trafficOctet;
         Egress.@Nullable Datagrams way;
 
         @Nullable
@@ -96,6 +97,7 @@ final class DatagramBacklog {
         memory.put(stored, packet.buffer(), packet.offset(), bytes);
         stored.way = way;
         stored.hop = hop;
+        stored.trafficOctet = way.marked();
         newest = stored;
         waiting++;
         way.expect(1);
@@ -159,7 +161,11 @@ final class DatagramBacklog {
         }
         PacketStore.Chunk chunk = stored.required();
         chunk.buffer.check(this, chunk.generation);
-        return way.add(chunk.buffer.nio(), stored.offset, item.bytes(), hop);
+        int now = way.marked();
+        way.mark(stored.trafficOctet);
+        DropReason reason = way.add(chunk.buffer.nio(), stored.offset, item.bytes(), hop);
+        way.mark(now);
+        return reason;
     }
 
     /**

@@ -104,7 +104,7 @@ final class DatagramRuns {
         }
         RouteCacheEntry to =
                 path.nextHops.hop(likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
-        if (to.link != null || !(to.departure instanceof UdpEgress out)) {
+        if (to.link != null || path.nextHops.marks() || !(to.departure instanceof UdpEgress out)) {
             return false;
         }
         if (packet.parse(walk.memory(), walk.at(), walk.length()) != null) {

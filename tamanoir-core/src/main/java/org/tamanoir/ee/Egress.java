@@ -51,6 +51,12 @@ interface Egress {
         void add(Buffer buffer, int offset, int bytes, int packets);
     }
 
+    /**
+     * Says what packets leave with that are added until the next call, as their IPv4 TOS or IPv6 traffic class. A
+     * connection keeps what it was given first: its segments are one flow (RFC 7657, section 5.1).
+     */
+    default void mark(int trafficOctet) {}
+
     /** Hands what was added to the operating system, as far as it takes it. */
     void flush();
 
@@ -75,6 +81,11 @@ interface Egress {
          */
         @Nullable
         DropReason add(ByteBuffer memory, int offset, int bytes, RouteCacheEntry hop);
+
+        /** Returns what packets that are added now leave with: {@link #mark}. */
+        default int marked() {
+            return 0;
+        }
 
         /** Takes note that so many more packets, or fewer, wait for the link that leads here. */
         default void expect(int packets) {}

@@ -73,6 +73,8 @@ final class NextHops {
     private @Nullable PacketGuard guard;
 
     private QosSnapshot quality;
+    /** What packets of each class leave with; empty while none is marked. */
+    private int[] trafficOctets = {};
     /** Of the packet before, which is mostly alike: here, not in an object of its own, since each packet reads them. */
     private long lastHigh;
 
@@ -142,6 +144,7 @@ final class NextHops {
         this.traffic = thread.traffic;
         this.ahead = new LookAhead(context.config().typeId());
         this.quality = context.qualityOfService().now();
+        this.trafficOctets = quality.config().trafficOctets();
         this.links = new ThreadLinks(thread.loop, context, traffic);
     }
 
@@ -204,6 +207,7 @@ final class NextHops {
     private void refresh(QosSnapshot now) {
         boolean moves = !now.hasLinksOf(quality);
         quality = now;
+        trafficOctets = now.config().trafficOctets();
         links.refresh(now);
         if (moves) {
             // What comes now may go another way: nothing older must be left behind. Connections see to that themselves.
@@ -273,12 +277,17 @@ final class NextHops {
         return packet.length() > hop.maxBytes ? DropReason.PACKET_TOO_LONG : null;
     }
 
-    /** Returns the next hop towards there, if its connection is there and no link's schedule stands before it; else null. */
+    /** Returns whether packets have to be looked at for what they leave with. */
+    boolean marks() {
+        return trafficOctets.length > 0;
+    }
+
+    /** Returns the next hop towards there, if its connection is there and no class's matters before it; else null. */
     @Nullable
     RouteCacheEntry reached(long high, long low, int port) {
         RouteCacheEntry hop = hop(high, low, port);
         Egress departure = hop.departure;
-        return departure == null || departure.isClosed() || hop.link != null ? null : hop;
+        return departure == null || departure.isClosed() || hop.link != null || marks() ? null : hop;
     }
 
     /** A packet whose next hop is not reached yet. */
@@ -306,11 +315,19 @@ final class NextHops {
             }
         }
         packet.seal();
-        if (hop.link != null) {
-            Classifier classifier = quality.classifier();
-            return departure.addOverLink(packet, hop, classifier == null ? 0 : classifier.classOf(packet));
+        if (hop.link == null && !marks()) {
+            return departure.add(packet, hop);
         }
-        return departure.add(packet, hop);
+        Classifier classifier = quality.classifier();
+        int trafficClass = classifier == null ? 0 : classifier.classOf(packet);
+        if (!marks()) {
+            return departure.addOverLink(packet, hop, trafficClass);
+        }
+        departure.mark(trafficOctets[trafficClass]);
+        DropReason reason =
+                hop.link == null ? departure.add(packet, hop) : departure.addOverLink(packet, hop, trafficClass);
+        departure.mark(0);
+        return reason;
     }
 
     private @Nullable DropReason leaveLater(Packet packet, RouteCacheEntry hop, @Nullable Departure again) {

@@ -35,6 +35,7 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
     private long writtenBytes;
     private long movedPackets;
     private boolean closed;
+    private boolean isMarked;
     private boolean retired;
     /** Of one that has retired: nothing came back for the linger time. */
     private boolean isQuiet;
@@ -84,6 +85,14 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
     /** Adds a packet, wherever the far end is. */
     void add(Packet packet) {
         add(memory.holderOf(packet), packet.offset(), packet.length(), 1);
+    }
+
+    @Override
+    public void mark(int trafficOctet) {
+        if (!isMarked) {
+            isMarked = true;
+            connection.mark(trafficOctet);
+        }
     }
 
     @Override

@@ -20,6 +20,7 @@ final class UdpEgress implements Egress.Datagrams {
     private final UdpSender sender;
     private final ScratchBuffers memory;
     private final Traffic traffic;
+    private int trafficOctet;
     private long heldPackets;
     private long sentPackets;
     private long sentBytes;
@@ -47,6 +48,17 @@ final class UdpEgress implements Egress.Datagrams {
     public @Nullable DropReason add(ByteBuffer memory, int offset, int bytes, RouteCacheEntry hop) {
         add(memory, offset, bytes, hop.high, hop.low, hop.port());
         return null;
+    }
+
+    @Override
+    public void mark(int octet) {
+        trafficOctet = octet;
+        sender.mark(octet);
+    }
+
+    @Override
+    public int marked() {
+        return trafficOctet;
     }
 
     /** Adds a packet to this address. */

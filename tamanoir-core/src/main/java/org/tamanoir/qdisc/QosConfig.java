@@ -1,5 +1,6 @@
 package org.tamanoir.qdisc;
 
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -50,9 +51,15 @@ public record QosConfig(
         return new QosConfig(classes, defaultClass, rules, null, links);
     }
 
-    /** Whether nothing is scheduled. */
+    /** Whether nothing is scheduled, and no packet marked. */
     public boolean isOff() {
-        return pre == null && links.isEmpty();
+        return pre == null && links.isEmpty() && trafficOctets().length == 0;
+    }
+
+    /** Returns what packets of each class leave with as their IPv4 TOS or IPv6 traffic class; empty if all are 0. */
+    public int[] trafficOctets() {
+        int[] octets = classes.stream().mapToInt(each -> each.dscp() << 2).toArray();
+        return Arrays.stream(octets).allMatch(octet -> octet == 0) ? new int[0] : octets;
     }
 
     /**

@@ -80,6 +80,7 @@ final class QosProblems {
             requireInside(where + "weight", each.weight(), 1, FlowConfig.MAX_WEIGHT);
             requireInside(where + "limit-packets", each.limitPackets(), 1, MAX_LIMIT_PACKETS);
             requireInside(where + "limit-bytes", each.limitBytes(), MIN_LIMIT_BYTES, MAX_LIMIT_BYTES);
+            requireInside(where + "dscp", each.dscp(), 0, 63);
             for (int value : each.classesOfService()) {
                 requireInside(where + "class-of-service", value, 0, 255);
                 String owner = owners.putIfAbsent(value, each.name());

@@ -21,7 +21,7 @@ import java.nio.ByteOrder;
  *   56  msg_len         u32           16  data, padded to a multiple of 8
  * </pre>
  *
- * The first 56 bytes of mmsghdr are the msghdr. Control messages: UDP_SEGMENT (u16) out; in UDP_GRO (int), and of
+ * The first 56 bytes of mmsghdr are the msghdr. Control messages: UDP_SEGMENT (u16), IP_TOS and IPV6_TCLASS (int) out; in UDP_GRO (int), and of
  * sockets that receive in transit those of {@link #TRANSIT_CONTROL_BYTES}, in the order in which the kernel writes
  * them.
  *
@@ -33,11 +33,14 @@ final class MessageArray {
     private static final int NAME_STRIDE_BYTES = 32;
     /** Room for one control message of up to 8 bytes, CMSG_SPACE: enough to send, and to receive what UDP_GRO joins. */
     static final int CONTROL_SPACE_BYTES = 24;
+    /** What is sent with one: UDP_SEGMENT, and IP_TOS or IPV6_TCLASS. */
+    static final int SENT_CONTROL_BYTES = 2 * CONTROL_SPACE_BYTES;
     /** Overflows, mark, UDP_GRO, TTL and TOS of 24 bytes each, and the larger IPV6_PKTINFO of 40. */
     static final int TRANSIT_CONTROL_BYTES = 5 * CONTROL_SPACE_BYTES + 40;
 
     private static final int CONTROL_HEADER_BYTES = 16;
     private static final int SEGMENT_CONTROL_BYTES = 18; // CMSG_LEN(sizeof(u16))
+    private static final int INT_CONTROL_BYTES = 20; // CMSG_LEN(sizeof(int))
 
     private static final int NAME_LENGTH = 8;
     private static final int IOV = 16;
@@ -130,18 +133,32 @@ final class MessageArray {
         memory.putInt(to * MESSAGE_BYTES + NAME_LENGTH, v6 ? SOCKADDR_IN6_BYTES : SOCKADDR_IN_BYTES);
     }
 
-    /** Asks the kernel to cut the message into datagrams of so many bytes; 0 leaves it whole. */
-    void setSegment(int m, int bytes) {
-        if (bytes == 0) {
-            memory.putLong(m * MESSAGE_BYTES + CONTROL_LENGTH, 0);
-            return;
+    /**
+     * Says how a message is sent.
+     *
+     * @param segmentBytes the kernel cuts it into datagrams of so many; 0 leaves it whole
+     * @param trafficOctet IPv4 TOS or IPv6 traffic class; 0 leaves the socket's
+     */
+    void setControls(int m, boolean v6, int segmentBytes, int trafficOctet) {
+        int at = control(m);
+        if (segmentBytes != 0) {
+            at = putControl(at, SEGMENT_CONTROL_BYTES, LibC.SOL_UDP, LibC.UDP_SEGMENT, segmentBytes);
         }
-        int control = control(m);
-        memory.putLong(control, SEGMENT_CONTROL_BYTES);
-        memory.putInt(control + 8, LibC.SOL_UDP);
-        memory.putInt(control + 12, LibC.UDP_SEGMENT);
-        memory.putLong(control + 16, bytes);
-        memory.putLong(m * MESSAGE_BYTES + CONTROL_LENGTH, CONTROL_SPACE_BYTES);
+        if (trafficOctet != 0) {
+            at = v6
+                    ? putControl(at, INT_CONTROL_BYTES, LibC.IPPROTO_IPV6, LibC.IPV6_TCLASS, trafficOctet)
+                    : putControl(at, INT_CONTROL_BYTES, LibC.IPPROTO_IP, LibC.IP_TOS, trafficOctet);
+        }
+        memory.putLong(m * MESSAGE_BYTES + CONTROL_LENGTH, at - control(m));
+    }
+
+    /** Returns where the next one is to stand. */
+    private int putControl(int at, int bytes, int level, int type, int value) {
+        memory.putLong(at, bytes);
+        memory.putInt(at + 8, level);
+        memory.putInt(at + 12, type);
+        memory.putLong(at + 16, value);
+        return at + CONTROL_SPACE_BYTES;
     }
 
     /** Undoes what recvmmsg wrote into the lengths; the flags it sets anew by itself. */

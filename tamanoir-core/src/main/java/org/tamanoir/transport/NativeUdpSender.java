@@ -40,7 +40,7 @@ final class NativeUdpSender implements UdpSender {
     private final @Nullable UdpRefusals refusals;
 
     private final int gsoLimitBytes;
-    private final MessageArray messages = new MessageArray(MESSAGES + 1, IOVECS + 1);
+    private final MessageArray messages = new MessageArray(MESSAGES + 1, IOVECS + 1, MessageArray.SENT_CONTROL_BYTES);
     private final BufferAddresses addresses = new BufferAddresses();
     private final ByteBuffer pollMemory = MessageArray.allocate(8);
     private final long pollAddress = MessageArray.addressOf(pollMemory);
@@ -52,8 +52,12 @@ final class NativeUdpSender implements UdpSender {
     private final long[] highs = new long[MESSAGES];
     private final long[] lows = new long[MESSAGES];
     private final int[] ports = new int[MESSAGES];
+    private final int[] marks = new int[MESSAGES];
     /** Whether a message may still grow. */
     private final boolean[] open = new boolean[MESSAGES];
+
+    /** Of datagrams that are added. */
+    private int mark;
 
     private int count;
     /** The message of the datagram before. */
@@ -119,8 +123,13 @@ final class NativeUdpSender implements UdpSender {
         }
     }
 
+    @Override
+    public void mark(int trafficOctet) {
+        mark = trafficOctet;
+    }
+
     private boolean isTo(int m, long high, long low, int port) {
-        return m < count && lows[m] == low && highs[m] == high && ports[m] == port;
+        return m < count && lows[m] == low && highs[m] == high && ports[m] == port && marks[m] == mark;
     }
 
     /** Returns where the last message to this address is or would be; at most half of the places are taken. */
@@ -207,6 +216,7 @@ final class NativeUdpSender implements UdpSender {
         highs[m] = addressHigh;
         lows[m] = addressLow;
         ports[m] = port;
+        marks[m] = mark;
         latest[place(addressHigh, addressLow, port)] = (byte) (m + 1);
         last = m;
     }
@@ -223,7 +233,7 @@ final class NativeUdpSender implements UdpSender {
                 messages.setIovec(iovecs++, pieceStarts[piece], pieceBytes[piece]);
             }
             messages.setPayload(m, firstIovecs[m], iovecs - firstIovecs[m]);
-            messages.setSegment(m, packets[m] > 1 ? segments[m] : 0);
+            messages.setControls(m, v6, packets[m] > 1 ? segments[m] : 0, marks[m]);
         }
     }
 
@@ -289,6 +299,7 @@ final class NativeUdpSender implements UdpSender {
     private void sendOneByOne(int m, int segmentationErrno) {
         boolean isNarrow = false;
         messages.copyName(m, SPARE_MESSAGE, v6);
+        messages.setControls(SPARE_MESSAGE, v6, 0, marks[m]);
         int endIovec = m + 1 < count ? firstIovecs[m + 1] : pieces;
         for (int i = firstIovecs[m]; i < endIovec; i++) {
             long end = messages.iovecStart(i) + messages.iovecBytes(i);

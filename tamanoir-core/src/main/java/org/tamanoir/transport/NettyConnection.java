@@ -359,6 +359,13 @@ final class NettyConnection implements TcpConnection {
     }
 
     @Override
+    public void mark(int trafficOctet) {
+        if (quicAddress == null) {
+            channel.config().setOption(ChannelOption.IP_TOS, trafficOctet);
+        }
+    }
+
+    @Override
     public void reset() {
         if (channel.isActive()) {
             channel.config().setOption(ChannelOption.SO_LINGER, 0);

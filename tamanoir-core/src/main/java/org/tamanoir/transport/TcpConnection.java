@@ -45,6 +45,9 @@ public interface TcpConnection extends TcpInput, TcpOutput {
     /** Returns whether TLS failed, so that to connect again would not help. */
     boolean isRefused();
 
+    /** Has its segments leave with this IPv4 TOS, or IPv6 traffic class; where the system does not take it they stay as they are. */
+    default void mark(int trafficOctet) {}
+
     /**
      * Leaves its loop, so that another may {@linkplain IoLoop#adopt adopt} it; {@code left} runs on the old loop's
      * thread when it has. Input is kept.

@@ -112,7 +112,8 @@ public final class QosSection {
                 given.get(QosTable.CLASSES_OF_SERVICE),
                 given.get(QosTable.WEIGHT),
                 given.get(QosTable.LIMIT_PACKETS),
-                given.get(QosTable.LIMIT_BYTES));
+                given.get(QosTable.LIMIT_BYTES),
+                given.get(QosTable.DSCP));
     }
 
     /** Returns the name; of one without another for the time being, so that nothing else seems to be wrong. */

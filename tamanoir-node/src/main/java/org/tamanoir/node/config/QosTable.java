@@ -60,6 +60,11 @@ public final class QosTable {
             TrafficClass::limitPackets);
     static final Setting<Long> LIMIT_BYTES = CLASSES.add(
             "limit-bytes", Kind.size(1 << 16, 1 << 30), TrafficClass.DEFAULT_LIMIT_BYTES, TrafficClass::limitBytes);
+    static final Setting<Integer> DSCP = CLASSES.add(
+            "dscp",
+            Kind.of("0 to 63, or a name: `ef`, `cs0` to `cs7`, `af11` to `af43`", QosTable::dscp, number -> number),
+            0,
+            TrafficClass::dscp);
 
     static final Records<ClassRule> RULES = new Records<>("qos.rules");
     static final Setting<String> RULE_SERVICE = RULES.add(
@@ -173,6 +178,24 @@ public final class QosTable {
     /** Makes the data of a configuration, as files and the admin API's JSON have it: null for what is not there. */
     public static Map<String, @Nullable Object> data(QosConfig config) {
         return QOS.data(config);
+    }
+
+    /** Reads a code point: RFC 2474, 2597 and 3246 name them. */
+    private static int dscp(String text) {
+        if (text.equals("ef")) {
+            return 46;
+        }
+        if (text.matches("cs[0-7]")) {
+            return (text.charAt(2) - '0') * 8;
+        }
+        if (text.matches("af[1-4][1-3]")) {
+            return (text.charAt(2) - '0') * 8 + (text.charAt(3) - '0') * 2;
+        }
+        if (text.matches("\\d+")) {
+            return Quantity.number(text, 0, 63);
+        }
+        throw new IllegalArgumentException(
+                "'" + text + "' is no code point: 0 to 63, ef, cs0 to cs7, or af11 to af43 is wanted");
     }
 
     private static @Nullable Set<Integer> classesOfService(Section section, String key) {

@@ -21,13 +21,14 @@ class AdminQosTest {
     private static final String OFF =
             "{\"classes\":[],\"default-class\":null,\"rules\":[],\"pre\":null,\"links\":[],\"points\":null}";
     private static final String BOTH = """
-            {"classes": [
-               {"name": "video", "class-of-service": [0, 1, "4-7"], "weight": 70, "limit-bytes": "2MiB"},
-               {"name": "rest", "weight": 30, "limit-packets": 500, "limit-bytes": 131072}],
-             "rules": [{"source": "10.0.0.0/8", "stream": 17, "class": "video"}],
-             "pre": {"processors": 2, "quantum": "250us"},
-             "links": [{"name": "uplink", "rate": "10Mbit/s", "discipline": "wfq", "excess": "drop"},
-                       {"name": "slow", "next-hops": ["10.0.9.0/24"], "rate": 1500, "options": {}}]}""";
+        {"classes": [
+           {"name": "video", "class-of-service": [0, 1, "4-7"], "weight": 70, "limit-bytes": "2MiB"},
+           {"name": "rest", "weight": 30, "limit-packets": 500, "limit-bytes": 131072}],
+         "rules": [{"source": "10.0.0.0/8", "stream": 17, "class": "video"}],
+         "pre": {"processors": 2, "quantum": "250us"},
+         "links": [{"name": "uplink", "rate": "10Mbit/s", "discipline": "wfq", "excess": "drop"},
+                   {"name": "slow", "next-hops": ["10.0.9.0/24"], "rate": 1500, "options": {}}]}\
+        """;
 
     private TestAdmin node;
 
@@ -56,7 +57,7 @@ class AdminQosTest {
         assertThat(shown.get("default-class").asString()).isEqualTo("rest");
         assertThat(shown.get("classes").get(0).toString())
                 .isEqualTo("{\"name\":\"video\",\"class-of-service\":[0,1,\"4-7\"],\"weight\":70,"
-                        + "\"limit-packets\":1000,\"limit-bytes\":\"2MiB\"}");
+                        + "\"limit-packets\":1000,\"limit-bytes\":\"2MiB\",\"dscp\":0}");
         assertThat(shown.get("links").get(1).toString())
                 .isEqualTo("{\"name\":\"slow\",\"next-hops\":[\"10.0.9.0/24\"],\"rate\":\"12kbit/s\","
                         + "\"burst\":\"65535\",\"discipline\":\"wfq\",\"excess\":\"wait\",\"options\":{}}");
@@ -101,10 +102,11 @@ class AdminQosTest {
     void everyErrorIsNamedAndNothingIsChanged() throws Exception {
         node.put("/v1/qos", BOTH);
         TestAdmin.Reply refused = node.put("/v1/qos", """
-                {"classes": [{"name": "a", "weight": 0}, {"name": "b c", "colour": 1}],
-                 "default-class": "x",
-                 "pre": {"discipline": "wqf", "quantum": 5},
-                 "links": [{"name": "l", "rate": true}, 7]}""");
+            {"classes": [{"name": "a", "weight": 0}, {"name": "b c", "colour": 1}],
+             "default-class": "x",
+             "pre": {"discipline": "wqf", "quantum": 5},
+             "links": [{"name": "l", "rate": true}, 7]}\
+            """);
         assertThat(refused.status()).isEqualTo(422);
         assertThat(refused.error())
                 .isEqualTo("the configuration is refused and nothing is changed; 8 things are wrong");

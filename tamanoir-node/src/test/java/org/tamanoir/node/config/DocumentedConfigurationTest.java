@@ -43,6 +43,7 @@ class DocumentedConfigurationTest {
             "qos.classes.weight",
             "qos.classes.limit-packets",
             "qos.classes.limit-bytes",
+            "qos.classes.dscp",
             "qos.default-class",
             "qos.rules.service",
             "qos.rules.source",

@@ -28,37 +28,37 @@ import tools.jackson.databind.json.JsonMapper;
 /** Quality of service as operators write it, read and written. */
 class QosSectionTest {
     private static final String WHOLE = """
-            classes:
-              - name: video
-                class-of-service: [0, 1, 4-7]
-                weight: 70
-                limit-packets: 500
-                limit-bytes: 2MiB
-              - {name: voice, class-of-service: 2}
-              - {name: rest, weight: 30}
-            default-class: voice
-            rules:
-              - service: Gzip
-                source: 10.0.0.0/8
-                destination: "2001:db8::/32"
-                stream: 17
-                class: video
-              - {service: "org.example.Film:1.2", stream: 100-199, class: rest}
-            pre:
-              discipline: stfq
-              processors: 2
-              quantum: 250us
-              options: {unit: 7}
-            links:
-              - name: uplink
-                next-hops: [10.0.9.0/24, 10.0.8.1]
-                rate: 10Mbit/s
-                burst: 100KiB
-                discipline: pq
-                excess: drop
-                options: {top-rate: 2Mbit/s, top-burst: 64KiB, more: 64k}
-              - {name: rest, rate: 1.25MB/s}
-            """;
+        classes:
+          - name: video
+            class-of-service: [0, 1, 4-7]
+            weight: 70
+            limit-packets: 500
+            limit-bytes: 2MiB
+          - {name: voice, class-of-service: 2}
+          - {name: rest, weight: 30}
+        default-class: voice
+        rules:
+          - service: Gzip
+            source: 10.0.0.0/8
+            destination: "2001:db8::/32"
+            stream: 17
+            class: video
+          - {service: "org.example.Film:1.2", stream: 100-199, class: rest}
+        pre:
+          discipline: stfq
+          processors: 2
+          quantum: 250us
+          options: {unit: 7}
+        links:
+          - name: uplink
+            next-hops: [10.0.9.0/24, 10.0.8.1]
+            rate: 10Mbit/s
+            burst: 100KiB
+            discipline: pq
+            excess: drop
+            options: {top-rate: 2Mbit/s, top-burst: 64KiB, more: 64k}
+          - {name: rest, rate: 1.25MB/s}
+        """;
 
     private static QosConfig parts(String yaml) {
         Problems problems = new Problems();
@@ -83,6 +83,14 @@ class QosSectionTest {
 
     private static List<Prefix> prefixes(String... texts) {
         return List.of(texts).stream().map(Prefix::parse).toList();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "63, 63", "ef, 46", "cs0, 0", "cs5, 40", "af11, 10", "af23, 22", "af43, 38"})
+    void codePointsHaveNames(String text, int dscp) {
+        QosConfig config = parts("classes: [{name: a, dscp: " + text + "}]");
+        assertThat(config.classes().get(0).dscp()).isEqualTo(dscp);
+        assertThat(config.isOff()).isEqualTo(dscp == 0);
     }
 
     @Test
@@ -148,25 +156,27 @@ class QosSectionTest {
     /** Every kind of error a value can have, and where it stands. */
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
-            clases: [] @ f:1: clases: unknown key; did you mean 'classes'?
-            classes: [{weight: 2}] @ f:1: classes[0].name: is missing: add it, as in 'name: video'
-            classes: [{name: a, wieght: 2}] @ f:1: classes[0].wieght: unknown key; did you mean 'weight'?
-            classes: [{name: a, weight: 0}] @ f:1: classes[0].weight: 0 is out of bounds: 1 to 1000000 are allowed
-            classes: [{name: a, class-of-service: 256}] @ f:1: classes[0].class-of-service: 256 is out of bounds: 0 to 255 are allowed
-            classes: [{name: a, class-of-service: 7-4}] @ f:1: classes[0].class-of-service: 7-4 is an empty range: write 4-7
-            classes:|- name: a|  class-of-service:|    - 1|    - high @ f:5: classes[0].class-of-service[1]: 'high' is no number and no range: one from 0 to 255, or two as in 4-7, is wanted
-            classes: [{name: a, limit-packets: 0}] @ f:1: classes[0].limit-packets: 0 is out of bounds: 1 to 1000000 are allowed
-            classes: [{name: a, limit-bytes: 1KiB}] @ f:1: classes[0].limit-bytes: 1KiB is out of bounds: 64KiB to 1GiB are allowed
-            classes:|- {name: a}|- {name: A b} @ f:3: classes[1]: class 'A b': a name has 1 to 63 lower-case letters, digits and hyphens
-            classes:|- {name: a}|- {name: a} @ f:3: classes[1]: class 'a': there are two of this name: rename one
-            classes:|- {name: a, class-of-service: 1}|- {name: b, class-of-service: 0-2} @ f:3: classes[1]: class 'b': class-of-service 1 is class 'a' already
-            classes:|- {name: a}|default-class: b @ f:3: default-class 'b': there is no class of this name, there are [a]
-            classes:|- {name: a}|rules:|- {stream: 1, class: b} @ f:4: rules[0]: rule 1: class 'b': there is no class of this name, there are [a]
-            classes:|- {name: a}|rules:|- {stream: 1} @ f:4: rules[0].class: is missing: add it, as in 'class: video'
-            classes:|- {name: a}|rules:|- {class: a} @ f:4: rules[0]: rule 1: it says nothing of packets: give service, source, destination or stream, or use default-class
-            classes:|- {name: a}|rules:|- {class: a, stream: 4294967296} @ f:4: rules[0].stream: 4294967296 is out of bounds: 0 to 4294967295 are allowed
-            classes:|- {name: a}|rules:|- {class: a, source: 10.0.0.1/8} @ f:4: rules[0].source: 10.0.0.1/8: bits behind the prefix must be zero: write 10.0.0.0/8, or 10.0.0.1/32
-            """)
+        clases: [] @ f:1: clases: unknown key; did you mean 'classes'?
+        classes: [{weight: 2}] @ f:1: classes[0].name: is missing: add it, as in 'name: video'
+        classes: [{name: a, wieght: 2}] @ f:1: classes[0].wieght: unknown key; did you mean 'weight'?
+        classes: [{name: a, weight: 0}] @ f:1: classes[0].weight: 0 is out of bounds: 1 to 1000000 are allowed
+        classes: [{name: a, class-of-service: 256}] @ f:1: classes[0].class-of-service: 256 is out of bounds: 0 to 255 are allowed
+        classes: [{name: a, class-of-service: 7-4}] @ f:1: classes[0].class-of-service: 7-4 is an empty range: write 4-7
+        classes:|- name: a|  class-of-service:|    - 1|    - high @ f:5: classes[0].class-of-service[1]: 'high' is no number and no range: one from 0 to 255, or two as in 4-7, is wanted
+        classes: [{name: a, limit-packets: 0}] @ f:1: classes[0].limit-packets: 0 is out of bounds: 1 to 1000000 are allowed
+        classes: [{name: a, limit-bytes: 1KiB}] @ f:1: classes[0].limit-bytes: 1KiB is out of bounds: 64KiB to 1GiB are allowed
+        classes: [{name: a, dscp: 64}] @ f:1: classes[0].dscp: 64 is out of bounds: 0 to 63 are allowed
+        classes: [{name: a, dscp: af44}] @ f:1: classes[0].dscp: 'af44' is no code point: 0 to 63, ef, cs0 to cs7, or af11 to af43 is wanted
+        classes:|- {name: a}|- {name: A b} @ f:3: classes[1]: class 'A b': a name has 1 to 63 lower-case letters, digits and hyphens
+        classes:|- {name: a}|- {name: a} @ f:3: classes[1]: class 'a': there are two of this name: rename one
+        classes:|- {name: a, class-of-service: 1}|- {name: b, class-of-service: 0-2} @ f:3: classes[1]: class 'b': class-of-service 1 is class 'a' already
+        classes:|- {name: a}|default-class: b @ f:3: default-class 'b': there is no class of this name, there are [a]
+        classes:|- {name: a}|rules:|- {stream: 1, class: b} @ f:4: rules[0]: rule 1: class 'b': there is no class of this name, there are [a]
+        classes:|- {name: a}|rules:|- {stream: 1} @ f:4: rules[0].class: is missing: add it, as in 'class: video'
+        classes:|- {name: a}|rules:|- {class: a} @ f:4: rules[0]: rule 1: it says nothing of packets: give service, source, destination or stream, or use default-class
+        classes:|- {name: a}|rules:|- {class: a, stream: 4294967296} @ f:4: rules[0].stream: 4294967296 is out of bounds: 0 to 4294967295 are allowed
+        classes:|- {name: a}|rules:|- {class: a, source: 10.0.0.1/8} @ f:4: rules[0].source: 10.0.0.1/8: bits behind the prefix must be zero: write 10.0.0.0/8, or 10.0.0.1/32
+        """)
     void anErrorNamesItsLineItsPathItsValueAndItsRemedy(String yaml, String error) {
         List<String> problems = problems(yaml.replace('|', '\n'));
         assertThat(problems).contains(error.replace("f:3: default-class 'b'", "f:3: default-class: default-class 'b'"));
@@ -174,18 +184,18 @@ class QosSectionTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
-            pre: {processors: 0} @ f:2: pre.processors: 0 is out of bounds: 1 to 1024 are allowed
-            pre: {quantum: 5us} @ f:2: pre.quantum: 5us is out of bounds: 10us to 1s are allowed
-            pre: {quantum: 5} @ f:2: pre.quantum: '5' is no duration: a whole number with us, ms or s is wanted; add the unit, as in 5ms
-            links: [{name: l}] @ f:2: links[0].rate: is missing: add it, as in 'rate: 10Mbit/s'
-            links: [{rate: 1}] @ f:2: links[0].name: is missing: add it, as in 'name: uplink'
-            links: [{name: l, rate: 10Mbps}] @ f:2: links[0].rate: '10Mbps' is no rate: one as in 10Mbit/s or 1.25MB/s, or a number of bytes a second, is wanted
-            links: [{name: l, rate: 1, burst: 9}] @ f:2: links[0].burst: 9 is out of bounds: 256 bytes to 4GiB are allowed
-            links: [{name: l, rate: 1, excess: keep}] @ f:2: links[0].excess: 'keep' is none of drop, wait
-            links: [{name: l, rate: 1, next-hops: [10.0.0.0/33]}] @ f:2: links[0].next-hops[0]: 10.0.0.0/33: the length behind the slash must be 0 to 32
-            links: [{name: l, rate: 1, next-hops: []}] @ f:2: links[0]: link 'l': next-hops: give at least one prefix
-            links: [{name: pre, rate: 1}] @ f:2: links[0]: link 'pre': this name stands for the point before processing: choose another
-            """)
+        pre: {processors: 0} @ f:2: pre.processors: 0 is out of bounds: 1 to 1024 are allowed
+        pre: {quantum: 5us} @ f:2: pre.quantum: 5us is out of bounds: 10us to 1s are allowed
+        pre: {quantum: 5} @ f:2: pre.quantum: '5' is no duration: a whole number with us, ms or s is wanted; add the unit, as in 5ms
+        links: [{name: l}] @ f:2: links[0].rate: is missing: add it, as in 'rate: 10Mbit/s'
+        links: [{rate: 1}] @ f:2: links[0].name: is missing: add it, as in 'name: uplink'
+        links: [{name: l, rate: 10Mbps}] @ f:2: links[0].rate: '10Mbps' is no rate: one as in 10Mbit/s or 1.25MB/s, or a number of bytes a second, is wanted
+        links: [{name: l, rate: 1, burst: 9}] @ f:2: links[0].burst: 9 is out of bounds: 256 bytes to 4GiB are allowed
+        links: [{name: l, rate: 1, excess: keep}] @ f:2: links[0].excess: 'keep' is none of drop, wait
+        links: [{name: l, rate: 1, next-hops: [10.0.0.0/33]}] @ f:2: links[0].next-hops[0]: 10.0.0.0/33: the length behind the slash must be 0 to 32
+        links: [{name: l, rate: 1, next-hops: []}] @ f:2: links[0]: link 'l': next-hops: give at least one prefix
+        links: [{name: pre, rate: 1}] @ f:2: links[0]: link 'pre': this name stands for the point before processing: choose another
+        """)
     void anErrorOfAPointIsTheOnlyOne(String yaml, String error) {
         assertThat(problems("classes: [{name: a}]\n" + yaml)).containsExactly(error);
     }
@@ -206,22 +216,22 @@ class QosSectionTest {
     @Test
     void allErrorsAreReportedAtOnceEachWithItsLine() {
         String broken = """
-                type-id: 0
-                qos:
-                  classes:
-                    - {name: video, weight: none}
-                    - {name: video}
-                  default-class: best
-                  rules:
-                    - {source: here, class: best}
-                  pre:
-                    processors: 0
-                    quantum: soon
-                  links:
-                    - {name: uplink, excess: wiat}
-                    - {name: UP, rate: 1, next-hops: 10.0.0.1}
-                  more: 1
-                """;
+            type-id: 0
+            qos:
+              classes:
+                - {name: video, weight: none}
+                - {name: video}
+              default-class: best
+              rules:
+                - {source: here, class: best}
+              pre:
+                processors: 0
+                quantum: soon
+              links:
+                - {name: uplink, excess: wiat}
+                - {name: UP, rate: 1, next-hops: 10.0.0.1}
+              more: 1
+            """;
         Problems problems = new Problems();
         NodeConfigBuilder settings = new NodeConfigBuilder(problems);
         ConfigFile.parse("f", broken, settings);
@@ -266,55 +276,58 @@ class QosSectionTest {
     @Test
     void itIsWrittenAsPeopleWouldWriteIt() {
         assertThat(Yaml.of(QosTable.data(parts(WHOLE)))).isEqualTo("""
-                classes:
-                  - name: video
-                    class-of-service: [0, 1, 4-7]
-                    weight: 70
-                    limit-packets: 500
-                    limit-bytes: 2MiB
-                  - name: voice
-                    class-of-service: [2]
-                    weight: 1
-                    limit-packets: 1000
-                    limit-bytes: 1MiB
-                  - name: rest
-                    weight: 30
-                    limit-packets: 1000
-                    limit-bytes: 1MiB
-                default-class: voice
-                rules:
-                  - service: org.tamanoir.services.Gzip
-                    source: 10.0.0.0/8
-                    destination: "2001:db8::/32"
-                    stream: 17
-                    class: video
-                  - service: "org.example.Film:1.2"
-                    stream: 100-199
-                    class: rest
-                pre:
-                  discipline: stfq
-                  processors: 2
-                  quantum: 250us
-                  options:
-                    unit: 7
-                links:
-                  - name: uplink
-                    next-hops: [10.0.9.0/24, 10.0.8.1/32]
-                    rate: 10Mbit/s
-                    burst: 100KiB
-                    discipline: pq
-                    excess: drop
-                    options:
-                      more: 64k
-                      top-burst: 65536
-                      top-rate: 250000
-                  - name: rest
-                    next-hops: [0.0.0.0/0, "::/0"]
-                    rate: 10Mbit/s
-                    burst: 65535
-                    discipline: wfq
-                    excess: wait
-                """);
+            classes:
+              - name: video
+                class-of-service: [0, 1, 4-7]
+                weight: 70
+                limit-packets: 500
+                limit-bytes: 2MiB
+                dscp: 0
+              - name: voice
+                class-of-service: [2]
+                weight: 1
+                limit-packets: 1000
+                limit-bytes: 1MiB
+                dscp: 0
+              - name: rest
+                weight: 30
+                limit-packets: 1000
+                limit-bytes: 1MiB
+                dscp: 0
+            default-class: voice
+            rules:
+              - service: org.tamanoir.services.Gzip
+                source: 10.0.0.0/8
+                destination: "2001:db8::/32"
+                stream: 17
+                class: video
+              - service: "org.example.Film:1.2"
+                stream: 100-199
+                class: rest
+            pre:
+              discipline: stfq
+              processors: 2
+              quantum: 250us
+              options:
+                unit: 7
+            links:
+              - name: uplink
+                next-hops: [10.0.9.0/24, 10.0.8.1/32]
+                rate: 10Mbit/s
+                burst: 100KiB
+                discipline: pq
+                excess: drop
+                options:
+                  more: 64k
+                  top-burst: 65536
+                  top-rate: 250000
+              - name: rest
+                next-hops: [0.0.0.0/0, "::/0"]
+                rate: 10Mbit/s
+                burst: 65535
+                discipline: wfq
+                excess: wait
+            """);
         assertThat(Yaml.of(QosTable.data(QosConfig.OFF))).isEmpty();
     }
 

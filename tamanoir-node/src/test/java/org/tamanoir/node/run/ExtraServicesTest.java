@@ -43,6 +43,7 @@ import org.tamanoir.services.extra.crypt.Decrypt;
 import org.tamanoir.services.extra.fec.Defec;
 import org.tamanoir.services.extra.fec.Fec;
 import org.tamanoir.services.extra.multicast.Multicast;
+import org.tamanoir.services.extra.transcode.Transcode;
 import org.tamanoir.support.LossyUdp;
 import org.tamanoir.testkit.ServiceHarness;
 import tools.jackson.databind.JsonNode;
@@ -322,6 +323,60 @@ class ExtraServicesTest {
             assertThat(far.node.environment().traffic().packetsIn()).isLessThan(sent.size() / 4);
             assertFetched(near, Aggregate.class);
             assertFetched(far, Split.class);
+        }
+    }
+
+    /** Sound to linear samples and back, and through a program, which is there as long as its flow is. */
+    @Test
+    void soundIsTranscodedBetweenNodes() throws Exception {
+        publish(Transcode.class);
+        String law = "{from: ulaw, to: pcm, next: org.example.Transcode}";
+        String back = "{from: pcm, to: ulaw}";
+        List<Packet> sent = packets(name(Transcode.class), 400, 1200);
+        sent.forEach(packet -> {
+            ByteBuffer payload = packet.payload();
+            for (int i = payload.position(); i < payload.limit(); i++) {
+                payload.put(i, (byte) (payload.get(i) | 0x80)); // Each code means a value of its own.
+            }
+            packet.seal();
+        });
+        try (LiveNode far = node("far", receiver.address(), true, transcode(back));
+                LiveNode near = node("near", far.tcp(), false, transcode(law));
+                AnepSender sender = AnepSender.tcp(near.tcp())) {
+            send(sender, sent);
+            awaitAll(sent);
+            assertThat(received).containsExactlyElementsOf(texts(sent));
+            assertFetched(near, Transcode.class);
+            assertFetched(far, Transcode.class);
+        }
+    }
+
+    private static String transcode(String config) {
+        return "services: [{name: org.example.Transcode, config: " + config + "}]\n";
+    }
+
+    @Test
+    void aProgramOfTheOperatorsTranscodesAFlowOnANode() throws Exception {
+        publish(Transcode.class);
+        String program = "{mode: program, command: /bin/cat, max-payload: 65000}";
+        byte[] bytes = new byte[200_000];
+        new Random(9).nextBytes(bytes);
+        try (LiveNode node = node("near", receiver.address(), true, transcode(program))) {
+            try (AnepSender sender = AnepSender.tcp(node.tcp())) {
+                PacketBuilder packets = LiveSink.packets(name(Transcode.class)).stream(1);
+                for (int at = 0; at < bytes.length; at += 1000) {
+                    sender.send(packets.build(ByteBuffer.wrap(bytes, at, 1000)));
+                }
+                sender.flush();
+            }
+            eventually()
+                    .untilAsserted(() -> assertThat(received.stream()
+                                    .mapToInt(text -> Integer.parseInt(text.split(" ")[3]))
+                                    .sum())
+                            .isEqualTo(bytes.length));
+            eventually()
+                    .untilAsserted(() -> assertThat(node.text("/v1/services/org.example.Transcode/control"))
+                            .contains("\"processes\":0"));
         }
     }
 }

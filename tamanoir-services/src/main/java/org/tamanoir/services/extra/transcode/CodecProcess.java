@@ -1,0 +1,223 @@
+package org.tamanoir.services.extra.transcode;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A program that gets a flow's bytes at its standard input, and whose standard output is the flow from then on. It runs in
+ * {@code /}, with {@code PATH} and {@code LC_ALL=C} alone in its environment, its errors discarded, under the limits that
+ * {@code sh} sets ({@code ulimit}): processor time, address space, 64 open files, no file written, no core.
+ *
+ * <p>Two threads move bytes between its pipes and two bounded queues. Neither queue is waited for here without a limit:
+ * {@link #put} refuses, and {@link #awaitChange} returns.
+ *
+ * <p>Thread contract: any threads. Time is the machine's: so is the program's.
+ */
+final class CodecProcess {
+    private static final String LIMITED =
+            "ulimit -c 0 && ulimit -f 0 && ulimit -n 64 && ulimit -t \"$1\" && ulimit -v \"$2\" && shift 2 && exec"
+                    + " \"$@\"";
+    private static final int PART_BYTES = 8192;
+    private static final int EXIT_PATIENCE_MS = 1000;
+
+    private final Process process;
+    private final Runnable onChange;
+    private final ByteRing input;
+    private final ByteRing output;
+    private boolean isInputEnded;
+    /** The program does not read any more. */
+    private boolean isInputClosed;
+
+    private boolean isEnded;
+    private long progressNs = System.nanoTime();
+
+    private CodecProcess(Process process, int bufferBytes, Runnable onChange) {
+        this.process = process;
+        this.onChange = onChange;
+        input = new ByteRing(bufferBytes);
+        output = new ByteRing(bufferBytes);
+    }
+
+    /**
+     * Starts a program.
+     *
+     * @param command its path and arguments
+     * @param bufferBytes of each queue
+     * @param onChange is run by a thread of this process when there is output, or the end
+     */
+    static CodecProcess start(List<String> command, Limits limits, int bufferBytes, Runnable onChange)
+            throws IOException {
+        List<String> limited = new ArrayList<>(List.of("/bin/sh", "-c", LIMITED, "sh"));
+        limited.add(Long.toString(limits.cpuSeconds));
+        limited.add(Long.toString(limits.memoryBytes >> 10));
+        limited.addAll(command);
+        ProcessBuilder builder = new ProcessBuilder(limited)
+                .directory(new java.io.File("/"))
+                .redirectError(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().clear();
+        builder.environment().put("PATH", "/usr/bin:/bin");
+        builder.environment().put("LC_ALL", "C");
+        CodecProcess started = new CodecProcess(builder.start(), bufferBytes, onChange);
+        started.begin("in", started::write);
+        started.begin("out", started::read);
+        return started;
+    }
+
+    /** What the program may use. */
+    record Limits(long cpuSeconds, long memoryBytes) {}
+
+    private void begin(String which, Runnable body) {
+        Thread thread = new Thread(body, "codec " + process.pid() + " " + which);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void write() {
+        byte[] part = new byte[PART_BYTES];
+        try (OutputStream to = process.getOutputStream()) {
+            for (int bytes = takeInput(part); bytes >= 0; bytes = takeInput(part)) {
+                to.write(part, 0, bytes);
+                to.flush();
+                progressed();
+            }
+        } catch (IOException e) {
+            closeInput(); // It has ended, or has closed its input: both show in what comes out.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            closeInput();
+        }
+    }
+
+    private synchronized void progressed() {
+        progressNs = System.nanoTime();
+    }
+
+    private synchronized void closeInput() {
+        isInputClosed = true;
+        input.clear();
+        notifyAll();
+    }
+
+    /** Waits for input. Returns −1 at its end. */
+    private synchronized int takeInput(byte[] part) throws InterruptedException {
+        while (input.bytes() == 0 && !isInputEnded && !isEnded) {
+            wait();
+        }
+        int bytes = isEnded || input.bytes() == 0 ? -1 : input.take(part, part.length);
+        notifyAll();
+        return bytes;
+    }
+
+    private void read() {
+        byte[] part = new byte[PART_BYTES];
+        try (InputStream from = process.getInputStream()) {
+            for (int bytes = from.read(part); bytes >= 0 && putOutput(part, bytes); bytes = from.read(part)) {
+                onChange.run();
+            }
+            if (!process.waitFor(EXIT_PATIENCE_MS, TimeUnit.MILLISECONDS)) {
+                killTree(process.toHandle());
+            }
+        } catch (IOException e) {
+            killTree(process.toHandle());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            killTree(process.toHandle());
+        } finally {
+            end();
+        }
+    }
+
+    private void end() {
+        synchronized (this) {
+            isEnded = true;
+            notifyAll();
+        }
+        onChange.run();
+    }
+
+    /** Waits for room, as the program does then. Returns false at the end. */
+    private synchronized boolean putOutput(byte[] part, int bytes) throws InterruptedException {
+        while (!output.hasRoom(bytes) && !isEnded) {
+            wait();
+        }
+        if (!isEnded) {
+            output.put(part, 0, bytes);
+            notifyAll();
+        }
+        return !isEnded;
+    }
+
+    /** Queues all these bytes for the program, or none: false if there is no room, or nobody reads them. */
+    synchronized boolean put(byte[] bytes, int count) {
+        if (isEnded || isInputClosed || !input.hasRoom(count)) {
+            return false;
+        }
+        if (input.bytes() == 0) {
+            progressNs = System.nanoTime();
+        }
+        input.put(bytes, 0, count);
+        notifyAll();
+        return true;
+    }
+
+    /** Says that no more input comes: what is queued is given to it, and then the end. */
+    synchronized void endInput() {
+        isInputEnded = true;
+        progressNs = System.nanoTime();
+        notifyAll();
+    }
+
+    /** Takes output that is there, without waiting. */
+    synchronized int take(byte[] target, int most) {
+        int bytes = output.take(target, most);
+        if (bytes > 0) {
+            progressNs = System.nanoTime();
+            notifyAll();
+        }
+        return bytes;
+    }
+
+    /** Waits until there is output, room for so many bytes of input, or the end, or until the time is over. */
+    synchronized void awaitChange(int inputBytes, long ms) throws InterruptedException {
+        if (output.bytes() == 0 && !isEnded && (inputBytes == 0 || !input.hasRoom(inputBytes) && !isInputClosed)) {
+            wait(ms);
+        }
+    }
+
+    /** Returns whether it has not taken or given a byte for so long. */
+    synchronized boolean isStuck(long ms) {
+        return System.nanoTime() - progressNs > TimeUnit.MILLISECONDS.toNanos(ms);
+    }
+
+    /** Returns whether it does not read, though it runs maybe. */
+    synchronized boolean isInputClosed() {
+        return isInputClosed;
+    }
+
+    /** Returns whether it has ended and all output was taken. */
+    synchronized boolean isDone() {
+        return isEnded && output.bytes() == 0;
+    }
+
+    /** Ends it and those that it has begun; what is queued is lost. */
+    void kill() {
+        killTree(process.toHandle());
+        synchronized (this) {
+            isEnded = true;
+            input.clear();
+            output.clear();
+            notifyAll();
+        }
+    }
+
+    /** A process that is dead begins no more; its children are known from before. */
+    private static void killTree(ProcessHandle handle) {
+        List<ProcessHandle> children = handle.children().toList();
+        handle.destroyForcibly();
+        children.forEach(CodecProcess::killTree);
+    }
+}

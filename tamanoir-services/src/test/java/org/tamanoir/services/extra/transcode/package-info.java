@@ -1,0 +1,4 @@
+@NullMarked
+package org.tamanoir.services.extra.transcode;
+
+import org.jspecify.annotations.NullMarked;
