@@ -100,14 +100,12 @@ final class AskedSelectors {
     }
 
     /** Has all flows to the neighbour that issued this selector, and does not know it, go as ANEP. */
-    boolean unknown(long selector, long high, long low, int port) {
+    void unknown(long selector, long high, long low, int port) {
         Flow flow = bySelector.get(selector);
-        boolean isOwn = flow != null && flow.to.isAt(high, low, port);
-        if (isOwn) {
+        if (flow != null && flow.to.isAt(high, low, port)) {
             flow.to.forget();
             bySelector.remove(selector, flow);
         }
-        return isOwn;
     }
 
     int bound() {

@@ -167,6 +167,11 @@ final class IssuedSelectors {
         }
     }
 
+    /** Returns the bindings of now; for tests. */
+    synchronized List<Binding> all() {
+        return sources.values().stream().flatMap(List::stream).toList();
+    }
+
     synchronized int bindings() {
         return bindings;
     }

@@ -3,6 +3,7 @@ package org.tamanoir.sapf;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -61,6 +62,12 @@ public final class Sapf {
         this.asked = new AskedSelectors(settings.nextHops(), random::nextLong);
         this.limits = new AnswerLimits(clockNs.getAsLong());
         this.packet = new Packet(typeId, PacketSpace.HEAP);
+    }
+
+    /** Returns what a sender needs that asks one node for selectors and issues none. */
+    public static Sapf towards(InetSocketAddress node, int typeId) {
+        SapfSettings asking = new SapfSettings(false, List.of(node), SapfSettings.OFF.lifetime());
+        return new Sapf(asking, typeId, System::nanoTime, new Tap());
     }
 
     /** Returns a socket over this one on whose wire packets may be SAPF. */

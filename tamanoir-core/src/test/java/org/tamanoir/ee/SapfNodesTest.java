@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -36,6 +37,10 @@ class SapfNodesTest {
         node.environment.sapf(sapf);
         node.environment.start();
         return node;
+    }
+
+    private static SapfStatistics sapf(UdpTestNode node) {
+        return Objects.requireNonNull(node.environment.sapfStatistics());
     }
 
     private static SapfSettings asking(UdpTestNode next) {
@@ -92,8 +97,8 @@ class SapfNodesTest {
             List<byte[]> received = sender.pump(first.udp(), sent, receiver);
             assertThat(received).as("seed %s", SEED).containsExactlyElementsOf(oneHopLater(sent));
             assertThat(seen).hasValue(sent.size());
-            SapfStatistics out = first.environment.sapfStatistics();
-            SapfStatistics in = second.environment.sapfStatistics();
+            SapfStatistics out = sapf(first);
+            SapfStatistics in = sapf(second);
             assertThat(out.packetsOut()).isGreaterThan(2_000).isEqualTo(in.packetsIn());
             assertThat(out.asked()).isEqualTo(3);
             assertThat(in.issued()).isEqualTo(3);
@@ -127,7 +132,7 @@ class SapfNodesTest {
                 expected.add(UdpTestNode.bytes(marked));
             }
             assertThat(sender.pump(first.udp(), sent, receiver)).containsExactlyElementsOf(expected);
-            assertThat(first.environment.sapfStatistics().packetsOut()).isZero();
+            assertThat(sapf(first).packetsOut()).isZero();
         }
     }
 
@@ -151,10 +156,10 @@ class SapfNodesTest {
                 sent.add(packet(builder, 64));
             }
             assertThat(sender.pump(first.udp(), sent, old)).containsExactlyElementsOf(oneHopLater(sent));
-            long before = second.environment.sapfStatistics().packetsIn();
+            long before = sapf(second).packetsIn();
             second.toHost("127.0.0.1/32", now.address(), Transport.SAME);
             assertThat(sender.pump(first.udp(), sent, now)).containsExactlyElementsOf(oneHopLater(sent));
-            assertThat(second.environment.sapfStatistics().packetsIn())
+            assertThat(sapf(second).packetsIn())
                     .as("with selectors")
                     .isEqualTo(before + sent.size());
             assertThat(old.isQuiet()).isTrue();
@@ -181,7 +186,7 @@ class SapfNodesTest {
                 sent.add(packet(builder, 64));
             }
             assertThat(sender.pump(first.udp(), sent, receiver)).containsExactlyElementsOf(oneHopLater(sent));
-            assertThat(first.environment.sapfStatistics().packetsOut()).isZero();
+            assertThat(sapf(first).packetsOut()).isZero();
             eventually().untilAsserted(() -> assertThat(
                             second.environment.traffic().packetsOut())
                     .isEqualTo(sent.size()));
