@@ -67,8 +67,8 @@ final class WireFigures extends CheckedCommand {
         Forwarder forwarder =
                 new Forwarder("node" + String.join("", options), EnumSet.of(Transport.UDP), "", null, node);
         try (Child sink = processes.load("udp-sink size=%d", bytes);
-                RunningForwarder running = RunningForwarder.start(
-                        processes, forwarder, Transport.UDP, Integer.parseInt(sink.ready()));
+                RunningForwarder running =
+                        RunningForwarder.start(processes, forwarder, Transport.UDP, Integer.parseInt(sink.ready()));
                 Child flood = processes.load("wire-flood port=%d size=%d", running.port(), bytes)) {
             Threads.pause(warmUpS);
             long before = sink.ask("count")[1];

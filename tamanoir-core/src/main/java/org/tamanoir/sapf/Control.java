@@ -59,14 +59,13 @@ final class Control {
             return 0;
         }
         int type = memory.getShort(at + 8);
-        boolean fits =
-                switch (type) {
-                    case BIND -> octets >= BIND_HEADER + 8;
-                    case BOUND, REFRESH -> octets == BOUND_OCTETS;
-                    case REFUSED -> octets == REFUSED_OCTETS;
-                    case RELEASE, UNKNOWN -> octets == SELECTOR_OCTETS;
-                    default -> false;
-                };
+        boolean fits = switch (type) {
+            case BIND -> octets >= BIND_HEADER + 8;
+            case BOUND, REFRESH -> octets == BOUND_OCTETS;
+            case REFUSED -> octets == REFUSED_OCTETS;
+            case RELEASE, UNKNOWN -> octets == SELECTOR_OCTETS;
+            default -> false;
+        };
         return fits ? type : 0;
     }
 
@@ -102,9 +101,8 @@ final class Control {
             flush();
         }
         int at = next++ * LONGEST;
-        memory.putLong(at, Selector.CONTROL)
-                .putShort(at + 8, (short) type)
-                .putShort(at + 10, (short) (octets - Selector.OCTETS >>> 2));
+        memory.putLong(at, Selector.CONTROL).putShort(at + 8, (short) type).putShort(at + 10, (short)
+                (octets - Selector.OCTETS >>> 2));
         return at;
     }
 

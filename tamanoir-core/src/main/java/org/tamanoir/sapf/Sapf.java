@@ -137,8 +137,7 @@ public final class Sapf {
     }
 
     /** Does what a message asks for; {@code at} is where its datagram begins. */
-    void control(
-            SapfSocket socket, ByteBuffer memory, int at, int octets, long high, long low, int port, long nowNs) {
+    void control(SapfSocket socket, ByteBuffer memory, int at, int octets, long high, long low, int port, long nowNs) {
         int content = at + Control.CONTENT;
         switch (Control.type(memory, at, octets)) {
             case Control.BIND -> {
@@ -226,8 +225,7 @@ public final class Sapf {
         return header;
     }
 
-    private void refresh(
-            SapfSocket socket, ByteBuffer memory, int content, long high, long low, int port, long nowNs) {
+    private void refresh(SapfSocket socket, ByteBuffer memory, int content, long high, long low, int port, long nowNs) {
         long selector = memory.getLong(content + 8);
         Binding binding = issued.find(selector);
         if (binding == null || !binding.isFrom(high, low, port) || binding.isExpired(nowNs)) {

@@ -17,10 +17,10 @@ import org.tamanoir.transport.UdpBatch;
  */
 final class SapfBatch implements UdpBatch {
     /**
-     * As much as a batch that is full of the longest messages, and the headers of 64 datagrams in each of 64 messages,
+     * As much as a batch that is full of the longest messages, and the headers of 128 datagrams in each of 64 messages,
      * which is as many as the kernel joins: what is written never exceeds it.
      */
-    private static final int MEMORY_OCTETS = 64 * (65_536 + 64 * HeaderTemplate.MAX_OCTETS);
+    private static final int MEMORY_OCTETS = 64 * (65_536 + 128 * HeaderTemplate.MAX_OCTETS);
 
     private final Sapf sapf;
     private final SapfSocket socket;
@@ -44,8 +44,6 @@ final class SapfBatch implements UdpBatch {
     private long nowNs;
     private boolean isTimed;
     private long packets;
-    /** The binding of the datagram before, if it came in the same message, so from the same source. */
-    private @Nullable Binding last;
 
     SapfBatch(Sapf sapf, SapfSocket socket, UdpBatch under) {
         this.sapf = sapf;
@@ -69,16 +67,14 @@ final class SapfBatch implements UdpBatch {
         packets = 0;
         ByteBuffer from = under.buffer();
         for (int m = 0; m < count; m++) {
-            last = null;
-            int end = under.end(m);
-            int segment = Math.max(1, under.segmentBytes(m));
-            int at = under.start(m);
-            if (at == end || isInTransit(m)) {
-                copy(m, from, at, end - at);
+            if (isPlain(from, m)) {
+                copy(m, from, under.start(m), under.end(m), under.segmentBytes(m));
                 continue;
             }
-            for (; at < end; at += segment) {
-                take(m, from, at, Math.min(segment, end - at));
+            int end = under.end(m);
+            int segment = under.segmentBytes(m);
+            for (int at = under.start(m); at < end; ) {
+                at = take(m, from, at, Math.min(segment, end - at), end);
             }
         }
         sapf.received(packets);
@@ -88,12 +84,19 @@ final class SapfBatch implements UdpBatch {
     private boolean isPlain(int count) {
         ByteBuffer from = under.buffer();
         for (int m = 0; m < count; m++) {
-            int end = under.end(m);
-            int segment = Math.max(1, under.segmentBytes(m));
-            for (int at = under.start(m); at < end; at += segment) {
-                if (Selector.begins(from.get(at)) && !isInTransit(m)) {
-                    return false;
-                }
+            if (!isPlain(from, m)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isPlain(ByteBuffer from, int m) {
+        int end = under.end(m);
+        int segment = Math.max(1, under.segmentBytes(m));
+        for (int at = under.start(m); at < end; at += segment) {
+            if (Selector.begins(from.get(at))) {
+                return isInTransit(m);
             }
         }
         return true;
@@ -104,50 +107,62 @@ final class SapfBatch implements UdpBatch {
         return under.mark(message) != 0;
     }
 
-    private void take(int m, ByteBuffer from, int at, int length) {
+    /** Takes the datagram that lies there, and those behind it that go with it; returns where the next one begins. */
+    private int take(int m, ByteBuffer from, int at, int length, int end) {
         if (!Selector.begins(from.get(at))) {
-            copy(m, from, at, length);
-            return;
-        }
-        if (length < Selector.OCTETS) {
+            copy(m, from, at, at + length, length);
+        } else if (length < Selector.OCTETS) {
             drop(m, DropReason.SHORT, length);
-            return;
+        } else {
+            long selector = from.getLong(at);
+            if (Selector.isIssued(selector)) {
+                return expand(m, selector, from, at, length, end);
+            }
+            takeWellKnown(m, selector, from, at, length);
         }
-        long selector = from.getLong(at);
-        if (Selector.isIssued(selector)) {
-            expand(m, selector, from, at, length);
-        } else if (selector == Selector.TUNNEL) {
-            copy(m, from, at + Selector.OCTETS, length - Selector.OCTETS);
+        return at + length;
+    }
+
+    private void takeWellKnown(int m, long selector, ByteBuffer from, int at, int length) {
+        if (selector == Selector.TUNNEL) {
+            copy(m, from, at + Selector.OCTETS, at + length, length - Selector.OCTETS);
         } else if (selector == Selector.CONTROL) {
-            sapf.control(
-                    socket, from, at, length, under.addressHigh(m), under.addressLow(m), under.port(m), nowNs());
+            sapf.control(socket, from, at, length, under.addressHigh(m), under.addressLow(m), under.port(m), nowNs());
         } else {
             drop(m, selector == Selector.RAW_IP ? DropReason.RAW_IP : DropReason.SELECTOR, length);
         }
     }
 
-    private void expand(int m, long selector, ByteBuffer from, int at, int length) {
-        Binding binding = last;
-        if (binding == null || binding.selector != selector) {
-            binding = admit(m, selector, length);
-            last = binding;
-        }
+    /** Writes the packet, and those of the same selector and length behind it in its message, as one message. */
+    private int expand(int m, long selector, ByteBuffer from, int at, int length, int end) {
+        Binding binding = admit(m, selector, length);
         if (binding == null) {
-            return;
+            return at + length;
         }
-        int header = binding.header.octets();
+        HeaderTemplate header = binding.header;
         int payload = length - Selector.OCTETS;
-        if (header + payload > Anep.MAX_PACKET_OCTETS) {
+        int octets = header.octets() + payload;
+        if (octets > Anep.MAX_PACKET_OCTETS) {
             drop(m, DropReason.PACKET_TOO_LONG, length);
-            return;
+            return at + length;
         }
         ByteBuffer to = memory();
-        binding.header.write(to, next, header + payload);
-        Octets.copy(from, at + Selector.OCTETS, to, next + header, payload);
-        binding.packets++;
-        binding.octets += length;
-        packets++;
-        end(m, header + payload);
+        int start = next;
+        int write = start;
+        int read = at;
+        do {
+            header.write(to, write, octets);
+            Octets.copy(from, read + Selector.OCTETS, to, write + header.octets(), payload);
+            write += octets;
+            read += length;
+        } while (read + length <= end && from.getLong(read) == selector);
+        next = write;
+        add(m, start, write, octets);
+        int taken = (read - at) / length;
+        binding.packets += taken;
+        binding.octets += read - at;
+        packets += taken;
+        return read;
     }
 
     /** Returns the binding of a selector that this source may use now; else null, and the packet is dropped. */
@@ -177,27 +192,20 @@ final class SapfBatch implements UdpBatch {
         sapf.drop(reason, under.addressHigh(m), under.addressLow(m), under.port(m), octets);
     }
 
-    private void copy(int m, ByteBuffer from, int at, int length) {
-        Octets.copy(from, at, memory(), next, length);
-        end(m, length);
+    private void copy(int m, ByteBuffer from, int at, int end, int segment) {
+        Octets.copy(from, at, memory(), next, end - at);
+        add(m, next, next + end - at, segment);
+        next += end - at;
     }
 
-    /** Takes note of a datagram that was written, which joins the message before where it can. */
-    private void end(int m, int length) {
-        int before = messages - 1;
-        boolean isFull = before < 0 || origins[before] != m || (ends[before] - starts[before]) % segments[before] != 0;
-        if (!isFull && length > 0 && length <= segments[before]) {
-            ends[before] += length;
-        } else {
-            if (messages == starts.length) {
-                grow(2 * messages);
-            }
-            starts[messages] = next;
-            ends[messages] = next + length;
-            segments[messages] = Math.max(1, length);
-            origins[messages++] = m;
+    private void add(int m, int start, int end, int segment) {
+        if (messages == starts.length) {
+            grow(2 * messages);
         }
-        next += length;
+        starts[messages] = start;
+        ends[messages] = end;
+        segments[messages] = segment;
+        origins[messages++] = m;
     }
 
     private void grow(int size) {

@@ -93,8 +93,7 @@ final class SapfSender implements UdpSender {
         }
         write(to, selector, buffer, at + flow.header.octets(), length - flow.header.octets());
         if (flow.refreshes(nowNs())) {
-            control()
-                    .bound(Control.REFRESH, flow.request, selector, sapf.lifetimeS(), to.high, to.low, to.port);
+            control().bound(Control.REFRESH, flow.request, selector, sapf.lifetimeS(), to.high, to.low, to.port);
         }
     }
 

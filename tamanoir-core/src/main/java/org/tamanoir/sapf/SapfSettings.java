@@ -25,7 +25,8 @@ public record SapfSettings(boolean accepts, List<InetSocketAddress> nextHops, Du
         }
         for (InetSocketAddress nextHop : nextHops) {
             if (nextHop.isUnresolved()) {
-                throw new IllegalArgumentException("next hop " + nextHop.getHostString() + ": the name does not resolve");
+                throw new IllegalArgumentException(
+                        "next hop " + nextHop.getHostString() + ": the name does not resolve");
             }
         }
     }

@@ -159,9 +159,7 @@ class SapfNodesTest {
             long before = sapf(second).packetsIn();
             second.toHost("127.0.0.1/32", now.address(), Transport.SAME);
             assertThat(sender.pump(first.udp(), sent, now)).containsExactlyElementsOf(oneHopLater(sent));
-            assertThat(sapf(second).packetsIn())
-                    .as("with selectors")
-                    .isEqualTo(before + sent.size());
+            assertThat(sapf(second).packetsIn()).as("with selectors").isEqualTo(before + sent.size());
             assertThat(old.isQuiet()).isTrue();
         }
     }
@@ -187,9 +185,9 @@ class SapfNodesTest {
             }
             assertThat(sender.pump(first.udp(), sent, receiver)).containsExactlyElementsOf(oneHopLater(sent));
             assertThat(sapf(first).packetsOut()).isZero();
-            eventually().untilAsserted(() -> assertThat(
-                            second.environment.traffic().packetsOut())
-                    .isEqualTo(sent.size()));
+            eventually()
+                    .untilAsserted(() -> assertThat(second.environment.traffic().packetsOut())
+                            .isEqualTo(sent.size()));
         }
     }
 }

@@ -98,12 +98,14 @@ class IssuedSelectorsTest {
     @Test
     void anIpv6SourceStandsForItsNetwork() {
         for (int i = 0; i < IssuedSelectors.PER_SOURCE; i++) {
-            table.prove(Objects.requireNonNull(table.bind(++request, header, 5, i, PORT, 0, LIFETIME_NS)
-                    .binding()));
+            table.prove(Objects.requireNonNull(
+                    table.bind(++request, header, 5, i, PORT, 0, LIFETIME_NS).binding()));
         }
-        assertThat(table.bind(++request, header, 5, 1 << 20, PORT, 0, LIFETIME_NS).reason())
+        assertThat(table.bind(++request, header, 5, 1 << 20, PORT, 0, LIFETIME_NS)
+                        .reason())
                 .isEqualTo(Refused.SOURCE_FULL);
-        assertThat(table.bind(++request, header, 6, 1 << 20, PORT, 0, LIFETIME_NS).reason())
+        assertThat(table.bind(++request, header, 6, 1 << 20, PORT, 0, LIFETIME_NS)
+                        .reason())
                 .isNull();
     }
 }

@@ -88,12 +88,11 @@ class SapfFlowTest {
     @ParameterizedTest
     @ValueSource(strings = {"checksum", "stream", "timestamps"})
     void isAnsweredWithoutASelectorWhereEachPacketHasAMark(String mark) throws IOException {
-        PacketBuilder builder =
-                switch (mark) {
-                    case "checksum" -> SapfEnd.builder(1).checksum();
-                    case "stream" -> SapfEnd.builder(1).stream(7);
-                    default -> SapfEnd.builder(1).timestamps();
-                };
+        PacketBuilder builder = switch (mark) {
+            case "checksum" -> SapfEnd.builder(1).checksum();
+            case "stream" -> SapfEnd.builder(1).stream(7);
+            default -> SapfEnd.builder(1).timestamps();
+        };
         byte[] packet = SapfEnd.packet(builder, "always the same");
         for (int i = 0; i < 4; i++) {
             assertGoesAsAnep(packet);
@@ -114,7 +113,9 @@ class SapfFlowTest {
         node = SapfEnd.issuing(clockNs, port);
         clockNs.addAndGet(SECOND_NS - 1);
         assertGoesAsAnep(packet);
-        assertThat(node.sapf.statistics().issued()).as("asked again before a second is over").isZero();
+        assertThat(node.sapf.statistics().issued())
+                .as("asked again before a second is over")
+                .isZero();
         clockNs.addAndGet(1);
         assertGoesAsAnep(packet);
         assertGoesBySelector(packet);
@@ -216,7 +217,9 @@ class SapfFlowTest {
                 asking.send(refusing, packet);
                 assertThat(refusing.exchange(asking, 1)).containsExactly(packet);
             }
-            assertThat(refusing.sapf.statistics().refused()).as("before a minute is over").isOne();
+            assertThat(refusing.sapf.statistics().refused())
+                    .as("before a minute is over")
+                    .isOne();
         }
     }
 
@@ -228,7 +231,10 @@ class SapfFlowTest {
                 .filter(each -> !before.contains(each))
                 .findFirst()
                 .orElseThrow();
-        return ByteBuffer.allocate(10).putLong(made.selector).put(8, new byte[] {'h', 'i'}).array();
+        return ByteBuffer.allocate(10)
+                .putLong(made.selector)
+                .put(8, new byte[] {'h', 'i'})
+                .array();
     }
 
     private List<Binding> bindings() {

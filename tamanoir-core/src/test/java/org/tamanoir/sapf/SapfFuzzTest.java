@@ -38,10 +38,7 @@ class SapfFuzzTest {
     private final SplittableRandom random = new SplittableRandom(SEED);
     private final AtomicLong clockNs = new AtomicLong(1);
     private final Sapf sapf = new Sapf(
-            new SapfSettings(true, List.of(), Duration.ofSeconds(60)),
-            Anep.DEFAULT_TYPE_ID,
-            clockNs::get,
-            new Tap());
+            new SapfSettings(true, List.of(), Duration.ofSeconds(60)), Anep.DEFAULT_TYPE_ID, clockNs::get, new Tap());
     private final Wire wire = new Wire();
     private final UdpSocket socket = sapf.over(wire);
     private final UdpBatch opened = socket.newBatch();
@@ -84,9 +81,7 @@ class SapfFuzzTest {
                 byte[] packet = new byte[opened.end(m) - opened.start(m)];
                 opened.buffer().get(opened.start(m), packet);
                 Origin origin = wire.originOf(packet, opened.addressLow(m));
-                assertThat(origin)
-                        .as("seed %s, after %s datagrams", SEED, sent)
-                        .isNotEqualTo(Origin.NONE);
+                assertThat(origin).as("seed %s, after %s datagrams", SEED, sent).isNotEqualTo(Origin.NONE);
                 if (origin == Origin.SELECTOR) {
                     packets++;
                 } else {
@@ -153,7 +148,8 @@ class SapfFuzzTest {
         }
         if (kind < 94) {
             ByteBuffer other = message(random.nextInt(9), Control.SELECTOR_OCTETS + 4 * random.nextInt(6));
-            return mutatedAtTimes(other.putLong(Control.CONTENT, random.nextLong()).array());
+            return mutatedAtTimes(
+                    other.putLong(Control.CONTENT, random.nextLong()).array());
         }
         byte[] noise = new byte[1 + random.nextInt(40)];
         random.nextBytes(noise);

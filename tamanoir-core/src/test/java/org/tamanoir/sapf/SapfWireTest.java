@@ -73,8 +73,7 @@ class SapfWireTest {
     void leavesToAnepWhatIsNoSelector(String datagram) throws IOException {
         byte[] octets = SapfEnd.octets(datagram);
         sender.send(node, octets);
-        assertThat(node.receive()).hasSize(octets.length == 0 ? 0 : 1).allMatch(each -> Arrays.equals(
-                each, octets));
+        assertThat(node.receive()).hasSize(octets.length == 0 ? 0 : 1).allMatch(each -> Arrays.equals(each, octets));
         assertThat(node.sapf.traffic().packetsIn()).isZero();
     }
 

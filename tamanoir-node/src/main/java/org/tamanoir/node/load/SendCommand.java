@@ -212,7 +212,9 @@ public final class SendCommand implements Callable<Integer> {
     }
 
     private SendStream.Way way() {
-        return packets.sapf ? SendStream.Way.SAPF : udp ? SendStream.Way.UDP : quic ? SendStream.Way.QUIC : SendStream.Way.TCP;
+        return packets.sapf
+                ? SendStream.Way.SAPF
+                : udp ? SendStream.Way.UDP : quic ? SendStream.Way.QUIC : SendStream.Way.TCP;
     }
 
     private int batchBytes() {
