@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
  * quality of service, {@code levels} for levels below the JVM, {@code cluster} for nodes behind a Linux Virtual Server,
  * {@code fct} for one stream over several nodes, {@code morph} for data morphing, {@code emulate} for arrivals without
  * sockets, {@code control} for what keeps a node alive, {@code reflect} for the reflector, {@code routes}, {@code fib}
- * and {@code destinations} for a full routing table, {@code fec} for forward error correction, {@code soak} for a long
+ * and {@code destinations} for a full routing table, {@code fec} for forward error correction, {@code wire} for SAPF beside ANEP, {@code soak} for a long
  * run of mixed traffic that is verified, {@code fuzz} for random inputs with a reference, {@code jmh} for what happens
  * in memory.
  */
@@ -43,6 +43,7 @@ import picocli.CommandLine.Command;
             Destinations.class,
             CacheFigures.class,
             FecFigures.class,
+            WireFigures.class,
             Soak.class,
             Fuzz.class,
             ClusterInGuest.class

@@ -29,6 +29,7 @@ final class Loads {
             entry("life-sender", LifeSender::run),
             entry("udp-sink", UdpSink::run),
             entry("udp-flood", UdpFlood::run),
+            entry("wire-flood", WireFlood::run),
             entry("reflect-sink", ReflectSink::run),
             entry("destination-flood", DestinationFlood::run),
             entry("destination-sink", DestinationSink::run),

@@ -23,6 +23,16 @@ public enum DropReason {
     OPTION,
     /** {@link ParseFault#OPTION_FORMAT}. */
     OPTION_FORMAT,
+    /** It came with a selector that no node issues: 0, or one that is reserved. */
+    SELECTOR,
+    /** It came with a selector that this node has not issued, or not since its start. */
+    MISS,
+    /** It came with a selector whose lifetime is over. */
+    EXPIRED,
+    /** It came with a selector that was issued to somebody else. */
+    SOURCE,
+    /** It is raw IP behind a selector, which the node does not take. */
+    RAW_IP,
     /** Unknown Type ID with the discard flag (rule 9). */
     TYPE_ID,
     /** It must be authenticated, and has no authentication option, or one that was left empty. */

@@ -174,7 +174,17 @@ public final class AnepSender implements AutoCloseable {
          * @throws IOException if the node's name is unknown or no socket can be had
          */
         public AnepSender udp() throws IOException {
-            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler), null, this);
+            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler, false), null, this);
+        }
+
+        /**
+         * Binds a socket likewise and asks the node for selectors, in place of which headers stay away that do not change
+         * from packet to packet.
+         *
+         * @throws IOException as {@link #udp}
+         */
+        public AnepSender sapf() throws IOException {
+            return new AnepSender(new UdpLink(node, kind, typeId, replyHandler, true), null, this);
         }
     }
 

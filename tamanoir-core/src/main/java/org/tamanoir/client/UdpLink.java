@@ -12,6 +12,7 @@ import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.sapf.Sapf;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -26,13 +27,20 @@ final class UdpLink implements PacketLink {
     private final long nodeLow;
     private final int nodePort;
     private final @Nullable Consumer<Packet> replyHandler;
+    private final boolean isSapf;
     private final Packet view;
     private @Nullable UdpBatch replies;
     private int messages;
     private int message;
     private int at;
 
-    UdpLink(InetSocketAddress node, TransportKind kind, int typeId, @Nullable Consumer<Packet> replyHandler)
+    /** @param isSapf whether the node is asked for selectors, and flows go by those that it gives */
+    UdpLink(
+            InetSocketAddress node,
+            TransportKind kind,
+            int typeId,
+            @Nullable Consumer<Packet> replyHandler,
+            boolean isSapf)
             throws IOException {
         InetAddress address = node.getAddress();
         if (address == null) {
@@ -43,8 +51,10 @@ final class UdpLink implements PacketLink {
         this.nodePort = node.getPort();
         this.replyHandler = replyHandler;
         this.view = new Packet(typeId, PacketSpace.HEAP);
-        this.socket = UdpSockets.bind(
+        this.isSapf = isSapf;
+        UdpSocket bound = UdpSockets.bind(
                 kind, new InetSocketAddress(InetAddress.getByAddress(new byte[address.getAddress().length]), 0));
+        this.socket = isSapf ? Sapf.towards(node, typeId).over(bound) : bound;
         this.sender = socket.newSender();
     }
 
@@ -70,15 +80,24 @@ final class UdpLink implements PacketLink {
         while (handler != null && poll(view, 0)) {
             handler.accept(view);
         }
+        if (isSapf && handler == null && message == messages) {
+            receive(batch(), 0, 0); // What the node says of selectors; packets are nobody's.
+            message = messages;
+        }
+    }
+
+    private UdpBatch batch() {
+        UdpBatch known = replies;
+        if (known == null) {
+            known = socket.newBatch();
+            replies = known;
+        }
+        return known;
     }
 
     @Override
     public boolean poll(Packet packet, long timeoutNs) throws IOException {
-        UdpBatch batch = replies;
-        if (batch == null) {
-            batch = socket.newBatch();
-            replies = batch;
-        }
+        UdpBatch batch = batch();
         long deadlineNs = System.nanoTime() + timeoutNs;
         while (true) {
             if (message == messages && !receive(batch, deadlineNs, timeoutNs)) {

@@ -16,7 +16,7 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
     private final DatagramInHand inHand;
     private final UdpSocket socket;
     private final UdpBatch batch;
-    private final ByteBuffer memory;
+    private ByteBuffer memory;
     private int messages;
     private int message;
     /** Of the message in hand: behind its last byte, and the bytes of each of its datagrams. */
@@ -38,6 +38,7 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
     /** Begins before the first datagram of as many messages. */
     void begin(int messages) {
         this.messages = messages;
+        memory = batch.buffer();
         message = -1;
         at = 0;
         length = 0;

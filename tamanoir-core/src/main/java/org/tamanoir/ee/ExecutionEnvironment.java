@@ -39,6 +39,9 @@ import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.sapf.Sapf;
+import org.tamanoir.sapf.SapfSettings;
+import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.sched.QualityOfService;
 import org.tamanoir.service.Checkpoint;
@@ -95,6 +98,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     private final QuicStreams quic;
     private final Gateways gateways;
     private @Nullable Acceptor reception;
+    private volatile @Nullable Sapf sapf;
 
     /** Makes an environment that is not started. */
     public ExecutionEnvironment(EeConfig config, RoutingTable routes, ServiceCatalog services) {
@@ -607,6 +611,21 @@ public final class ExecutionEnvironment implements AutoCloseable {
         quic.configure(addresses, connections);
     }
 
+    /** Has packets come and leave over UDP as SAPF, too. Before {@link #start}. */
+    public void sapf(SapfSettings settings) {
+        if (settings.isOn()) {
+            Sapf made = new Sapf(settings, config.typeId(), context.platform()::nanoTime, context.tap());
+            context.egress().over(made::over);
+            sapf = made;
+        }
+    }
+
+    /** Returns what was done in SAPF; null where it is off. */
+    public @Nullable SapfStatistics sapfStatistics() {
+        Sapf known = sapf;
+        return known == null ? null : known.statistics();
+    }
+
     /** Returns where streams are taken over QUIC, with the real ports. */
     public List<InetSocketAddress> quicAddresses() {
         return quic.addresses();
@@ -641,6 +660,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
         receptionTraffic.addTo(sum);
         udp.traffic().addTo(sum);
         tracing.traffic().addTo(sum);
+        Sapf framing = sapf;
+        if (framing != null) {
+            framing.traffic().addTo(sum);
+        }
         return sum.ofNode();
     }
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,15 +22,21 @@ public final class UdpEgressSockets {
     private final Transport transport;
     private final List<UdpSocket> receiving = new ArrayList<>();
     private final Map<Class<?>, UdpSocket> sending = new HashMap<>();
+    private UnaryOperator<UdpSocket> over = UnaryOperator.identity();
     private boolean stopping;
 
     public UdpEgressSockets(Transport transport) {
         this.transport = transport;
     }
 
+    /** Has what this puts over it stand for each socket that is bound to receive on from now on. */
+    public void over(UnaryOperator<UdpSocket> over) {
+        this.over = over;
+    }
+
     /** Binds a socket to receive on. */
     public UdpSocket bind(InetSocketAddress address) throws IOException {
-        UdpSocket socket = transport.bind(address);
+        UdpSocket socket = over.apply(transport.bind(address));
         synchronized (this) {
             receiving.add(socket);
         }

@@ -42,7 +42,7 @@ public final class UdpPort {
     /** Begins to watch the socket on this loop, whose thread calls. */
     public void watch(IoLoop loop, Runnable readable) {
         try {
-            readiness = loop.watch(socket, readable);
+            readiness = loop.watch(socket.watched(), readable);
         } catch (IOException e) {
             LOG.warn(
                     "UDP {}: not read: {}; tried again every {} ms",

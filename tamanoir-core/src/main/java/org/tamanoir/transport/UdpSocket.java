@@ -75,6 +75,11 @@ public interface UdpSocket extends AutoCloseable {
     /** Blocks until a datagram waits; false when the time is up. */
     boolean awaitReadable(Duration timeout) throws IOException;
 
+    /** Returns the socket that a loop watches in place of this one: this, unless it stands over another. */
+    default UdpSocket watched() {
+        return this;
+    }
+
     @Override
     void close();
 }

@@ -1,6 +1,7 @@
 package org.tamanoir.node.admin;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.admission.StreamCounts;
 import org.tamanoir.admission.StreamPlaces;
@@ -12,6 +13,7 @@ import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.routing.FeedStatus;
+import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.traffic.TrafficSnapshot;
 
 /** All metrics of a node. Any thread may call. */
@@ -41,6 +43,7 @@ final class NodeMetrics {
         metrics.gauge("ready", "Whether the node does its work: 1 or 0.", manager.notReady() == null ? 1 : 0);
         metrics.with("version", Queries.version(), "java", String.valueOf(System.getProperty("java.version")))
                 .gauge("build_info", "The running version; always 1.", 1);
+        sapf(metrics, environment.sapfStatistics());
         List<ServiceStatus> services = manager.services();
         ServiceMetrics.add(metrics, services);
         LevelMetrics.add(metrics, environment.levels(), services);
@@ -56,6 +59,19 @@ final class NodeMetrics {
             long count = formats.outcomes().getOrDefault(outcome, 0L);
             metrics.with("outcome", outcome)
                     .counter("format_requests", "Requests for formats that were not known, by outcome.", count);
+        }
+    }
+
+    /** @param sapf null = it is off */
+    private static void sapf(Metrics metrics, @Nullable SapfStatistics sapf) {
+        if (sapf != null) {
+            metrics.gauge("sapf_selectors_issued", "Selectors of this node that are bound now.", sapf.issued());
+            metrics.gauge("sapf_selectors_asked", "Selectors of next hops that its flows have now.", sapf.asked());
+            metrics.counter("sapf_packets_in", "Packets that came with a selector.", sapf.packetsIn());
+            metrics.counter("sapf_packets_out", "Packets that left with a selector.", sapf.packetsOut());
+            metrics.counter("sapf_refused", "Requests for selectors that were refused.", sapf.refused());
+            metrics.counter("sapf_unknown", "Messages about selectors that are not known.", sapf.unknown());
+            metrics.counter("sapf_malformed", "Messages about selectors that were none.", sapf.malformed());
         }
     }
 

@@ -21,6 +21,7 @@ import org.tamanoir.platform.ServiceGrouping;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.preemption.CheckpointPolicy;
+import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.TransportKind;
@@ -250,6 +251,22 @@ public final class NodeSettings {
     public static final Setting<Boolean> COMPACT_ROUTES =
             TABLE.add("routing.fib", Kind.choice(Map.of("fast", false, "compact", true)), false);
     public static final Setting<FeedConfig> ROUTE_FEED = TABLE.add("routing.feed", FeedConfig.KIND, null, "none");
+
+    public static final Setting<Boolean> SAPF_ACCEPT =
+            TABLE.add("sapf.accept", Kind.flag(), false).flag("--sapf");
+    public static final Setting<List<InetSocketAddress>> SAPF_NEXT_HOPS = TABLE.add(
+                    "sapf.next-hops",
+                    Kind.list(
+                            "list of addresses; port 3322",
+                            text -> Endpoint.of(text, Anep.DEFAULT_PORT, 1),
+                            Endpoint::toString),
+                    List.of(),
+                    "none")
+            .option("--sapf-to", "HOST:PORT");
+    public static final Setting<Duration> SAPF_LIFETIME = TABLE.add(
+            "sapf.lifetime",
+            Kind.duration(SapfSettings.MIN_LIFETIME, SapfSettings.MAX_LIFETIME),
+            SapfSettings.OFF.lifetime());
 
     static final Setting<Integer> MAX_STREAMS = TABLE.add(
                     "limits.max-streams", Kind.number("places, ", 1, MAX_STREAMS_BOUND), DEFAULTS.maxStreams())

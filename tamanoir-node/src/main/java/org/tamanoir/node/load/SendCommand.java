@@ -159,6 +159,10 @@ public final class SendCommand implements Callable<Integer> {
         require(!(tcp && udp), "--tcp and --udp: choose one");
         require(!(tls && udp), "--tls and --udp: choose one; TLS goes over TCP");
         require(!(quic && (tcp || udp || tls)), "--quic and --tcp, --udp or --tls: choose one; QUIC is inside TLS");
+        require(!packets.sapf || udp, "--sapf: only with --udp");
+        require(
+                !packets.sapf || !packets.checksum && !packets.timestamps && packets.streamId == null,
+                "--sapf and --checksum, --timestamps or --stream-id: choose one; these change from packet to packet");
         require(!(rate != null && bitRate != null), "--rate and --bit-rate: choose one");
         require(streams >= 1 && streams <= MAX_STREAMS, "--streams " + streams + ": 1 to " + MAX_STREAMS);
         require(!("-".equals(file) && streams > 1), "--streams " + streams + ": standard input can be sent once only");
@@ -213,7 +217,9 @@ public final class SendCommand implements Callable<Integer> {
     }
 
     private SendStream.Way way() {
-        return udp ? SendStream.Way.UDP : quic ? SendStream.Way.QUIC : SendStream.Way.TCP;
+        return packets.sapf
+                ? SendStream.Way.SAPF
+                : udp ? SendStream.Way.UDP : quic ? SendStream.Way.QUIC : SendStream.Way.TCP;
     }
 
     private int batchBytes() {

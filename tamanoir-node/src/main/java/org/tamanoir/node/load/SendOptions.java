@@ -50,6 +50,9 @@ final class SendOptions {
     @Option(names = "--type-id", paramLabel = "ID", defaultValue = "0x544D", converter = Converters.TypeId.class)
     int typeId;
 
+    @Option(names = "--sapf")
+    boolean sapf;
+
     @Option(names = "--stream-id", paramLabel = "ID")
     @Nullable
     Integer streamId;
@@ -72,7 +75,10 @@ final class SendOptions {
         if (classOfService != null || dropPrecedence != 0) {
             builder.classOfService(classOfService == null ? 0 : classOfService, dropPrecedence);
         }
-        builder.stream(stream).hopBudget(hopBudget);
+        if (!sapf) {
+            builder.stream(stream);
+        }
+        builder.hopBudget(hopBudget);
         if (timestamps) {
             builder.timestamps();
         }

@@ -44,18 +44,20 @@ public final class SendStream implements Runnable {
     public enum Way {
         TCP,
         QUIC,
-        UDP
+        UDP,
+        SAPF
     }
 
     /** Connects over TCP or QUIC, whose far side ends the connection in its turn, or binds a socket for UDP. */
     public SendStream(AnepSender.Settings settings, Way way, Source source, Pacer pacer) throws IOException {
         this.source = source;
         this.pacer = pacer;
-        this.waitsForEnd = way != Way.UDP;
+        this.waitsForEnd = way != Way.UDP && way != Way.SAPF;
         this.sender = switch (way) {
             case TCP -> settings.onReply(answer -> countReply()).tcp();
             case QUIC -> settings.onReply(answer -> countReply()).quic();
             case UDP -> settings.udp();
+            case SAPF -> settings.sapf();
         };
     }
 

@@ -59,6 +59,7 @@ import org.tamanoir.repository.Token;
 import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.LinuxServiceGroups;
@@ -205,6 +206,10 @@ public final class Node {
             environment.gateways(config.get(NodeSettings.GATEWAYS).stream()
                     .map(line -> line.gateway(environment.typeId()))
                     .toList());
+            environment.sapf(new SapfSettings(
+                    config.get(NodeSettings.SAPF_ACCEPT),
+                    config.get(NodeSettings.SAPF_NEXT_HOPS),
+                    config.get(NodeSettings.SAPF_LIFETIME)));
             environment.start();
             if (unit != null) {
                 unit.start();

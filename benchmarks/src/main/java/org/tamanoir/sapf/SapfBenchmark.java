@@ -1,0 +1,195 @@
+package org.tamanoir.sapf;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.services.Monitor;
+import org.tamanoir.traffic.Tap;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSocket;
+import org.tamanoir.transport.UdpSockets;
+
+/**
+ * What it costs to know which service a packet is for: with ANEP's options for source, destination and service key, and
+ * with a selector. Payloads of 64 octets, as many as the kernel joins in one message. Scores are nanoseconds a packet.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(2)
+public class SapfBenchmark {
+    private static final int PACKETS = 64;
+    private static final int PAYLOAD_OCTETS = 64;
+    private static final long LOW = 0xFFFF_7F00_0001L;
+    private static final int PORT = 3322;
+
+    private final ServiceCatalog services = new ServiceCatalog();
+    private final Packet packet = new Packet();
+    private final Sapf sapf = new Sapf(
+            new SapfSettings(true, List.of(), Duration.ofHours(1)), Anep.DEFAULT_TYPE_ID, System::nanoTime, new Tap());
+    private final Joined anep = new Joined();
+    private final Joined bySelector = new Joined();
+    private @Nullable UdpSocket answers;
+    private @Nullable SapfBatch opened;
+
+    /** Binds a flow and fills both batches. */
+    @Setup
+    public void fill() throws Exception {
+        UdpSocket socket =
+                UdpSockets.bind(TransportKind.NIO, new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        answers = socket;
+        opened = new SapfBatch(sapf, new SapfSocket(sapf, socket), bySelector);
+        String name = Monitor.class.getName();
+        services.add(new ServiceDefinition(name, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
+        PacketBuilder builder = new PacketBuilder()
+                .source(InetAddress.getByAddress(new byte[] {10, 0, 0, 1}))
+                .destination(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))
+                .service(name);
+        ByteBuffer payload = ByteBuffer.allocate(PAYLOAD_OCTETS);
+        for (int i = 0; i < PACKETS; i++) {
+            builder.write(anep.memory, payload.clear());
+        }
+        anep.octets = builder.headerLength() + PAYLOAD_OCTETS;
+        HeaderTemplate header = Objects.requireNonNull(HeaderTemplate.of(anep.memory, 0, anep.octets));
+        long now = sapf.nowNs();
+        Binding binding = Objects.requireNonNull(sapf.issued()
+                .bind(1, header, 0, LOW, PORT, now, TimeUnit.HOURS.toNanos(1))
+                .binding());
+        sapf.issued().prove(binding);
+        bySelector.octets = Selector.OCTETS + PAYLOAD_OCTETS;
+        for (int i = 0; i < PACKETS; i++) {
+            bySelector.memory.putLong(i * bySelector.octets, binding.selector);
+        }
+    }
+
+    /** Frees the socket. */
+    @TearDown
+    public void close() {
+        Objects.requireNonNull(answers).close();
+    }
+
+    /** Parses the header and looks its service up. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public int anep() {
+        return serve(anep, 1);
+    }
+
+    /** Looks the selector up: slot, tag, source and lifetime. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public long selector() {
+        long found = 0;
+        long now = sapf.nowNs();
+        for (int i = 0; i < PACKETS; i++) {
+            long selector = bySelector.memory.getLong(i * bySelector.octets);
+            Binding binding = sapf.issued().find(selector);
+            if (binding == null || !binding.isFrom(0, LOW, PORT) || binding.isExpired(now)) {
+                throw new IllegalStateException("a selector that is not bound");
+            }
+            found += binding.header.octets();
+        }
+        return found;
+    }
+
+    /** The same, and writes the header in front of a copy of the payload, as the packet path gets it. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public int opened() {
+        return Objects.requireNonNull(opened).open(1);
+    }
+
+    /** All that a packet with a selector costs: what {@link #opened} does, then parses the header and finds the service. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public int sapf() {
+        SapfBatch batch = Objects.requireNonNull(opened);
+        return serve(batch, batch.open(1));
+    }
+
+    private int serve(UdpBatch batch, int messages) {
+        int served = 0;
+        ByteBuffer memory = batch.buffer();
+        for (int m = 0; m < messages; m++) {
+            int octets = batch.segmentBytes(m);
+            for (int at = batch.start(m); at < batch.end(m); at += octets) {
+                if (packet.parse(memory, at, octets) != null || services.find(packet.serviceKey()) == null) {
+                    throw new IllegalStateException("a packet that is for nobody");
+                }
+                served++;
+            }
+        }
+        if (served != PACKETS) {
+            throw new IllegalStateException(served + " packets were served");
+        }
+        return served;
+    }
+
+    /** One message of datagrams that the kernel joined. */
+    private static final class Joined implements UdpBatch {
+        private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 16);
+        private int octets;
+
+        @Override
+        public ByteBuffer buffer() {
+            return memory;
+        }
+
+        @Override
+        public int start(int message) {
+            return 0;
+        }
+
+        @Override
+        public int end(int message) {
+            return PACKETS * octets;
+        }
+
+        @Override
+        public int segmentBytes(int message) {
+            return octets;
+        }
+
+        @Override
+        public long addressHigh(int message) {
+            return 0;
+        }
+
+        @Override
+        public long addressLow(int message) {
+            return LOW;
+        }
+
+        @Override
+        public int port(int message) {
+            return PORT;
+        }
+    }
+}

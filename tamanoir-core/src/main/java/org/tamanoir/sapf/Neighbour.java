@@ -1,0 +1,34 @@
+package org.tamanoir.sapf;
+
+/**
+ * A next hop that takes packets in SAPF.
+ *
+ * <p>Thread contract: any thread.
+ */
+final class Neighbour {
+    final long high;
+    final long low;
+    final int port;
+    /** Counts how often it did not know a selector: what was bound before counts no more. */
+    private volatile int generation;
+
+    Neighbour(long high, long low, int port) {
+        this.high = high;
+        this.low = low;
+        this.port = port;
+    }
+
+    boolean isAt(long high, long low, int port) {
+        return this.port == port && this.low == low && this.high == high;
+    }
+
+    int generation() {
+        return generation;
+    }
+
+    /** Has all flows to it go as ANEP until they are bound anew: it has begun anew, or lost what it had issued. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // One more or less is the same.
+    void forget() {
+        generation++;
+    }
+}

@@ -1,0 +1,234 @@
+package org.tamanoir.sapf;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.transport.UdpSender;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * Sends packets of flows that a neighbour has bound with its selector in place of their header, and all others as they
+ * are. A packet is of a flow when its header is the flow's, octet for octet but for its length: so what a service changes
+ * from packet to packet keeps a flow ANEP, and the neighbour always gets back what would have been sent.
+ *
+ * <p>What leaves with a selector is copied to where it stands back to back, since the kernel takes datagrams of equal
+ * length from there as one, and the memory of packets stays as it is for whoever sends it elsewhere, too.
+ *
+ * <p>Thread contract: one thread.
+ */
+final class SapfSender implements UdpSender {
+    /** Flows that are known at once, and headers that were seen once; a power of two. */
+    private static final int FLOWS = 1_024;
+
+    private static final int MEMORY_OCTETS = 512 << 10;
+
+    private final Sapf sapf;
+    private final UdpSocket socket;
+    private final int scope;
+    private final UdpSender sender;
+    private final AskedSelectors asked;
+    private final @Nullable Flow[] flows = new @Nullable Flow[FLOWS];
+    /** Hashes of headers that came last by their place: a flow begins with the second packet, so one alone costs nothing. */
+    private final long[] seen = new long[FLOWS];
+
+    private final ByteBuffer memory = ByteBuffer.allocateDirect(MEMORY_OCTETS + Octets.SLACK);
+    /** Where the next datagram is written, and where those begin that were not given on. */
+    private int next;
+
+    private int given;
+    /** Of each of these. */
+    private int runOctets;
+
+    private @Nullable Control control;
+
+    private long nowNs;
+    private boolean isTimed;
+    private long packets;
+
+    private @Nullable Neighbour lastTo;
+    private long lastHigh;
+    private long lastLow;
+    private int lastPort = -1;
+    private @Nullable Flow lastFlow;
+
+    SapfSender(Sapf sapf, UdpSocket socket, int scope, UdpSender sender) {
+        this.sapf = sapf;
+        this.socket = socket;
+        this.scope = scope;
+        this.sender = sender;
+        this.asked = sapf.asked();
+    }
+
+    @Override
+    public void add(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
+        if (length == 0 || neighbour(high, low, port) == null) {
+            sender.add(buffer, offset, length, high, low, port);
+        } else {
+            addRun(buffer, offset, length, length, high, low, port);
+        }
+    }
+
+    @Override
+    public void addRun(ByteBuffer buffer, int offset, int bytes, int segmentBytes, long high, long low, int port) {
+        Neighbour to = neighbour(high, low, port);
+        if (to == null || bytes == 0) {
+            sender.addRun(buffer, offset, bytes, segmentBytes, high, low, port);
+            return;
+        }
+        for (int at = 0; at < bytes; at += segmentBytes) {
+            add(to, buffer, offset + at, Math.min(segmentBytes, bytes - at));
+        }
+        giveOn(to);
+    }
+
+    private void add(Neighbour to, ByteBuffer buffer, int at, int length) {
+        Flow flow = flow(to, buffer, at, length);
+        long selector = flow == null ? Selector.NONE : flow.selector(nowNs());
+        if (flow == null || selector == Selector.NONE) {
+            giveOn(to);
+            sender.add(buffer, at, length, to.high, to.low, to.port);
+            if (flow != null && flow.asks(nowNs())) {
+                control().bind(flow.request, sapf.lifetimeS(), flow.header, to.high, to.low, to.port);
+            }
+            return;
+        }
+        write(to, selector, buffer, at + flow.header.octets(), length - flow.header.octets());
+        if (flow.refreshes(nowNs())) {
+            control().bound(Control.REFRESH, flow.request, selector, sapf.lifetimeS(), to.high, to.low, to.port);
+        }
+    }
+
+    private void write(Neighbour to, long selector, ByteBuffer buffer, int payload, int payloadOctets) {
+        int octets = Selector.OCTETS + payloadOctets;
+        if (octets != runOctets || next + octets > MEMORY_OCTETS) {
+            giveOn(to);
+            runOctets = octets;
+        }
+        if (next + octets > MEMORY_OCTETS) {
+            sender.flush();
+            next = 0;
+            given = 0;
+        }
+        memory.putLong(next, selector);
+        Octets.copy(buffer, payload, memory, next + Selector.OCTETS, payloadOctets);
+        next += octets;
+        packets++;
+    }
+
+    /** Gives on what was written, all of it of the same length. */
+    private void giveOn(Neighbour to) {
+        if (next > given) {
+            sender.addRun(memory, given, next - given, runOctets, to.high, to.low, to.port);
+            given = next;
+        }
+    }
+
+    private @Nullable Neighbour neighbour(long high, long low, int port) {
+        if (port != lastPort || low != lastLow || high != lastHigh) {
+            lastPort = port;
+            lastLow = low;
+            lastHigh = high;
+            lastTo = asked.neighbour(high, low, port);
+            lastFlow = null;
+        }
+        return lastTo;
+    }
+
+    /** Returns the flow of a packet; null when it is none's. */
+    private @Nullable Flow flow(Neighbour to, ByteBuffer buffer, int at, int length) {
+        Flow last = lastFlow;
+        if (last != null && last.header.isOf(buffer, at, length)) {
+            return last;
+        }
+        int octets = HeaderTemplate.octets(buffer, at, length);
+        if (octets == 0 || (buffer.getShort(at + 6) & 0xFFFF) != length) {
+            return null;
+        }
+        long hash = HeaderTemplate.hash(buffer, at, octets);
+        int place = (int) hash & FLOWS - 1;
+        Flow flow = flows[place];
+        if (flow == null || flow.to != to || !flow.header.isOf(buffer, at, length)) {
+            flow = begin(to, buffer, at, length, hash, flow);
+        }
+        lastFlow = flow;
+        return flow;
+    }
+
+    private @Nullable Flow begin(
+            Neighbour to, ByteBuffer buffer, int at, int length, long hash, @Nullable Flow before) {
+        int place = (int) hash & FLOWS - 1;
+        if (seen[place] != hash) {
+            seen[place] = hash;
+            return null;
+        }
+        HeaderTemplate header = HeaderTemplate.of(buffer, at, length);
+        if (header == null || before != null && !before.isIdle(nowNs())) {
+            return null;
+        }
+        if (before != null) {
+            release(before);
+        }
+        Flow flow = asked.begin(to, header, nowNs());
+        flows[place] = flow;
+        return flow;
+    }
+
+    private void release(Flow flow) {
+        long issued = flow.issued();
+        if (issued != Selector.NONE) {
+            control().selector(Control.RELEASE, issued, flow.to.high, flow.to.low, flow.to.port);
+        }
+        asked.end(flow);
+    }
+
+    private Control control() {
+        Control known = control;
+        if (known == null) {
+            known = new Control(socket, scope);
+            control = known;
+        }
+        return known;
+    }
+
+    private long nowNs() {
+        if (!isTimed) {
+            isTimed = true;
+            nowNs = sapf.nowNs();
+        }
+        return nowNs;
+    }
+
+    @Override
+    public void flush() {
+        sender.flush();
+        next = 0;
+        given = 0;
+        isTimed = false;
+        if (control != null) {
+            control.flush();
+        }
+        if (packets > 0) {
+            sapf.sent(packets);
+            packets = 0;
+        }
+    }
+
+    @Override
+    public long sentPackets() {
+        return sender.sentPackets();
+    }
+
+    @Override
+    public long sentBytes() {
+        return sender.sentBytes();
+    }
+
+    @Override
+    public long failedPackets() {
+        return sender.failedPackets();
+    }
+
+    @Override
+    public String lastError() {
+        return sender.lastError();
+    }
+}
