@@ -29,6 +29,7 @@ import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
+import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ServiceGroups;
@@ -219,6 +220,16 @@ public final class ExecutionEnvironment implements AutoCloseable {
      */
     public void levels(NodeOs levels) {
         context.levels().use(levels);
+    }
+
+    /** Has plain datagrams come up, from {@link #start} on, as {@link #levels}. */
+    public void plain(PlainTraffic plain) {
+        context.levels().use(plain);
+    }
+
+    /** Returns which plain datagrams come up. */
+    public PlainTraffic plain() {
+        return context.levels().plain();
     }
 
     /** Returns the levels below the JVM. */
@@ -430,9 +441,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
             }
             startTls(started);
             quic.start(started);
-            attachLevels(started);
+            List<UdpSocket> plain = attachLevels(started);
             // What levels send up comes from now on.
             context.egress().receiving().forEach(socket -> started.adopt(new UdpPort(socket)));
+            plain.forEach(socket -> started.adopt(new UdpPort(socket)));
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
@@ -464,16 +476,20 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return refused;
     }
 
-    private void attachLevels(Acceptor started) {
+    /** Returns the sockets that plain datagrams come to. */
+    private List<UdpSocket> attachLevels(Acceptor started) {
         if (context.levels().isNone()) {
-            return;
+            return attach(List.of());
         }
         String obstacle = started.acceptInTransit();
         if (!obstacle.isEmpty()) {
             LOG.warn("no level looks at TCP: {}", obstacle);
         }
-        List<InetSocketAddress> tcp = obstacle.isEmpty() ? tcpAddresses() : List.of();
-        context.levels().attach(context.egress().receiving(), tcp, config.typeId());
+        return attach(obstacle.isEmpty() ? tcpAddresses() : List.of());
+    }
+
+    private List<UdpSocket> attach(List<InetSocketAddress> tcp) {
+        return context.levels().attach(context.egress().receiving(), tcp, config.typeId(), config.transport());
     }
 
     private void startTls(Acceptor started) throws IOException {
