@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -230,6 +231,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns which plain datagrams come up. */
     public PlainTraffic plain() {
         return context.levels().plain();
+    }
+
+    /** Returns whether plain datagrams to this address are let go by, since they end at this host or at its links. */
+    public boolean endsHere(InetAddress address) {
+        return context.levels().endsHere(address);
     }
 
     /** Returns the levels below the JVM. */

@@ -1,6 +1,7 @@
 package org.tamanoir.offload;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -97,6 +98,12 @@ public final class Levels {
             LOG.error("no level below the JVM: by a fault of theirs", e);
         }
         return false;
+    }
+
+    /** Returns whether plain datagrams to this address are let go by, since they end at this host or at its links. */
+    public boolean endsHere(InetAddress address) {
+        UpcallPath up = path;
+        return up != null && up.endsHere(address);
     }
 
     /** Has new packets go by the node. */

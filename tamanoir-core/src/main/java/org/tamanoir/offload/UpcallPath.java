@@ -79,9 +79,14 @@ public final class UpcallPath {
         }
     }
 
-    /** Returns whether packets to this address end at this host. */
+    /** Returns whether connections to this address end at this host. */
     public boolean isOfThisHost(InetAddress address) {
         return mark == 0 || host.has(address); // Plain datagrams bring no connections.
+    }
+
+    /** Returns whether packets to this address end at this host, or are none that a router sends on. */
+    boolean endsHere(InetAddress address) {
+        return host.has(address);
     }
 
     /** Looks now and then which addresses this host has. One thread. */
