@@ -230,7 +230,11 @@ public final class NodeConfigBuilder {
         }
         String where = values.where(NodeSettings.HAND_OVER);
         for (Setting<? extends List<?>> tied : List.of(
-                NodeSettings.QUIC_ADDRESSES, NodeSettings.INTERFACES, NodeSettings.DIRECTORS, NodeSettings.UNITS)) {
+                NodeSettings.QUIC_ADDRESSES,
+                NodeSettings.INTERFACES,
+                NodeSettings.PLAIN,
+                NodeSettings.DIRECTORS,
+                NodeSettings.UNITS)) {
             if (!values.get(tied).isEmpty()) {
                 problems.add(where, "what " + tied.path() + " makes cannot be handed over; remove one of the two");
             }
