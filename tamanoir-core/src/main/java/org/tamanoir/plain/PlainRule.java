@@ -19,7 +19,8 @@ public record PlainRule(
             throw new IllegalArgumentException("class " + classOfService + ": must be 0 to 255");
         }
         if (onFailure == FailurePolicy.CLOSE) {
-            throw new IllegalArgumentException("on-failure close: datagrams have no stream to close; must be pass or drop");
+            throw new IllegalArgumentException(
+                    "on-failure close: datagrams have no stream to close; must be pass or drop");
         }
     }
 }

@@ -77,8 +77,7 @@ public final class KernelBridge {
         if (facts.noNative() == null && facts.mayAdministerNetwork()) {
             instance = takeInstance();
             if (instance == null) {
-                BELOW.forEach(level -> reasons.putIfAbsent(
-                        level, TOO_MANY));
+                BELOW.forEach(level -> reasons.putIfAbsent(level, TOO_MANY));
             }
         }
         return new KernelLevels(config, instance, reasons);

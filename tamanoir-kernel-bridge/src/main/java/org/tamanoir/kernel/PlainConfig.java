@@ -21,8 +21,7 @@ public record PlainConfig(PlainRules rules, List<String> interfaces, int alertsP
     public PlainConfig {
         interfaces = new KernelConfig(Set.of(), interfaces, true).interfaces();
         if (alertsPerSecond < 1 || alertsPerSecond > MAX_ALERTS) {
-            throw new IllegalArgumentException(
-                    alertsPerSecond + " Router Alerts a second: must be 1 to " + MAX_ALERTS);
+            throw new IllegalArgumentException(alertsPerSecond + " Router Alerts a second: must be 1 to " + MAX_ALERTS);
         }
     }
 }

@@ -26,17 +26,7 @@ final class PlainDriver implements AutoCloseable {
 
     /** {@code enum tmn_plain_met}, in its order. */
     private static final List<String> MET = List.of(
-            "up",
-            "no-rule",
-            "fragment",
-            "options",
-            "length",
-            "hops",
-            "local",
-            "stale",
-            "absent",
-            "limited",
-            "sent-on");
+            "up", "no-rule", "fragment", "options", "length", "hops", "local", "stale", "absent", "limited", "sent-on");
 
     private static final Logger LOG = LoggerFactory.getLogger(PlainDriver.class);
     private static final String PROGRAM = "tmn_plain";
@@ -85,8 +75,7 @@ final class PlainDriver implements AutoCloseable {
     /** Fills the tables; once, before {@link #attach}. */
     synchronized void fill(PlainTables tables, ByteBuffer hook) throws LevelException {
         long[] ports = tables.ports();
-        BpfMemory memory =
-                new BpfMemory("tmn_plain_ports", object.map("tmn_plain_ports"), ports.length * Long.BYTES);
+        BpfMemory memory = new BpfMemory("tmn_plain_ports", object.map("tmn_plain_ports"), ports.length * Long.BYTES);
         for (int port = 0; port < ports.length; port++) {
             memory.set(port * Long.BYTES, ports[port]);
         }
@@ -111,8 +100,8 @@ final class PlainDriver implements AutoCloseable {
 
     /** Replaces the addresses of this host; one that stays is never missing, and of too many the first count. */
     synchronized void locals(Collection<InetAddress> addresses) throws LevelException {
-        ByteBuffer all = AbiEncoder.addresses(
-                addresses.stream().limit(Abi.MAX_LOCALS).toList());
+        ByteBuffer all =
+                AbiEncoder.addresses(addresses.stream().limit(Abi.MAX_LOCALS).toList());
         Set<ByteBuffer> now = new HashSet<>();
         for (int at = 0; at < all.capacity(); at += AbiEncoder.ADDRESS_BYTES) {
             byte[] address = new byte[AbiEncoder.ADDRESS_BYTES];

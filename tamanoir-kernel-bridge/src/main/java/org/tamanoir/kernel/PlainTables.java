@@ -44,8 +44,7 @@ final class PlainTables {
      * @param port6 likewise for IPv6
      */
     ByteBuffer hook(int mark, int port4, int port6, int alertsPerSecond) {
-        ByteBuffer hook =
-                ByteBuffer.allocate(PlainAbi.HookStruct.SIZE).order(ByteOrder.nativeOrder());
+        ByteBuffer hook = ByteBuffer.allocate(PlainAbi.HookStruct.SIZE).order(ByteOrder.nativeOrder());
         long gapNs = 1_000_000_000L / alertsPerSecond;
         hook.putInt(PlainAbi.HookStruct.VERSION, PlainAbi.VERSION);
         hook.putInt(PlainAbi.HookStruct.MARK, mark);

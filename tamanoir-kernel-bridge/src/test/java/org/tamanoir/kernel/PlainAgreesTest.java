@@ -27,8 +27,15 @@ class PlainAgreesTest {
     private static final String[] V4 = {"10.1.2.3", "10.1.9.9", "10.200.0.1", "192.0.2.7"};
     private static final String[] V6 = {"2001:db8::1", "2001:db8:1::2", "2001:db9::3"};
     private static final String[] PREFIXES = {
-        "10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32", "192.0.2.0/24", "0.0.0.0/0", "2001:db8::/32", "2001:db8:1::/48",
-        "::/0", "10.128.0.0/9"
+        "10.0.0.0/8",
+        "10.1.0.0/16",
+        "10.1.2.3/32",
+        "192.0.2.0/24",
+        "0.0.0.0/0",
+        "2001:db8::/32",
+        "2001:db8:1::/48",
+        "::/0",
+        "10.128.0.0/9"
     };
 
     private final long seed = System.nanoTime();
@@ -62,7 +69,9 @@ class PlainAgreesTest {
                     }
                 }
                 for (int rule = 0; rule < fits.length; rule++) {
-                    assertThat(driver.count(rule).fits()).as("rule %s of %s", rule, rules).isEqualTo(fits[rule]);
+                    assertThat(driver.count(rule).fits())
+                            .as("rule %s of %s", rule, rules)
+                            .isEqualTo(fits[rule]);
                 }
             }
         }

@@ -15,7 +15,14 @@ final class PlainPackets {
 
     /** A UDP packet; with IPv4 options, or an IPv6 extension header, between. */
     static byte[] udp(
-            String from, String to, int fromPort, int toPort, int trafficClass, int hops, byte[] between, byte[] payload) {
+            String from,
+            String to,
+            int fromPort,
+            int toPort,
+            int trafficClass,
+            int hops,
+            byte[] between,
+            byte[] payload) {
         byte[] source = address(from);
         byte[] destination = address(to);
         ByteBuffer udp = ByteBuffer.allocate(8 + payload.length);
@@ -40,11 +47,16 @@ final class PlainPackets {
         if (source.length == 4) {
             ip.put((byte) (0x40 | 5 + between.length / 4)).put((byte) trafficClass);
             ip.putShort((short) ip.capacity()).putShort((short) 0x1234).putShort((short) 0);
-            ip.put((byte) hops).put((byte) protocol).putShort((short) 0).put(source).put(destination);
+            ip.put((byte) hops)
+                    .put((byte) protocol)
+                    .putShort((short) 0)
+                    .put(source)
+                    .put(destination);
         } else {
             ip.putInt(6 << 28 | trafficClass << 20 | 0x12345);
             ip.putShort((short) (between.length + content.length));
-            ip.put((byte) (between.length > 0 && protocol == UDP ? 0 : protocol)).put((byte) hops);
+            ip.put((byte) (between.length > 0 && protocol == UDP ? 0 : protocol))
+                    .put((byte) hops);
             ip.put(source).put(destination);
         }
         ip.put(between).put(content);
@@ -84,7 +96,11 @@ final class PlainPackets {
 
     private static int checksum(byte[] source, byte[] destination, int protocol, byte[] content) {
         ByteBuffer pseudo = ByteBuffer.allocate(2 * source.length + 8 + content.length + 1);
-        pseudo.put(source).put(destination).putInt(content.length).putInt(protocol).put(content);
+        pseudo.put(source)
+                .put(destination)
+                .putInt(content.length)
+                .putInt(protocol)
+                .put(content);
         return ~Checksum.sum(pseudo, 0, 2 * source.length + 8 + content.length) & 0xFFFF;
     }
 
@@ -99,7 +115,10 @@ final class PlainPackets {
     /** Returns it in an untagged Ethernet frame. */
     static byte[] framed(byte[] to, byte[] from, byte[] packet) {
         ByteBuffer frame = ByteBuffer.allocate(PlainWire.IP_AT + packet.length);
-        frame.put(to).put(from).putShort((short) (packet[0] >>> 4 == 4 ? 0x0800 : 0x86DD)).put(packet);
+        frame.put(to)
+                .put(from)
+                .putShort((short) (packet[0] >>> 4 == 4 ? 0x0800 : 0x86DD))
+                .put(packet);
         return frame.array();
     }
 }

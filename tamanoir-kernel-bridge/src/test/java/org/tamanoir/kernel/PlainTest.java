@@ -121,8 +121,9 @@ class PlainTest {
 
     private void serve(Function<Packet, Verdict> step) {
         services.add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> {
-            seen.add(packet.source().getHostAddress() + " " + packet.destination().getHostAddress() + ":"
-                    + packet.destinationPort() + " class " + packet.classOfService());
+            seen.add(packet.source().getHostAddress() + " "
+                    + packet.destination().getHostAddress() + ":" + packet.destinationPort() + " class "
+                    + packet.classOfService());
             return step.apply(packet);
         }));
     }
@@ -271,10 +272,11 @@ class PlainTest {
         send(udp(TestNet.CLIENT4, TestNet.ROUTER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50)));
         send(udp(TestNet.CLIENT4, "224.0.0.9", 7000, 5004, TOS, 64, NOTHING, payload(1, 50)));
         send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 1, NOTHING, payload(1, 50)));
-        eventually().untilAsserted(() -> assertThat(plain.status().met())
-                .containsEntry("local", 2L)
-                .containsEntry("hops", 1L)
-                .containsEntry("up", 0L));
+        eventually()
+                .untilAsserted(() -> assertThat(plain.status().met())
+                        .containsEntry("local", 2L)
+                        .containsEntry("hops", 1L)
+                        .containsEntry("up", 0L));
     }
 
     @ParameterizedTest
@@ -322,7 +324,8 @@ class PlainTest {
 
     @Test
     void aServiceThatTheNodeLacksIsPassedOrDropped() throws Exception {
-        PlainRule other = new PlainRule(match(null, 6000, 6000, -1, null), "org.example.None", 99, -1, FailurePolicy.DROP);
+        PlainRule other =
+                new PlainRule(match(null, 6000, 6000, -1, null), "org.example.None", 99, -1, FailurePolicy.DROP);
         start(voice(FailurePolicy.PASS), other);
         byte[] passed = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50));
         for (int i = 0; i < 10; i++) {

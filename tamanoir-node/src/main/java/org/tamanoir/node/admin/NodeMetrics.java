@@ -58,12 +58,18 @@ final class NodeMetrics {
         status.met()
                 .forEach((met, datagrams) -> metrics.with("met", met)
                         .counter("plain_met", "What became of plain datagrams, as docs/plain-ip.md says.", datagrams));
-        metrics.counter("plain_lost", "Plain datagrams that came up while the socket's buffer was full.", status.lost());
+        metrics.counter(
+                "plain_lost", "Plain datagrams that came up while the socket's buffer was full.", status.lost());
         for (int rule = 0; rule < status.rules().size(); rule++) {
             Metrics ofRule = metrics.with("rule", Integer.toString(rule + 1));
             ofRule.counter(
-                    "plain_fits", "Plain datagrams that a rule is for.", status.rules().get(rule).fits());
-            ofRule.counter("plain_up", "Of these, those that came up.", status.rules().get(rule).up());
+                    "plain_fits",
+                    "Plain datagrams that a rule is for.",
+                    status.rules().get(rule).fits());
+            ofRule.counter(
+                    "plain_up",
+                    "Of these, those that came up.",
+                    status.rules().get(rule).up());
         }
     }
 

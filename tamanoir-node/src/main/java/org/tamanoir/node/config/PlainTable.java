@@ -26,8 +26,8 @@ final class PlainTable {
     private static final Kind<Prefix> PREFIX = Kind.of("prefix or address", Prefix::parse, Prefix::toString);
 
     static final Records<PlainMatch> MATCH = new Records<>("plain.match");
-    private static final Setting<Protocol> PROTOCOL = MATCH.require(
-            "protocol", Kind.choice(Map.of("udp", Protocol.UDP)), "udp", match -> Protocol.UDP);
+    private static final Setting<Protocol> PROTOCOL =
+            MATCH.require("protocol", Kind.choice(Map.of("udp", Protocol.UDP)), "udp", match -> Protocol.UDP);
     private static final Setting<Prefix> SOURCE = MATCH.add("source", PREFIX, null, "any", PlainMatch::source);
     private static final Setting<Prefix> DESTINATION =
             MATCH.add("destination", PREFIX, null, "any", PlainMatch::destination);
@@ -38,7 +38,11 @@ final class PlainTable {
             "all",
             match -> new Ports(match.firstPort(), match.lastPort()));
     private static final Setting<Integer> DSCP = MATCH.add(
-            "dscp", Kind.number("", 0, PlainMatch.MAX_DSCP), null, "any", match -> match.dscp() == ANY ? null : match.dscp());
+            "dscp",
+            Kind.number("", 0, PlainMatch.MAX_DSCP),
+            null,
+            "any",
+            match -> match.dscp() == ANY ? null : match.dscp());
     private static final Setting<Long> MARK = MATCH.add(
             "fwmark",
             Kind.of("0 to 4294967295, also `0x…`", PlainTable::mark, mark -> (Object) mark),
@@ -60,7 +64,11 @@ final class PlainTable {
             "org.example.Voice",
             PlainRule::service);
     private static final Setting<Integer> CLASS = RULES.add(
-            "class", Kind.number("", 0, 255), null, "none", rule -> rule.classOfService() == ANY ? null : rule.classOfService());
+            "class",
+            Kind.number("", 0, 255),
+            null,
+            "none",
+            rule -> rule.classOfService() == ANY ? null : rule.classOfService());
     private static final Setting<FailurePolicy> ON_FAILURE = RULES.add(
             "on-failure",
             Kind.choice(Map.of("pass", FailurePolicy.PASS, "drop", FailurePolicy.DROP)),
@@ -139,6 +147,7 @@ final class PlainTable {
         } catch (NumberFormatException e) {
             // Said below.
         }
-        throw new IllegalArgumentException("'" + text + "': must be 0 to " + PlainMatch.MAX_MARK + ", or 0x and digits");
+        throw new IllegalArgumentException(
+                "'" + text + "': must be 0 to " + PlainMatch.MAX_MARK + ", or 0x and digits");
     }
 }

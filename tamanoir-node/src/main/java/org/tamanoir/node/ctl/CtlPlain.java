@@ -14,8 +14,8 @@ final class CtlPlain {
     private CtlPlain() {}
 
     static void plain(JsonNode answer, Consumer<String> lines) {
-        lines.accept("plain IP: " + (answer.get("there").asBoolean() ? "there: " : "not there: ")
-                + text(answer, "detail"));
+        lines.accept(
+                "plain IP: " + (answer.get("there").asBoolean() ? "there: " : "not there: ") + text(answer, "detail"));
         if (!answer.get("rules").isEmpty()) {
             JsonTable.print(
                     answer.get("rules"),
