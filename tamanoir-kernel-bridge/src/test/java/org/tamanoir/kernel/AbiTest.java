@@ -37,38 +37,35 @@ class AbiTest {
     @SuppressWarnings("NullAway.Init") // set by JUnit
     Path folder;
 
-    private final String header;
-    private final String prefix;
-    private final Class<?> java;
-
     private final List<String> constants = new ArrayList<>();
     private final Map<String, List<String>> structs = new LinkedHashMap<>();
 
-    AbiTest() {
-        this("tamanoir_abi.h", "", Abi.class);
+    /** Returns the name of the header. */
+    String header() {
+        return "tamanoir_abi.h";
     }
 
-    /**
-     * @param prefix of all names of the header, behind {@code TMN_}
-     * @param java what must say the same
-     */
-    AbiTest(String header, String prefix, Class<?> java) {
-        this.header = header;
-        this.prefix = prefix;
-        this.java = java;
+    /** Returns what all names of the header begin with, behind {@code TMN_}. */
+    String prefix() {
+        return "";
+    }
+
+    /** Returns what must say the same. */
+    Class<?> java() {
+        return Abi.class;
     }
 
     @BeforeEach
     void readHeader() throws IOException {
-        String text = COMMENT.matcher(Files.readString(FOLDER.resolve(this.header))).replaceAll("");
+        String text = COMMENT.matcher(Files.readString(FOLDER.resolve(header()))).replaceAll("");
         String header = text.replaceAll("[ \\t]+(?=\\n)", "");
         header = take(header, GUARD, match -> {});
-        header = take(header, DEFINE, match -> constants.add(match.group(1).substring(prefix.length())));
+        header = take(header, DEFINE, match -> constants.add(match.group(1).substring(prefix().length())));
         header = take(header, ENUM, match -> {
             for (String constant : parts(match.group(1), ",")) {
                 String name = constant.replaceFirst(" *=.*", "");
-                assertThat(name).startsWith("TMN_" + prefix);
-                constants.add(name.substring(("TMN_" + prefix).length()));
+                assertThat(name).startsWith("TMN_" + prefix());
+                constants.add(name.substring(("TMN_" + prefix()).length()));
             }
         });
         header = take(header, STRUCT, match -> {
@@ -78,7 +75,7 @@ class AbiTest {
                 assertThat(matcher.matches()).as(member).isTrue();
                 members.add(matcher.group(1));
             }
-            structs.put(match.group(1).substring(prefix.length()), members);
+            structs.put(match.group(1).substring(prefix().length()), members);
         });
         assertThat(header.strip()).as("what this test does not understand").isEmpty();
         assertThat(constants).hasSizeGreaterThan(15).doesNotHaveDuplicates();
@@ -122,7 +119,7 @@ class AbiTest {
     }
 
     private String name(String struct) {
-        return "struct tmn_" + prefix.toLowerCase(Locale.ROOT) + struct;
+        return "struct tmn_" + prefix().toLowerCase(Locale.ROOT) + struct;
     }
 
     private static void requireCompiler() throws Exception {
@@ -146,7 +143,7 @@ class AbiTest {
             statements.add(
                     constant.equals("GENL_NAME")
                             ? "puts(\"GENL_NAME \" TMN_GENL_NAME);"
-                            : number(constant, "TMN_" + prefix + constant));
+                            : number(constant, "TMN_" + prefix() + constant));
         }
         structs.forEach((struct, members) -> {
             statements.add(number(struct + ".size", "sizeof(" + name(struct) + ")"));
@@ -175,7 +172,7 @@ class AbiTest {
         Path program = folder.resolve("numbers");
         Files.writeString(
                 source,
-                "#include <stdio.h>\n#include <stddef.h>\n#include \"" + header + "\"\nint main(void)\n{\n"
+                "#include <stdio.h>\n#include <stddef.h>\n#include \"" + header() + "\"\nint main(void)\n{\n"
                         + String.join("\n", statements)
                         + "\nreturn 0;\n}\n");
         List<String> compiled =
@@ -200,7 +197,7 @@ class AbiTest {
 
     private Map<String, String> javaNumbers() throws IllegalAccessException {
         Map<String, String> numbers = new TreeMap<>();
-        for (Field field : java.getDeclaredFields()) {
+        for (Field field : java().getDeclaredFields()) {
             if (isNumber(field)) {
                 Object value = field.get(null);
                 // The header's constants are unsigned; Java's of 32 bits are ints.
@@ -211,7 +208,7 @@ class AbiTest {
                                 : String.valueOf(value));
             }
         }
-        for (Class<?> nested : java.getDeclaredClasses()) {
+        for (Class<?> nested : java().getDeclaredClasses()) {
             String struct = nested.getSimpleName().replace("Struct", "").toLowerCase(Locale.ROOT);
             for (Field field : nested.getDeclaredFields()) {
                 if (isNumber(field)) {

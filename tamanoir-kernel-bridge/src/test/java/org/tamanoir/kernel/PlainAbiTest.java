@@ -2,7 +2,18 @@ package org.tamanoir.kernel;
 
 /** The same of the header for plain IP and {@link PlainAbi}. */
 class PlainAbiTest extends AbiTest {
-    PlainAbiTest() {
-        super("tamanoir_plain.h", "PLAIN_", PlainAbi.class);
+    @Override
+    String header() {
+        return "tamanoir_plain.h";
+    }
+
+    @Override
+    String prefix() {
+        return "PLAIN_";
+    }
+
+    @Override
+    Class<?> java() {
+        return PlainAbi.class;
     }
 }

@@ -141,7 +141,7 @@ class PlainProcessTest {
 
     @Test
     void aHostThatDoesNotForwardIsTold() throws Exception {
-        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.ip_forward=0");
+        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.ip_forward=0 net.ipv6.conf.all.forwarding=0");
         PlainTraffic plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config()));
         ExecutionEnvironment environment = environment(plain);
         net.namespaces().in(net.router(), () -> {
