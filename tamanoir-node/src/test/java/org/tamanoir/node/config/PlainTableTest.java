@@ -50,6 +50,20 @@ class PlainTableTest {
                                 FailurePolicy.DROP));
     }
 
+    @Test
+    void whatIsWrittenIsReadAsTheSame() {
+        PlainRule rule = new PlainRule(
+                new PlainMatch(Prefix.parse("10.1.0.0/16"), null, 5, 9, 0, 4294967295L, false),
+                "org.example.Voice",
+                ServiceKey.of("org.example.Voice"),
+                0,
+                FailurePolicy.DROP);
+        String text = Yaml.of(java.util.Map.of("plain", List.of(PlainTable.RULES.data(rule))));
+        NodeConfigBuilder[] read = new NodeConfigBuilder[1];
+        assertThat(problems(text + "plain-interfaces: [eth1]\n", read)).isEmpty();
+        assertThat(read[0].build().get(NodeSettings.PLAIN)).containsExactly(rule);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
