@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.plain.PlainFlow;
@@ -102,7 +103,7 @@ class PlainAgreesTest {
         return rules;
     }
 
-    private Prefix randomPrefix() {
+    private @Nullable Prefix randomPrefix() {
         return random.nextInt(3) == 0 ? null : Prefix.parse(PREFIXES[random.nextInt(PREFIXES.length)]);
     }
 

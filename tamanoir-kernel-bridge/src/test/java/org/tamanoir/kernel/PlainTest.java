@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.kernel.PlainPackets.udp;
 import static org.tamanoir.support.Waiting.eventually;
 
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -55,8 +58,8 @@ class PlainTest {
 
     private final ServiceCatalog services = new ServiceCatalog();
     private final Queue<String> seen = new ConcurrentLinkedQueue<>();
-    private ExecutionEnvironment environment;
-    private PlainTraffic plain;
+    private @Nullable ExecutionEnvironment started;
+    private PlainTraffic plain = PlainTraffic.NONE;
 
     @BeforeAll
     static void makeNet() throws Exception {
@@ -86,13 +89,13 @@ class PlainTest {
 
     @AfterEach
     void stop() {
-        if (environment != null) {
-            environment.stop(TransitNode.PATIENCE);
+        if (started != null) {
+            started.stop(TransitNode.PATIENCE);
             plain.close();
         }
     }
 
-    private static PlainMatch match(String destination, int firstPort, int lastPort, int dscp, Boolean alert) {
+    private static PlainMatch match(@Nullable String destination, int firstPort, int lastPort, int dscp, @Nullable Boolean alert) {
         return new PlainMatch(
                 null, destination == null ? null : Prefix.parse(destination), firstPort, lastPort, dscp, -1, alert);
     }
@@ -109,8 +112,9 @@ class PlainTest {
         PlainConfig config =
                 new PlainConfig(new PlainRules(List.of(rules)), List.of(TestNet.ROUTER_CLIENT_DEVICE), ALERTS);
         plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
-        environment = new ExecutionEnvironment(
+        ExecutionEnvironment environment = new ExecutionEnvironment(
                 TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
+        started = environment;
         environment.plain(plain);
         net.namespaces().in(net.router(), () -> {
             environment.start();
@@ -119,13 +123,21 @@ class PlainTest {
         assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
     }
 
+    private ExecutionEnvironment environment() {
+        return Objects.requireNonNull(started);
+    }
+
     private void serve(Function<Packet, Verdict> step) {
         services.add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> {
-            seen.add(packet.source().getHostAddress() + " "
-                    + packet.destination().getHostAddress() + ":" + packet.destinationPort() + " class "
+            seen.add(text(packet.source()) + " "
+                    + text(packet.destination()) + ":" + packet.destinationPort() + " class "
                     + packet.classOfService());
             return step.apply(packet);
         }));
+    }
+
+    private static String text(@Nullable InetAddress address) {
+        return address == null ? "" : address.getHostAddress();
     }
 
     private static Function<Packet, Verdict> rewriting(Consumer<byte[]> change) {
@@ -166,16 +178,16 @@ class PlainTest {
 
     private TrafficSnapshot balanced(long packetsIn) {
         eventually().untilAsserted(() -> {
-            TrafficSnapshot now = environment.traffic();
+            TrafficSnapshot now = environment().traffic();
             assertThat(now.packetsIn()).as("%s", now).isEqualTo(packetsIn);
             assertThat(now.held()).isZero();
             assertThat(now.packetsOut() + now.dropped()).isEqualTo(now.packetsIn() + now.packetsMade());
         });
-        return environment.traffic();
+        return environment().traffic();
     }
 
     private long met(String what) {
-        return plain.status().met().get(what);
+        return plain.status().met().getOrDefault(what, -1L);
     }
 
     @ParameterizedTest
@@ -195,7 +207,7 @@ class PlainTest {
             assertThat(PlainPackets.comparable(arrived.get(i))).isEqualTo(PlainPackets.comparable(expected.get(i)));
         }
         assertThat(seen).hasSize(20);
-        String host = java.net.InetAddress.getByName(from).getHostAddress();
+        String host = InetAddress.getByName(from).getHostAddress();
         assertThat(seen).first().asString().startsWith(host + " ").endsWith(":5004 class 3");
         assertThat(balanced(20).packetsOut()).isEqualTo(20);
         assertThat(plain.status().rules()).containsExactly(new PlainTraffic.RuleCount(20, 20));
@@ -241,7 +253,7 @@ class PlainTest {
         send(other);
         assertThat(arrive(2, TestNet.CLIENT6))
                 .containsExactly(PlainPackets.routed(extended), PlainPackets.routed(other));
-        assertThat(environment.traffic().packetsIn()).isZero();
+        assertThat(environment().traffic().packetsIn()).isZero();
         assertThat(plain.status().met())
                 .containsEntry("up", 0L)
                 .containsEntry("fragment", 1L)

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.support.TestNet;
 
 /**
@@ -74,7 +75,7 @@ final class PlainWire implements AutoCloseable {
         return packets;
     }
 
-    private byte[] next() {
+    private byte @Nullable [] next() {
         int bytes = (int) LibC.recv(fd, Pointer.nativeValue(memory), FRAME_BYTES, DONTWAIT);
         if (bytes < IP_AT + 20) {
             Thread.onSpinWait();
