@@ -71,7 +71,8 @@ class PlainRulesTest {
     @ParameterizedTest
     @CsvSource({"10.1.1.1, 10.2.2.2, 3", "2001:db8::1, 2001:db8::2, 3", "10.1.1.1, 10.2.2.2, -1", "::1:2, ::3:4, -1"})
     void aDatagramsHeaderIsOneThatPacketsHave(String from, String to, int classOfService) throws Exception {
-        PlainHeaders headers = new PlainRules(List.of(new PlainRule(ALL, "a.Any", 0x1122334455667788L, classOfService, FailurePolicy.PASS)))
+        PlainHeaders headers = new PlainRules(
+                        List.of(new PlainRule(ALL, "a.Any", 0x1122334455667788L, classOfService, FailurePolicy.PASS)))
                 .headers(Anep.DEFAULT_TYPE_ID);
         InetAddress source = InetAddress.getByName(from);
         InetAddress destination = InetAddress.getByName(to);

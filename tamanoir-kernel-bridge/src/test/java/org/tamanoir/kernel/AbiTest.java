@@ -57,7 +57,8 @@ class AbiTest {
 
     @BeforeEach
     void readHeader() throws IOException {
-        String text = COMMENT.matcher(Files.readString(FOLDER.resolve(header()))).replaceAll("");
+        String text =
+                COMMENT.matcher(Files.readString(FOLDER.resolve(header()))).replaceAll("");
         String header = text.replaceAll("[ \\t]+(?=\\n)", "");
         header = take(header, GUARD, match -> {});
         header = take(header, DEFINE, match -> constants.add(match.group(1).substring(prefix().length())));
@@ -149,8 +150,7 @@ class AbiTest {
             statements.add(number(struct + ".size", "sizeof(" + name(struct) + ")"));
             for (String member : members) {
                 if (!member.equals(PADDING)) {
-                    statements.add(
-                            number(struct + "." + member, "offsetof(" + name(struct) + ", " + member + ")"));
+                    statements.add(number(struct + "." + member, "offsetof(" + name(struct) + ", " + member + ")"));
                 }
             }
         });

@@ -132,7 +132,9 @@ class PlainProcessTest {
         });
         try {
             assertThat(plain.status().isThere()).isFalse();
-            assertThat(plain.status().detail()).contains("nosuch0 does not exist").doesNotContain("\n");
+            assertThat(plain.status().detail())
+                    .contains("nosuch0 does not exist")
+                    .doesNotContain("\n");
             assertThat(arrivesMarked()).isFalse();
         } finally {
             environment.stop(TransitNode.PATIENCE);

@@ -95,7 +95,8 @@ class PlainTest {
         }
     }
 
-    private static PlainMatch match(@Nullable String destination, int firstPort, int lastPort, int dscp, @Nullable Boolean alert) {
+    private static PlainMatch match(
+            @Nullable String destination, int firstPort, int lastPort, int dscp, @Nullable Boolean alert) {
         return new PlainMatch(
                 null, destination == null ? null : Prefix.parse(destination), firstPort, lastPort, dscp, -1, alert);
     }

@@ -25,15 +25,12 @@ class PlainTableTest {
     @Test
     void aRuleIsRead() {
         NodeConfigBuilder[] read = new NodeConfigBuilder[1];
-        assertThat(problems(
-                        """
+        assertThat(problems("""
                         plain:
                           - {match: {protocol: udp, destination: 10.0.0.0/8, ports: 5004-5010, dscp: 46}, service: org.example.Voice, class: 3}
                           - {match: {protocol: udp, source: "2001:db8::/32", ports: 9, fwmark: 0x10, router-alert: true}, service: Monitor, on-failure: drop}
                         plain-interfaces: [eth1]
-                        """,
-                        read))
-                .isEmpty();
+                        """, read)).isEmpty();
         assertThat(read[0].build().get(NodeSettings.PLAIN))
                 .containsExactly(
                         new PlainRule(
