@@ -120,6 +120,21 @@ class ArchitectureTest {
             .onlyDependOnClassesThat()
             .resideInAnyPackage("org.tamanoir.platform..", JDK, ANNOTATIONS);
 
+    @ArchTest
+    static final ArchRule plainRulesKnowNoSockets = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.plain..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.tamanoir.plain..",
+                    "org.tamanoir.nodeos..",
+                    "org.tamanoir.service..",
+                    "org.tamanoir.routing..",
+                    "org.tamanoir.anep..",
+                    JDK,
+                    ANNOTATIONS);
+
     /** So that a simulation decides who goes on. */
     @ArchTest
     static final ArchRule theEnvironmentWaitsByThePlatformAlone = noClasses()

@@ -155,7 +155,22 @@ final class Arrival {
     }
 
     int toPort() {
-        return socket.localAddress().getPort();
+        return isPlain() ? UpcallMetadata.toPort(ascent) : socket.localAddress().getPort();
+    }
+
+    /** Returns whether it is a plain datagram, in front of which the node has put a header. */
+    boolean isPlain() {
+        return UpcallMetadata.isPlain(ascent);
+    }
+
+    /** Returns whether it is a plain datagram with a Router Alert. */
+    boolean hasAlert() {
+        return UpcallMetadata.hasAlert(ascent);
+    }
+
+    /** Returns whether it is a plain datagram that goes on where its service fails it. */
+    boolean passesOnFailure() {
+        return UpcallMetadata.passesOnFailure(ascent);
     }
 
     boolean isIpv4() {

@@ -41,13 +41,18 @@ final class DatagramInHand implements PacketSource {
     /** Has the packets of a message be in hand from now on. */
     void take(UdpSocket socket, UdpBatch batch, int message) {
         arrival.set(socket, batch, message, up);
-        service.path.dispatcher.inTransit(arrival.isInTransit());
+        seen();
     }
 
     /** Has a packet be in hand that comes out of a queue, and whose arrival has been set. */
     void take() {
         completions.add(arrival.slot());
+        seen();
+    }
+
+    private void seen() {
         service.path.dispatcher.inTransit(arrival.isInTransit());
+        service.path.policies.plain(arrival.isPlain(), arrival.passesOnFailure());
     }
 
     /** Tells whoever sees the way of the packet in hand that it has ended while it waited. */

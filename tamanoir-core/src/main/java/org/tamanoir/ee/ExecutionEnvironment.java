@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.offload.UpcallMetadata;
+import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.platform.ThreadKind;
@@ -230,6 +232,21 @@ public final class ExecutionEnvironment implements AutoCloseable {
      */
     public void levels(NodeOs levels) {
         context.levels().use(levels);
+    }
+
+    /** Has plain datagrams come up, from {@link #start} on, as {@link #levels}. */
+    public void plain(PlainTraffic plain) {
+        context.levels().use(plain);
+    }
+
+    /** Returns which plain datagrams come up. */
+    public PlainTraffic plain() {
+        return context.levels().plain();
+    }
+
+    /** Returns whether plain datagrams to this address are let go by, since they end at this host or at its links. */
+    public boolean endsHere(InetAddress address) {
+        return context.levels().endsHere(address);
     }
 
     /** Returns the levels below the JVM. */
@@ -447,9 +464,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
             startTls(started);
             quic.start(started);
             gateways.start(started);
-            attachLevels(started);
+            List<UdpSocket> plain = attachLevels(started);
             // What levels send up comes from now on.
             context.egress().receiving().forEach(socket -> started.adopt(new UdpPort(socket)));
+            plain.forEach(socket -> started.adopt(new UdpPort(socket)));
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
@@ -481,9 +499,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
         return refused;
     }
 
-    private void attachLevels(Acceptor started) throws IOException {
+    /** Returns the sockets that plain datagrams come to. */
+    private List<UdpSocket> attachLevels(Acceptor started) throws IOException {
         if (context.levels().isNone()) {
-            return;
+            return attach(List.of());
         }
         if (context.authentication().isOn()) {
             throw new IOException(
@@ -493,8 +512,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
         if (!obstacle.isEmpty()) {
             LOG.warn("no level looks at TCP: {}", obstacle);
         }
-        List<InetSocketAddress> tcp = obstacle.isEmpty() ? tcpAddresses() : List.of();
-        context.levels().attach(context.egress().receiving(), tcp, config.typeId());
+        return attach(obstacle.isEmpty() ? tcpAddresses() : List.of());
+    }
+
+    private List<UdpSocket> attach(List<InetSocketAddress> tcp) {
+        return context.levels().attach(context.egress().receiving(), tcp, config.typeId(), config.transport());
     }
 
     private void startTls(Acceptor started) throws IOException {

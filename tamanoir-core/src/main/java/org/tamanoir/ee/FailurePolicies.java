@@ -21,6 +21,8 @@ final class FailurePolicies {
     private final Drops drops;
     private final PacketPath.Owner owner;
     private final FailurePolicy withoutService;
+    /** What the rule of a plain datagram in hand says; null of others. */
+    private @Nullable FailurePolicy ofRule;
 
     FailurePolicies(
             Packet packet,
@@ -37,6 +39,21 @@ final class FailurePolicies {
         this.withoutService = withoutService;
     }
 
+    /** Says whether the packets that come into hand from now on are plain datagrams, whose rules say what becomes of them. */
+    void plain(boolean isPlain, boolean passes) {
+        ofRule = !isPlain ? null : passes ? FailurePolicy.PASS : FailurePolicy.DROP;
+    }
+
+    /** Returns whether a packet that its service fails to process goes on as it came, by its rule. */
+    boolean restoresByRule() {
+        return ofRule == FailurePolicy.PASS;
+    }
+
+    private FailurePolicy policy(FailurePolicy otherwise) {
+        FailurePolicy rule = ofRule;
+        return rule == null ? otherwise : rule;
+    }
+
     /** Handles a packet whose service the node does not have. */
     void handleWithoutService(DropReason reason) {
         handleWithoutService(reason, "which the node does not have");
@@ -48,20 +65,22 @@ final class FailurePolicies {
      * @param which completes "a service, ..."
      */
     void handleWithoutService(DropReason reason, String which) {
-        if (withoutService == FailurePolicy.PASS) {
+        FailurePolicy policy = policy(withoutService);
+        if (policy == FailurePolicy.PASS) {
             dispatcher.depart(packet);
         } else {
             long key = packet.serviceKey();
-            drop(reason, withoutService, "it asks for service key " + ServiceKey.toString(key) + ", " + which);
+            drop(reason, policy, "it asks for service key " + ServiceKey.toString(key) + ", " + which);
         }
     }
 
     /** Handles a packet for a service in quarantine. */
     void handleQuarantined(ServiceDefinition wanted) {
-        if (wanted.failurePolicy() == FailurePolicy.PASS) {
+        FailurePolicy policy = policy(wanted.failurePolicy());
+        if (policy == FailurePolicy.PASS) {
             dispatcher.depart(packet);
         } else {
-            drop(DropReason.QUARANTINED, wanted.failurePolicy(), "service " + wanted.label() + " is in quarantine");
+            drop(DropReason.QUARANTINED, policy, "service " + wanted.label() + " is in quarantine");
         }
     }
 
@@ -71,7 +90,7 @@ final class FailurePolicies {
      * @param fault of what the service left of the packet; null when it is still one
      */
     void handleFailed(@Nullable ParseFault fault) {
-        FailurePolicy policy = thread.definition().failurePolicy();
+        FailurePolicy policy = policy(thread.definition().failurePolicy());
         if (policy != FailurePolicy.PASS) {
             drop(thread.failure(), policy, "service " + thread.definition().name() + " failed");
         } else if (fault == null) {

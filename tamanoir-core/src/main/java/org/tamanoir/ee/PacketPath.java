@@ -424,7 +424,8 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     private void invoke() {
-        if (isRestorable) {
+        boolean restores = isRestorable || policies.restoresByRule();
+        if (restores) {
             loan.lendCopy();
         } else {
             loan.lend();
@@ -433,7 +434,7 @@ final class PacketPath implements ServiceThread.Body {
         ParseFault fault;
         try {
             verdict = reaction == null ? thread.call(packet) : call(reaction);
-            fault = isRestorable && verdict == null ? loan.restore() : loan.takeBack();
+            fault = restores && verdict == null ? loan.restore() : loan.takeBack();
         } catch (Throwable e) {
             reclaim();
             throw e;

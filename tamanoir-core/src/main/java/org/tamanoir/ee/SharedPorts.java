@@ -13,10 +13,8 @@ import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.auth.PacketGuard;
-import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.offload.UpcallCompletions;
 import org.tamanoir.offload.UpcallPath;
-import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.Traffic;
@@ -148,9 +146,7 @@ final class SharedPorts {
                 service = null;
                 fault = DropReason.NO_INSTANCE;
             }
-            if (fault != null
-                    && ServiceFetches.isRefusal(fault)
-                    && context.config().unknownService() == FailurePolicy.PASS) {
+            if (fault != null && udp.goesOn(fault, from)) {
                 fault = udp.deliver(ServiceKey.NONE, packet, from);
             }
             if (service != null || fault == null) {

@@ -50,21 +50,35 @@ final class TransitEgress {
         if (HostAddresses.isOfOneLink(arrival.high(), arrival.low())) {
             return DropReason.NO_ROUTE; // No router sends on what comes from there: RFC 4291, 2.5.6, and RFC 3927, 2.7.
         }
-        packet.seal();
-        sender(arrival)
+        TransitSender sender = sender(arrival)
                 .from(arrival.high(), arrival.low(), arrival.port())
-                .to(arrival.toHigh(), arrival.toLow(), arrival.toPort())
-                .add(packet.buffer(), packet.offset(), packet.length(), hopsLeft - 1, arrival.trafficClass());
-        added();
+                .to(arrival.toHigh(), arrival.toLow(), arrival.toPort());
+        add(sender, packet, arrival, hopsLeft - 1);
         return null;
     }
 
     /** Sends an answer to the sender of the packet, as if it came from where the packet was to go. */
     void answer(Packet packet, Arrival arrival) {
-        sender(arrival)
+        TransitSender sender = sender(arrival)
                 .from(arrival.toHigh(), arrival.toLow(), arrival.toPort())
-                .to(arrival.high(), arrival.low(), arrival.port())
-                .add(packet.buffer(), packet.offset(), packet.length(), ANSWER_HOPS, arrival.trafficClass());
+                .to(arrival.high(), arrival.low(), arrival.port());
+        add(sender, packet, arrival, ANSWER_HOPS);
+    }
+
+    /** Adds the packet; of one that stands for a plain datagram what is behind the header alone. */
+    private void add(TransitSender sender, Packet packet, Arrival arrival, int hops) {
+        if (arrival.isPlain()) {
+            sender.add(
+                    packet.buffer(),
+                    packet.payloadOffset(),
+                    packet.payloadLength(),
+                    hops,
+                    arrival.trafficClass(),
+                    arrival.hasAlert());
+        } else {
+            packet.seal();
+            sender.add(packet.buffer(), packet.offset(), packet.length(), hops, arrival.trafficClass());
+        }
         added();
     }
 

@@ -495,7 +495,7 @@ final class UdpService
         if (reason == null) {
             traffic.handed();
             inHand.setAside();
-        } else if (ServiceFetches.isRefusal(reason)) {
+        } else if (ServiceFetches.isRefusal(reason) || arrival.passesOnFailure() && reason != DropReason.INBOX_FULL) {
             path.policies.handleWithoutService(reason);
         } else {
             path.drop(reason, packet);

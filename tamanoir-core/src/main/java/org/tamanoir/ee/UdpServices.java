@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -347,14 +348,14 @@ final class UdpServices implements UdpIntake {
     private void begin(Waiting wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {
         definition.placement().disturb();
         if (service != null && !offers(definition, service)) {
-            drop(wait, DropReason.AMPLIFICATION);
+            refused(wait, DropReason.AMPLIFICATION);
             return;
         }
         String misfit = service == null ? "" : definition.dispatch().whyNot(service.getClass());
         if (!misfit.isEmpty()) {
             LOG.warn("service {}: {}", definition.label(), misfit);
             failures.put(definition, context.platform().nanoTime());
-            drop(wait, DropReason.NO_INSTANCE);
+            refused(wait, DropReason.NO_INSTANCE);
             return;
         }
         UdpTaker instance = running.get(definition);
@@ -365,7 +366,7 @@ final class UdpServices implements UdpIntake {
             failures.put(definition, context.platform().nanoTime());
         }
         if (instance == null || !handOn(wait, instance)) {
-            drop(wait, closed ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE);
+            refused(wait, closed ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE);
         }
     }
 
@@ -517,9 +518,22 @@ final class UdpServices implements UdpIntake {
         keysHeld = waits.size();
     }
 
+    /**
+     * Returns whether a packet that no service takes goes on as it came: as the configuration says of those for unknown
+     * services, and of a plain datagram its rule, whyever that is but for want of room.
+     */
+    boolean goesOn(DropReason reason, Arrival from) {
+        if (from.isPlain()) {
+            return from.passesOnFailure() && reason != DropReason.INBOX_FULL && reason != DropReason.SHUTDOWN;
+        }
+        return ServiceFetches.isRefusal(reason) && context.config().unknownService() == FailurePolicy.PASS;
+    }
+
     private synchronized void refused(Waiting wait, DropReason reason) {
-        if (context.config().unknownService() == FailurePolicy.PASS
-                && !wait.packets().isEmpty()) {
+        if (waits.get(wait.key()) == wait) {
+            dropUnlessGoingOn(wait, reason);
+        }
+        if (!wait.packets().isEmpty()) {
             UdpTaker transit =
                     instance(Transit.DEFINITION, wait.packets().element().from().socket());
             if (transit != null && handOn(wait, transit)) {
@@ -529,16 +543,29 @@ final class UdpServices implements UdpIntake {
         drop(wait, reason);
     }
 
+    private void dropUnlessGoingOn(Waiting wait, DropReason reason) {
+        for (Iterator<Held> each = wait.packets().iterator(); each.hasNext(); ) {
+            Held held = each.next();
+            if (!goesOn(reason, held.from())) {
+                each.remove();
+                packetsWaiting = packetsWaiting - 1;
+                drop(held, reason, wait.key());
+            }
+        }
+    }
+
+    private void drop(Held held, DropReason reason, long key) {
+        packetsHeld--;
+        bytesHeld -= held.bytes().length;
+        drop(reason, held.from(), key, held.bytes().length);
+    }
+
     private void drop(Waiting wait, DropReason reason) {
         if (waits.get(wait.key()) != wait) {
             return;
         }
         end(wait);
-        for (Held held : wait.packets()) {
-            packetsHeld--;
-            bytesHeld -= held.bytes().length;
-            drop(reason, held.from(), wait.key(), held.bytes().length);
-        }
+        wait.packets().forEach(held -> drop(held, reason, wait.key()));
         completions.report(context.levels().os());
         traffic.publish();
     }

@@ -10,6 +10,9 @@ package org.tamanoir.offload;
  *  | 0 | trace      | t  | class      | hops left | slot       |   t = in transit: addressed to another host
  *  +---+------------+----+------------+-----------+------------+
  * </pre>
+ *
+ * Of a plain datagram bit 63 is set, in the place of the slot stands the port that it was sent to, and in that of the
+ * trace {@link #ALERT} and {@link #DROPS}.
  */
 public final class UpcallMetadata {
     /** Numbers of traces are smaller. */
@@ -17,6 +20,11 @@ public final class UpcallMetadata {
 
     private static final long IN_TRANSIT = 1L << 32;
     private static final int TRACE_SHIFT = 33;
+    private static final long PLAIN = 1L << 63;
+    /** A plain datagram has a Router Alert. */
+    private static final long ALERT = 1L << TRACE_SHIFT;
+    /** A plain datagram is dropped where its service fails it. */
+    private static final long DROPS = 2L << TRACE_SHIFT;
 
     private UpcallMetadata() {}
 
@@ -35,6 +43,31 @@ public final class UpcallMetadata {
         return IN_TRANSIT | (long) trafficClass << 24 | (long) hopsLeft << 16 | slot;
     }
 
+    /** Returns what is remembered of a plain datagram, as {@link #inTransit}. */
+    static long plain(int toPort, int hopsLeft, int trafficClass, boolean hasAlert, boolean drops) {
+        return PLAIN | inTransit(toPort, hopsLeft, trafficClass) | (hasAlert ? ALERT : 0) | (drops ? DROPS : 0);
+    }
+
+    /** Returns whether it is a plain datagram, which carried no ANEP. */
+    public static boolean isPlain(long ascent) {
+        return ascent < 0;
+    }
+
+    /** Returns the port that a plain datagram was sent to. */
+    public static int toPort(long ascent) {
+        return (int) ascent & 0xFFFF;
+    }
+
+    /** Returns whether it is a plain datagram with a Router Alert. */
+    public static boolean hasAlert(long ascent) {
+        return ascent < 0 && (ascent & ALERT) != 0;
+    }
+
+    /** Returns whether it is a plain datagram that goes on where its service fails it. */
+    public static boolean passesOnFailure(long ascent) {
+        return ascent < 0 && (ascent & DROPS) == 0;
+    }
+
     /** Returns what is remembered of a packet whose way is taken down under this number, 1 to {@link #MAX_TRACE}. */
     public static long traced(int number) {
         return (long) number << TRACE_SHIFT;
@@ -42,7 +75,7 @@ public final class UpcallMetadata {
 
     /** Returns the number under which the packet's way is taken down; 0 = it is not. */
     public static int trace(long ascent) {
-        return (int) (ascent >>> TRACE_SHIFT);
+        return isPlain(ascent) ? 0 : (int) (ascent >>> TRACE_SHIFT);
     }
 
     public static boolean isInTransit(long ascent) {
@@ -51,7 +84,7 @@ public final class UpcallMetadata {
 
     /** Returns the slot of the policy under which the level sent it up; 0 = under none. */
     public static int slot(long ascent) {
-        return (int) ascent & 0xFFFF;
+        return isPlain(ascent) ? 0 : (int) ascent & 0xFFFF;
     }
 
     public static int hopsLeft(long ascent) {

@@ -1,11 +1,8 @@
 package org.tamanoir.offload;
 
-import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.util.List;
-import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.transport.TransitSender;
 import org.tamanoir.transport.TransitSockets;
 import org.tamanoir.transport.UdpBatch;
@@ -20,40 +17,37 @@ import org.tamanoir.transport.UdpSocket;
 public final class UpcallPath {
     private final NodeOs levels;
     private final int mark;
+    private final PlainTraffic plain;
+    private final PlainSockets plainSockets;
+    private final boolean hasPlain;
     private final TransitSockets onward;
     private final HostAddresses host = new HostAddresses();
 
-    private UpcallPath(NodeOs levels, TransitSockets onward) {
-        this.levels = levels;
-        this.mark = levels.upMark();
-        this.onward = onward;
-    }
-
     /**
-     * Has levels look at packets for these ports.
+     * Makes the way from what is attached.
      *
-     * @param udp whose batches are made later
-     * @throws IOException in one line, if what comes up could not be told apart, or not go on; nothing was attached then
-     * @throws LevelException in one line, if no level can
+     * @param mark of what comes up from the levels; 0 = nothing does
      */
-    public static UpcallPath attach(NodeOs levels, List<UdpSocket> udp, List<InetSocketAddress> tcp, int typeId)
-            throws IOException, LevelException {
-        TransitSockets onward = TransitSockets.open();
-        try {
-            for (UdpSocket socket : udp) {
-                socket.receiveInTransit();
-            }
-            levels.attach(udp.stream().map(UdpSocket::localAddress).toList(), tcp, typeId);
-        } catch (IOException | LevelException | RuntimeException e) {
-            onward.close();
-            throw e;
-        }
-        return new UpcallPath(levels, onward);
+    UpcallPath(NodeOs levels, int mark, PlainTraffic plain, PlainSockets plainSockets, TransitSockets onward) {
+        this.levels = levels;
+        this.mark = mark;
+        this.plain = plain;
+        this.plainSockets = plainSockets;
+        this.hasPlain = !plainSockets.all().isEmpty();
+        this.onward = onward;
     }
 
     /** Returns what is to be remembered of a message, as in {@link UpcallMetadata}. */
     public long look(UdpBatch batch, int message) {
         int seen = batch.mark(message);
+        if (hasPlain && batch.isPlain(message)) {
+            return UpcallMetadata.plain(
+                    batch.destinationPort(message),
+                    batch.hopsLeft(message),
+                    batch.trafficClass(message),
+                    (seen & PlainTraffic.ALERT) != 0,
+                    plain.rules().dropsOnFailure(seen & PlainTraffic.RULE_MASK));
+        }
         if ((seen & NodeOs.UP_MASK) != mark || mark == 0) {
             return 0;
         }
@@ -78,13 +72,20 @@ public final class UpcallPath {
     /** Tells the levels what the socket has lost; after it was read. The reading thread. */
     public void tellLost(UdpSocket socket) {
         int lost = socket.takeOverflows();
-        if (lost > 0) {
+        if (lost > 0 && plainSockets.all().contains(socket)) {
+            plain.lost(lost);
+        } else if (lost > 0) {
             levels.lost(lost);
         }
     }
 
-    /** Returns whether packets to this address end at this host. */
+    /** Returns whether connections to this address end at this host. */
     public boolean isOfThisHost(InetAddress address) {
+        return mark == 0 || host.has(address); // Plain datagrams bring no connections.
+    }
+
+    /** Returns whether packets to this address end at this host, or are none that a router sends on. */
+    boolean endsHere(InetAddress address) {
         return host.has(address);
     }
 
@@ -100,6 +101,7 @@ public final class UpcallPath {
 
     /** Lets nothing go on any more. */
     public void close() {
+        plainSockets.close();
         onward.close();
     }
 }

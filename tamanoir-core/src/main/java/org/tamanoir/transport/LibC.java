@@ -39,6 +39,7 @@ final class LibC {
     static final int IP_TOS = 1;
     static final int IP_TTL = 2;
     static final int IP_PKTINFO = 8;
+    static final int IP_RECVORIGDSTADDR = 20; // and the type of what it brings
     static final int IP_RECVTTL = 12;
     static final int IP_RECVTOS = 13;
     static final int MCAST_JOIN_GROUP = 42;
@@ -47,6 +48,7 @@ final class LibC {
     static final int IPV6_V6ONLY = 26;
     static final int IPV6_RECVPKTINFO = 49;
     static final int IPV6_PKTINFO = 50;
+    static final int IPV6_RECVORIGDSTADDR = 74;
     static final int IPV6_RECVHOPLIMIT = 51;
     static final int IPV6_HOPLIMIT = 52;
     static final int IPV6_RECVTCLASS = 66;

@@ -37,6 +37,8 @@ final class MessageArray {
     static final int SENT_CONTROL_BYTES = 2 * CONTROL_SPACE_BYTES;
     /** Overflows, mark, UDP_GRO, TTL and TOS of 24 bytes each, and the larger IPV6_PKTINFO of 40. */
     static final int TRANSIT_CONTROL_BYTES = 5 * CONTROL_SPACE_BYTES + 40;
+    /** The same of a plain datagram, and in place of IPV6_PKTINFO the address with its port, of 48. */
+    static final int PLAIN_CONTROL_BYTES = 5 * CONTROL_SPACE_BYTES + 48;
 
     private static final int CONTROL_HEADER_BYTES = 16;
     private static final int SEGMENT_CONTROL_BYTES = 18; // CMSG_LEN(sizeof(u16))
@@ -201,6 +203,17 @@ final class MessageArray {
         }
         int v6 = controlData(m, LibC.IPPROTO_IPV6, LibC.IPV6_PKTINFO);
         return v6 == 0 ? 0 : Long.reverseBytes(memory.getLong(v6 + 8));
+    }
+
+    /** Returns the index of the sockaddr where a plain datagram was sent, in {@link #memory}; 0 when it is not told. */
+    int originalDestination(int m) {
+        int v4 = controlData(m, LibC.IPPROTO_IP, LibC.IP_RECVORIGDSTADDR);
+        return v4 != 0 ? v4 : controlData(m, LibC.IPPROTO_IPV6, LibC.IPV6_RECVORIGDSTADDR);
+    }
+
+    /** Returns the memory that {@link #originalDestination} points into. */
+    ByteBuffer memory() {
+        return memory;
     }
 
     /** Returns the index of what a control message brings; 0 when there is none such. */

@@ -2,6 +2,7 @@ package org.tamanoir.transport;
 
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Slots for recvmmsg, each large enough for all that UDP_GRO joins, so that nothing is ever cut off. What a message
@@ -26,20 +27,32 @@ final class NativeUdpBatch implements UdpBatch {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(SLOTS * STRIDE_BYTES);
     private final MessageArray messages;
     private final boolean inTransit;
+    /** Null unless it is for plain datagrams. */
+    private final @Nullable PlainRoom plain;
+
+    private final int firstByte;
     private int used = SLOTS;
 
     /**
      * @param inTransit with room for what a socket says of datagrams in transit
+     * @param plain with room for a header in front of each datagram; null = without
      */
-    NativeUdpBatch(boolean inTransit) {
+    NativeUdpBatch(boolean inTransit, @Nullable PlainRoom plain) {
         this.inTransit = inTransit;
-        messages = new MessageArray(
-                SLOTS, SLOTS, inTransit ? MessageArray.TRANSIT_CONTROL_BYTES : MessageArray.CONTROL_SPACE_BYTES);
+        this.plain = plain;
+        firstByte = plain == null ? 0 : PlainRoom.BYTES;
+        messages = new MessageArray(SLOTS, SLOTS, controlBytes());
         long address = MessageArray.addressOf(buffer);
         for (int m = 0; m < SLOTS; m++) {
-            messages.setIovec(m, address + (long) m * STRIDE_BYTES, SLOT_BYTES);
+            messages.setIovec(m, address + (long) m * STRIDE_BYTES + firstByte, SLOT_BYTES);
             messages.setPayload(m, m, 1);
         }
+    }
+
+    private int controlBytes() {
+        return plain != null
+                ? MessageArray.PLAIN_CONTROL_BYTES
+                : inTransit ? MessageArray.TRANSIT_CONTROL_BYTES : MessageArray.CONTROL_SPACE_BYTES;
     }
 
     /** Makes the slots ready that the last call filled; returns where the array lies. */
@@ -53,6 +66,11 @@ final class NativeUdpBatch implements UdpBatch {
 
     void received(int count) {
         used = count;
+        if (plain != null) {
+            for (int m = 0; m < count; m++) {
+                plain.head(this, messages, m, m * STRIDE_BYTES + firstByte);
+            }
+        }
     }
 
     boolean isInTransit() {
@@ -71,18 +89,20 @@ final class NativeUdpBatch implements UdpBatch {
 
     @Override
     public int start(int message) {
-        return Objects.checkIndex(message, used) * STRIDE_BYTES;
+        int slot = Objects.checkIndex(message, used) * STRIDE_BYTES;
+        return plain == null ? slot : slot + firstByte - plain.headerBytes(message);
     }
 
     @Override
     public int end(int message) {
-        return start(message) + messages.length(message);
+        int slot = Objects.checkIndex(message, used) * STRIDE_BYTES;
+        return plain == null ? slot + messages.length(message) : slot + firstByte + plain.payloadBytes(message);
     }
 
     @Override
     public int segmentBytes(int message) {
         Objects.checkIndex(message, used);
-        int length = messages.length(message);
+        int length = plain == null ? messages.length(message) : end(message) - start(message);
         int segment = messages.groSegment(message);
         return segment > 0 ? Math.min(segment, length) : length;
     }
@@ -109,12 +129,26 @@ final class NativeUdpBatch implements UdpBatch {
 
     @Override
     public long destinationHigh(int message) {
-        return messages.destinationHigh(Objects.checkIndex(message, used));
+        Objects.checkIndex(message, used);
+        return plain == null ? messages.destinationHigh(message) : plain.destinationHigh(messages, message);
     }
 
     @Override
     public long destinationLow(int message) {
-        return messages.destinationLow(Objects.checkIndex(message, used));
+        Objects.checkIndex(message, used);
+        return plain == null ? messages.destinationLow(message) : plain.destinationLow(messages, message);
+    }
+
+    @Override
+    public int destinationPort(int message) {
+        Objects.checkIndex(message, used);
+        return plain == null ? 0 : plain.destinationPort(messages, message);
+    }
+
+    @Override
+    public boolean isPlain(int message) {
+        Objects.checkIndex(message, used);
+        return plain != null && plain.headerBytes(message) > 0;
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.PlainHeaders;
 
 /**
  * UDP by recvmmsg with UDP_GRO and sendmmsg with UDP_SEGMENT. An IPv6 socket takes IPv6 alone.
@@ -27,6 +28,7 @@ final class NativeUdpSocket implements UdpSocket {
     private final ByteBuffer pollMemory = MessageArray.allocate(8);
     private final long pollAddress = MessageArray.addressOf(pollMemory);
     private volatile boolean inTransit;
+    private volatile @Nullable PlainRoom plain;
     // Of the receiving thread.
     private int overflows;
     private int overflowsTaken;
@@ -107,7 +109,7 @@ final class NativeUdpSocket implements UdpSocket {
         return LibC.getsockopt(fd, level, option, address, address + 4) == 0 ? memory.getInt(0) : -1;
     }
 
-    private static boolean setInt(int fd, int level, int option, int value) {
+    static boolean setInt(int fd, int level, int option, int value) {
         ByteBuffer memory = MessageArray.allocate(4).putInt(0, value);
         return LibC.setsockopt(fd, level, option, MessageArray.addressOf(memory), 4) == 0;
     }
@@ -158,6 +160,29 @@ final class NativeUdpSocket implements UdpSocket {
         }
     }
 
+    @Override
+    public void receivePlain(PlainHeaders headers, int mark) throws IOException {
+        receiveInTransit();
+        if (!fd.acquire()) {
+            throw closed();
+        }
+        try {
+            int number = fd.number();
+            // The port too; and each datagram for itself, with room for a header in front.
+            if (v6) {
+                setInt(number, LibC.IPPROTO_IPV6, LibC.IPV6_RECVPKTINFO, 0);
+                demand(number, LibC.IPPROTO_IPV6, LibC.IPV6_RECVORIGDSTADDR, "IPV6_RECVORIGDSTADDR", "");
+            } else {
+                setInt(number, LibC.IPPROTO_IP, LibC.IP_PKTINFO, 0);
+                demand(number, LibC.IPPROTO_IP, LibC.IP_RECVORIGDSTADDR, "IP_RECVORIGDSTADDR", "");
+            }
+            setInt(number, LibC.SOL_UDP, LibC.UDP_GRO, 0);
+            plain = new PlainRoom(headers, mark);
+        } finally {
+            fd.release();
+        }
+    }
+
     private void demand(int number, int level, int option, String name, String needs) throws IOException {
         if (!setInt(number, level, option, 1)) {
             throw new IOException("UDP " + UdpAddress.text(local) + " cannot receive in transit: " + name + ": "
@@ -186,7 +211,8 @@ final class NativeUdpSocket implements UdpSocket {
 
     @Override
     public UdpBatch newBatch() {
-        return new NativeUdpBatch(inTransit);
+        PlainRoom room = plain;
+        return new NativeUdpBatch(inTransit, room == null ? null : room.another());
     }
 
     @Override

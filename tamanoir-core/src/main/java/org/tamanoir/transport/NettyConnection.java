@@ -360,7 +360,7 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public void mark(int trafficOctet) {
-        if (quicAddress == null) {
+        if (localAddress == null || gateway != null) { // Else it is a socket inside the process.
             channel.config().setOption(ChannelOption.IP_TOS, trafficOctet);
         }
     }

@@ -18,10 +18,20 @@ import org.tamanoir.anep.Checksum;
  *   12  source           4 bytes
  *   16  destination      4 bytes
  * </pre>
+ *
+ * <p>A Router Alert stands between IP and UDP where there was one: of IPv4 the option of RFC 2113, 4 bytes; of IPv6 a
+ * hop-by-hop header with that of RFC 2711, value 2, and padding, 8 bytes.
  */
 final class TransitHeader {
     static final int V4_BYTES = 28;
     static final int V6_BYTES = 48;
+
+    static final int V4_ALERT_BYTES = 4;
+    static final int V6_ALERT_BYTES = 8;
+
+    private static final int V4_ALERT = 0x9404_0000;
+    private static final long V6_ALERT = 0x0502_0002_0100L; // behind next header and length
+    private static final int HOP_BY_HOP = 0;
 
     private static final int PROTOCOL = LibC.SOL_UDP;
     private static final int UDP_BYTES = 8;
@@ -35,6 +45,7 @@ final class TransitHeader {
      * @param payloadSum {@link Checksum#sum} of the payload
      * @param hopsLeft TTL or hop limit
      * @param trafficClass TOS or traffic class
+     * @param hasAlert whether it has a Router Alert, which takes room more
      */
     static void put(
             ByteBuffer memory,
@@ -49,20 +60,31 @@ final class TransitHeader {
             long destinationLow,
             int destinationPort,
             int hopsLeft,
-            int trafficClass) {
+            int trafficClass,
+            boolean hasAlert) {
         int udpBytes = UDP_BYTES + payloadBytes;
         long sum;
         int udp;
         if (v6) {
-            udp = at + V6_BYTES - UDP_BYTES;
+            int alertBytes = hasAlert ? V6_ALERT_BYTES : 0;
+            udp = at + V6_BYTES + alertBytes - UDP_BYTES;
             memory.putInt(at, 6 << 28 | trafficClass << 20);
-            memory.putInt(at + 4, udpBytes << 16 | PROTOCOL << 8 | hopsLeft);
+            int next = hasAlert ? HOP_BY_HOP : PROTOCOL;
+            memory.putInt(at + 4, udpBytes + alertBytes << 16 | next << 8 | hopsLeft);
+            if (hasAlert) {
+                memory.putLong(udp - alertBytes, (long) PROTOCOL << 56 | V6_ALERT);
+            }
             memory.putLong(at + 8, sourceHigh).putLong(at + 16, sourceLow);
             memory.putLong(at + 24, destinationHigh).putLong(at + 32, destinationLow);
             sum = words(sourceHigh) + words(sourceLow) + words(destinationHigh) + words(destinationLow);
         } else {
-            udp = at + V4_BYTES - UDP_BYTES;
-            memory.putInt(at, 0x45 << 24 | trafficClass << 16 | V4_BYTES + payloadBytes);
+            int alertBytes = hasAlert ? V4_ALERT_BYTES : 0;
+            udp = at + V4_BYTES + alertBytes - UDP_BYTES;
+            int words = 5 + alertBytes / 4;
+            memory.putInt(at, 4 << 28 | words << 24 | trafficClass << 16 | V4_BYTES + alertBytes + payloadBytes);
+            if (hasAlert) {
+                memory.putInt(udp - alertBytes, V4_ALERT);
+            }
             memory.putInt(at + 4, 0);
             memory.putInt(at + 8, hopsLeft << 24 | PROTOCOL << 16);
             memory.putInt(at + 12, (int) sourceLow).putInt(at + 16, (int) destinationLow);

@@ -27,6 +27,7 @@ public final class TransitSender {
     private final SharedFd fd;
     private final boolean v6;
     private final int headerBytes;
+    private final int alertBytes;
     private final int limitBytes;
     private final MessageArray messages = new MessageArray(MESSAGES, 2 * MESSAGES);
     private final ByteBuffer headers =
@@ -55,6 +56,7 @@ public final class TransitSender {
         this.fd = fd;
         this.v6 = v6;
         this.headerBytes = v6 ? TransitHeader.V6_BYTES : TransitHeader.V4_BYTES;
+        this.alertBytes = v6 ? TransitHeader.V6_ALERT_BYTES : TransitHeader.V4_ALERT_BYTES;
         this.limitBytes = v6 ? UdpAddress.LIMIT_V6_BYTES : UdpAddress.LIMIT_V4_BYTES;
         long address = MessageArray.addressOf(headers);
         for (int m = 0; m < MESSAGES; m++) {
@@ -87,6 +89,15 @@ public final class TransitSender {
      * @param trafficClass TOS or traffic class, 0 to 255
      */
     public void add(ByteBuffer buffer, int offset, int length, int hopsLeft, int trafficClass) {
+        add(buffer, offset, length, hopsLeft, trafficClass, false);
+    }
+
+    /**
+     * Adds a datagram, as above.
+     *
+     * @param hasAlert whether it leaves with a Router Alert
+     */
+    public void add(ByteBuffer buffer, int offset, int length, int hopsLeft, int trafficClass, boolean hasAlert) {
         Objects.checkFromIndexSize(offset, length, buffer.capacity());
         if (UdpAddress.isV4(destinationHigh, destinationLow) == v6 || UdpAddress.isV4(sourceHigh, sourceLow) == v6) {
             throw new IllegalArgumentException(
@@ -116,7 +127,9 @@ public final class TransitSender {
                 destinationLow,
                 destinationPort,
                 hopsLeft,
-                trafficClass);
+                trafficClass,
+                hasAlert);
+        messages.setIovec(2 * m, messages.iovecStart(2 * m), hasAlert ? headerBytes + alertBytes : headerBytes);
         // A raw socket of IPv6 takes the port for a protocol; 0 is the one of the socket.
         messages.setName(m, v6, destinationHigh, destinationLow, 0, 0);
         messages.setIovec(2 * m + 1, base + offset, length);

@@ -44,6 +44,16 @@ public interface UdpBatch {
         return 0;
     }
 
+    /** Returns the port that a {@linkplain UdpSocket#receivePlain plain} datagram was sent to; else 0. */
+    default int destinationPort(int message) {
+        return 0;
+    }
+
+    /** Returns whether it is a {@linkplain UdpSocket#receivePlain plain} datagram, with an ANEP header put in front of it. */
+    default boolean isPlain(int message) {
+        return false;
+    }
+
     /** Returns the TTL of its IPv4 header, or hop limit of its IPv6 header; 0 likewise. */
     default int hopsLeft(int message) {
         return 0;

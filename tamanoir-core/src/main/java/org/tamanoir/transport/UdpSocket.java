@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.tamanoir.anep.PlainHeaders;
 
 /**
  * A bound UDP socket that moves datagrams in batches.
@@ -22,6 +23,18 @@ public interface UdpSocket extends AutoCloseable {
      * @throws IOException in one line, if that cannot be had here
      */
     void receiveInTransit() throws IOException;
+
+    /**
+     * Receives from now on nothing but plain datagrams to other hosts, and puts in front of each the ANEP header of the
+     * rule that its mark names: see {@link UdpBatch#isPlain}. What has another mark is received as empty. As {@link
+     * #receiveInTransit} otherwise.
+     *
+     * @param mark upper bits of the marks, {@code 0xFFF00000}
+     * @throws IOException in one line, if that cannot be had here
+     */
+    default void receivePlain(PlainHeaders headers, int mark) throws IOException {
+        throw new IOException("these sockets receive no plain datagrams: use the native transport");
+    }
 
     /**
      * Returns how many datagrams came while the socket's receive buffer was full, since this was called last; 0 unless it {@linkplain

@@ -63,7 +63,8 @@ class TransitHeaderTest {
                 destination[1],
                 3322,
                 63,
-                0xB8);
+                0xB8,
+                false);
         return memory;
     }
 

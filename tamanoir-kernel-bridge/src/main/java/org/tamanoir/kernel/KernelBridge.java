@@ -9,11 +9,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.RouteFeed;
 
 /** The levels below the JVM that this host has, for one node. */
 public final class KernelBridge {
     private static final List<Level> BELOW = List.of(Level.MODULE, Level.TC, Level.XDP);
+
+    private static final String TOO_MANY =
+            Abi.MAX_INSTANCES + " nodes use levels or plain IP in this network namespace already: stop one";
 
     private KernelBridge() {}
 
@@ -27,6 +31,24 @@ public final class KernelBridge {
             return NodeOs.NONE;
         }
         return open(config, HostFacts.look(config));
+    }
+
+    /**
+     * Looks whether plain datagrams can come up here, as {@link #open(KernelConfig)} looks for levels.
+     *
+     * @return {@link PlainTraffic#NONE} when there are no rules
+     */
+    public static PlainTraffic plain(PlainConfig config) {
+        if (config.rules().isEmpty()) {
+            return PlainTraffic.NONE;
+        }
+        KernelConfig wanted = new KernelConfig(Set.of(Level.TC), config.interfaces(), false);
+        String whyNot = config.interfaces().isEmpty()
+                ? "no interface is named: name those that packets come in through, in plain-interfaces"
+                : LevelReasons.unavailable(Level.TC, wanted.levels(), HostFacts.look(wanted));
+        InstanceLock instance = whyNot == null ? takeInstance() : null;
+        String none = whyNot == null ? TOO_MANY : whyNot;
+        return new KernelPlain(config, instance, instance == null ? none : "not attached");
     }
 
     /**
@@ -55,8 +77,7 @@ public final class KernelBridge {
         if (facts.noNative() == null && facts.mayAdministerNetwork()) {
             instance = takeInstance();
             if (instance == null) {
-                BELOW.forEach(level -> reasons.putIfAbsent(
-                        level, Abi.MAX_INSTANCES + " nodes use levels in this network namespace already: stop one"));
+                BELOW.forEach(level -> reasons.putIfAbsent(level, TOO_MANY));
             }
         }
         return new KernelLevels(config, instance, reasons);

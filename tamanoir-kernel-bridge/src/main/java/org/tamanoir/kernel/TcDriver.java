@@ -118,6 +118,7 @@ final class TcDriver extends BpfDriver {
         for (Links link : Links.all()) {
             TcHook at = new TcHook(link.index(), link.name());
             removed += at.detach(FIRST_PRIORITY + instance) ? 1 : 0;
+            removed += at.detach(PlainDriver.FIRST_PRIORITY + instance) ? 1 : 0;
             if (ownQdiscs.contains(link.index())) {
                 removeQdisc(at);
             }

@@ -131,6 +131,9 @@ class CtlCommandTest {
         assertThat(ctl("services")).contains("SERVICE", TestAdmin.MONITOR, "running", "class path");
         assertThat(ctl("services", TestAdmin.MONITOR)).contains(TestAdmin.MONITOR);
         assertThat(ctl("levels")).contains("LEVEL", "jvm", "always there", "levels.interfaces");
+        assertThat(ctl("plain")).contains("not there", "no rules under plain");
+        assertThat(ctl("explain", "udp", "10.0.0.1:7000", "10.0.0.2:5004", "--dscp", "46"))
+                .contains("on: no rule is for it");
         assertThat(ctl("streams")).contains("PEER", "0 open, 0 accepted");
         assertThat(ctl("threads")).contains("CPU-S", "main");
         assertThat(ctl("traffic")).contains("PACKETS", "dropped");
@@ -144,6 +147,7 @@ class CtlCommandTest {
                 "status",
                 "services",
                 "levels",
+                "plain",
                 "streams",
                 "threads",
                 "traffic",

@@ -234,6 +234,8 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/streams", state::streams);
         api.get(router, "/v1/threads", state::threads);
         api.get(router, "/v1/levels", state::levels);
+        api.get(router, "/v1/plain", call -> state.plain());
+        api.get(router, "/v1/plain/explain", state::explain);
         api.get(router, "/v1/routes", state::routes);
         api.get(router, "/v1/routes/{prefix}", state::route);
         api.get(router, "/v1/traffic", call -> state.traffic());

@@ -12,6 +12,7 @@ import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.FeedStatus;
 import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -47,7 +48,32 @@ final class NodeMetrics {
         List<ServiceStatus> services = manager.services();
         ServiceMetrics.add(metrics, services);
         LevelMetrics.add(metrics, environment.levels(), services);
+        plain(metrics, environment.plain());
         QosMetrics.add(metrics, manager.qosStatus());
+    }
+
+    private static void plain(Metrics metrics, PlainTraffic plain) {
+        if (plain.rules().isEmpty()) {
+            return;
+        }
+        PlainTraffic.Status status = plain.status();
+        metrics.gauge("plain_there", "Whether plain datagrams come up: 1 or 0.", status.isThere() ? 1 : 0);
+        status.met()
+                .forEach((met, datagrams) -> metrics.with("met", met)
+                        .counter("plain_met", "What became of plain datagrams, as docs/plain-ip.md says.", datagrams));
+        metrics.counter(
+                "plain_lost", "Plain datagrams that came up while the socket's buffer was full.", status.lost());
+        for (int rule = 0; rule < status.rules().size(); rule++) {
+            Metrics ofRule = metrics.with("rule", Integer.toString(rule + 1));
+            ofRule.counter(
+                    "plain_fits",
+                    "Plain datagrams that a rule is for.",
+                    status.rules().get(rule).fits());
+            ofRule.counter(
+                    "plain_up",
+                    "Of these, those that came up.",
+                    status.rules().get(rule).up());
+        }
     }
 
     private static void formats(Metrics metrics, FormatStatistics formats) {

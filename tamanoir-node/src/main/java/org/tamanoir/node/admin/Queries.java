@@ -125,6 +125,14 @@ final class Queries {
                 Views.Instances::new);
     }
 
+    PlainViews.Plain plain() {
+        return PlainViews.Plain.of(manager.environment().plain());
+    }
+
+    PlainViews.Explained explain(Call call) throws ApiException {
+        return PlainViews.Explained.of(manager.environment(), call);
+    }
+
     LevelViews.Levels levels(Call call) throws ApiException {
         return LevelViews.Levels.of(manager.environment().levels(), call.limit());
     }

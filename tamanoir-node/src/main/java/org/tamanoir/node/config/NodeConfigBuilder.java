@@ -154,11 +154,13 @@ public final class NodeConfigBuilder {
         if (!cluster.isConfigured()) {
             checkTrust(); // Else directors may say whose code runs.
         }
-        int interfaces = values.get(NodeSettings.INTERFACES).size();
-        if (interfaces > KernelConfig.MAX_INTERFACES) {
+        checkInterfaces(NodeSettings.INTERFACES);
+        checkInterfaces(NodeSettings.PLAIN_INTERFACES);
+        if (!values.get(NodeSettings.PLAIN).isEmpty()
+                && values.get(NodeSettings.PLAIN_INTERFACES).isEmpty()) {
             problems.add(
-                    values.where(NodeSettings.INTERFACES),
-                    interfaces + " interfaces: must be at most " + KernelConfig.MAX_INTERFACES);
+                    values.where(NodeSettings.PLAIN),
+                    "rules for plain IP and no interface: name those that its packets come in through, in plain-interfaces");
         }
         cluster.check(problems);
         new ElementSettings(values).check(problems, qos, links);
@@ -167,6 +169,14 @@ public final class NodeConfigBuilder {
             problems.add(
                     values.where(isServedByTls ? NodeSettings.DEPLOY_TLS : NodeSettings.ADMIN_TLS),
                     "a server must show a certificate; name files of a certificate and its key under tls");
+        }
+    }
+
+    private void checkInterfaces(Setting<List<String>> setting) {
+        int interfaces = values.get(setting).size();
+        if (interfaces > KernelConfig.MAX_INTERFACES) {
+            problems.add(
+                    values.where(setting), interfaces + " interfaces: must be at most " + KernelConfig.MAX_INTERFACES);
         }
     }
 
@@ -222,7 +232,11 @@ public final class NodeConfigBuilder {
         }
         String where = values.where(NodeSettings.HAND_OVER);
         for (Setting<? extends List<?>> tied : List.of(
-                NodeSettings.QUIC_ADDRESSES, NodeSettings.INTERFACES, NodeSettings.DIRECTORS, NodeSettings.UNITS)) {
+                NodeSettings.QUIC_ADDRESSES,
+                NodeSettings.INTERFACES,
+                NodeSettings.PLAIN,
+                NodeSettings.DIRECTORS,
+                NodeSettings.UNITS)) {
             if (!values.get(tied).isEmpty()) {
                 problems.add(where, "what " + tied.path() + " makes cannot be handed over; remove one of the two");
             }

@@ -16,7 +16,9 @@ import org.tamanoir.cluster.MembershipSettings.SetUp;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.format.FormatLimits;
+import org.tamanoir.kernel.PlainConfig;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.plain.PlainRule;
 import org.tamanoir.platform.ServiceGrouping;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadPriorities;
@@ -150,6 +152,17 @@ public final class NodeSettings {
                     "none: no level below the JVM")
             .option("--interface", "NAME");
     static final Setting<Boolean> UNKNOWN_UP = TABLE.add("levels.unknown", LevelKinds.UNKNOWN_UP, true);
+
+    public static final Setting<List<PlainRule>> PLAIN =
+            TABLE.add("plain", PlainTable.KIND, List.of(), "none: datagrams without ANEP go by");
+    public static final Setting<List<String>> PLAIN_INTERFACES = TABLE.add(
+                    "plain-interfaces",
+                    Kind.list("list of up to 16 names as `ip link` shows them", LevelKinds::networkInterface),
+                    List.of(),
+                    "none")
+            .option("--plain-interface", "NAME");
+    public static final Setting<Integer> PLAIN_ALERTS =
+            TABLE.add("plain-alerts", PlainTable.ALERTS, PlainConfig.DEFAULT_ALERTS);
 
     static final Setting<Optional<InetSocketAddress>> ADMIN = TABLE.add(
                     "admin.listen",

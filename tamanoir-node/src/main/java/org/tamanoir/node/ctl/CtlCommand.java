@@ -103,6 +103,26 @@ public final class CtlCommand implements Runnable {
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void plain() {
+        show("/v1/plain", CtlPlain::plain);
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void explain(
+            @Parameters(index = "0", paramLabel = "PROTOCOL") String protocol,
+            @Parameters(index = "1", paramLabel = "SOURCE:PORT") String source,
+            @Parameters(index = "2", paramLabel = "DESTINATION:PORT") String destination,
+            @Option(names = "--dscp", paramLabel = "N", defaultValue = "0") int dscp,
+            @Option(names = "--fwmark", paramLabel = "N", defaultValue = "0") long mark,
+            @Option(names = "--router-alert") boolean alert) {
+        show(
+                "/v1/plain/explain?protocol=" + encoded(protocol) + "&source=" + encoded(source) + "&destination="
+                        + encoded(destination) + "&dscp=" + dscp + "&fwmark=" + mark + "&router-alert="
+                        + (alert ? 1 : 0),
+                CtlPlain::explained);
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void cluster() {
         show("/v1/cluster", CtlCluster::cluster);
     }

@@ -29,6 +29,7 @@ import org.tamanoir.deploy.CodeFetcher;
 import org.tamanoir.deploy.FormatStore;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.kernel.KernelBridge;
+import org.tamanoir.kernel.PlainConfig;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentConfig;
 import org.tamanoir.manager.ManagerException;
@@ -50,6 +51,8 @@ import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.plain.PlainRules;
+import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.platform.ThreadRanks;
@@ -199,6 +202,12 @@ public final class Node {
             NodeOs levels = KernelBridge.open(config.levels());
             opened.push(levels);
             environment.levels(levels);
+            PlainTraffic plain = KernelBridge.plain(new PlainConfig(
+                    new PlainRules(config.get(NodeSettings.PLAIN)),
+                    config.get(NodeSettings.PLAIN_INTERFACES),
+                    config.get(NodeSettings.PLAIN_ALERTS)));
+            opened.push(plain);
+            environment.plain(plain);
             followRoutes(started);
             environment.authentication().onRefusal(line -> started.report("authentication", line, Map.of()));
             environment.authentication().change(config.authentication(), List.of(), config.keys());

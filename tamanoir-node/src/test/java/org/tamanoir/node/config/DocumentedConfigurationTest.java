@@ -62,6 +62,16 @@ class DocumentedConfigurationTest {
             "deploy.trust.key",
             "deploy.trust.names",
             "limits.udp-amplifiers.Gunzip",
+            "plain.match.protocol",
+            "plain.match.source",
+            "plain.match.destination",
+            "plain.match.ports",
+            "plain.match.dscp",
+            "plain.match.fwmark",
+            "plain.match.router-alert",
+            "plain.service",
+            "plain.class",
+            "plain.on-failure",
             "routing.feed.table",
             "routing.feed.protocols",
             "routing.feed.via.192.0.2.1",
@@ -107,7 +117,7 @@ class DocumentedConfigurationTest {
         used.remove("services.config.mark");
         Set<String> expected = new TreeSet<>(STRUCTURED);
         NodeSettings.ALL.forEach(setting -> expected.add(setting.path()));
-        expected.removeAll(Set.of("deploy.trust", "limits.udp-amplifiers", "routing.feed"));
+        expected.removeAll(Set.of("deploy.trust", "limits.udp-amplifiers", "plain", "routing.feed"));
         assertThat(used).isEqualTo(expected);
         String document = Files.readString(DOCUMENT);
         for (String key : used) {
@@ -129,6 +139,8 @@ class DocumentedConfigurationTest {
         List.of(
                         RouteTable.ROUTES,
                         FeedConfig.FEED,
+                        PlainTable.RULES,
+                        PlainTable.MATCH,
                         ServiceTable.LIMIT,
                         QosTable.QOS,
                         QosTable.CLASSES,

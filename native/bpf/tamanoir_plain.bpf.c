@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/*
+ * Plain IP that asks for services: finds the datagrams on their way to other hosts that a rule is
+ * for, and has them delivered to the node's socket, whatever their destination. All else goes on,
+ * untouched, as does everything while the node is not there or not alive.
+ */
+#include "tamanoir_net.h"
+#include "tamanoir_plain.h"
+#include <linux/if_packet.h>
+#include <linux/pkt_cls.h>
+
+#define TMN_ON TC_ACT_UNSPEC
+#define TMN_PLAIN_OPTION 8 /* longest option or extension header that is read */
+#define TMN_PLAIN_HEADERS (ETH_HLEN + sizeof(struct ipv6hdr) + TMN_PLAIN_OPTION + sizeof(struct udphdr))
+#define TMN_LOOPBACK4 0x7f000001u
+#define TMN_HOP_BY_HOP 0
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tmn_plain_hook);
+} tmn_plain_hooks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct tmn_plain_beat);
+} tmn_plain_beats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u64);
+} tmn_plain_ports SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, TMN_PLAIN_RULES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct tmn_plain_prefix);
+	__type(value, __u64);
+} tmn_plain_sources SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, TMN_PLAIN_RULES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct tmn_plain_prefix);
+	__type(value, __u64);
+} tmn_plain_destinations SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TMN_PLAIN_RULES);
+	__type(key, __u32);
+	__type(value, __u64);
+} tmn_plain_marks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TMN_MAX_LOCALS);
+	__type(key, struct in6_addr);
+	__type(value, __u32);
+} tmn_plain_locals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TMN_PLAIN_RULES);
+	__type(key, __u32);
+	__type(value, struct tmn_plain_count);
+} tmn_plain_counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TMN_PLAIN_MET_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} tmn_plain_mets SEC(".maps");
+
+/* What of a datagram its rule depends on. */
+struct tmn_plain {
+	__u32 source[4];	/* IPv6, or IPv4 as ::ffff:a.b.c.d; as on the wire */
+	__u32 destination[4];
+	__u32 is_ipv6;
+	__u32 alert;		/* 1: it has a Router Alert */
+	__u32 datagrams;	/* several that the kernel joined */
+};
+
+TMN_INLINE int tmn_met(__u32 met, __u32 datagrams)
+{
+	__u64 *counter = bpf_map_lookup_elem(&tmn_plain_mets, &met);
+
+	if (counter)
+		*counter += datagrams;
+	return TMN_ON;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+/* The rules that an address leaves of some; "any" do not ask for one. */
+TMN_INLINE __u64 tmn_fitting(void *prefixes, const __u32 address[4], __u64 rules, __u64 any)
+{
+	struct tmn_plain_prefix key = { .bits = 128 };
+	__u64 *covering;
+
+	if (!(rules & ~any))
+		return rules;
+	__builtin_memcpy(key.address, address, sizeof(key.address));
+	covering = bpf_map_lookup_elem(prefixes, &key);
+	return rules & (covering ? *covering | any : any);
+}
+
+TMN_INLINE __u64 tmn_fitting_mark(__u32 mark, __u64 rules, __u64 any)
+{
+	__u64 *asking;
+
+	if (!(rules & ~any))
+		return rules;
+	asking = bpf_map_lookup_elem(&tmn_plain_marks, &mark);
+	return rules & (asking ? *asking | any : any);
+}
+
+/* The number of the lowest bit. */
+TMN_INLINE __u32 tmn_lowest(__u64 rules)
+{
+	__u32 number = 0;
+
+	if (!(rules & 0xffffffff)) {
+		number += 32;
+		rules >>= 32;
+	}
+	if (!(rules & 0xffff)) {
+		number += 16;
+		rules >>= 16;
+	}
+	if (!(rules & 0xff)) {
+		number += 8;
+		rules >>= 8;
+	}
+	if (!(rules & 0xf)) {
+		number += 4;
+		rules >>= 4;
+	}
+	if (!(rules & 3)) {
+		number += 2;
+		rules >>= 2;
+	}
+	return (number + !(rules & 1)) & TMN_PLAIN_RULE;
+}
+
+/* ---- up -------------------------------------------------------------------------------------- */
+
+/* Whether no router sends on what has this address: RFC 1122, 3.2.1.3, RFC 3927, 2.7, RFC 4291, 2.5.6. */
+TMN_INLINE int tmn_stays(const __u32 address[4], __u32 is_ipv6)
+{
+	__u32 word = bpf_ntohl(address[is_ipv6 ? 0 : 3]);
+
+	if (is_ipv6)
+		return word >> 24 == 0xff || word >> 22 == 0xfe80u >> 6 ||
+		       !(address[0] | address[1] | address[2] | (address[3] & bpf_htonl(~1u)));
+	return word >> 28 >= 0xe || word >> 24 == 127 || word >> 24 == 0 || word >> 16 == 0xa9fe;
+}
+
+/* Whether one more Router Alert may come now; the times of processors that race are one gap off at most. */
+TMN_INLINE int tmn_may_alert(struct tmn_plain_beat *beat, const struct tmn_plain_hook *hook, __u64 now,
+			     __u32 datagrams)
+{
+	__u64 due = beat->alert_ns;
+
+	if ((__s64)(due - now) < 0)
+		due = now;
+	due += hook->alert_gap_ns * datagrams;
+	if ((__s64)(due - now) > (__s64)hook->alert_burst_ns)
+		return 0;
+	beat->alert_ns = due;
+	return 1;
+}
+
+/* Has the node's socket take the packet; 0 when there is none. */
+static __noinline int tmn_assign(struct __sk_buff *skb, const struct tmn_plain_hook *hook, __u32 is_ipv6)
+{
+	struct bpf_sock_tuple tuple = {};
+	struct bpf_sock *sk;
+	long result;
+
+	if (!hook)
+		return 0;
+	if (is_ipv6) {
+		tuple.ipv6.saddr[3] = bpf_htonl(1);
+		tuple.ipv6.daddr[3] = bpf_htonl(1);
+		tuple.ipv6.dport = hook->port6;
+		sk = bpf_sk_lookup_udp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
+	} else {
+		tuple.ipv4.saddr = bpf_htonl(TMN_LOOPBACK4);
+		tuple.ipv4.daddr = bpf_htonl(TMN_LOOPBACK4);
+		tuple.ipv4.dport = hook->port4;
+		sk = bpf_sk_lookup_udp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
+	}
+	if (!sk)
+		return 0;
+	result = bpf_sk_assign(skb, sk, 0);
+	bpf_sk_release(sk);
+	return !result;
+}
+
+/* A rule is for the datagram: up, if the node is there to take it. */
+TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook, const struct tmn_plain *plain,
+			__u32 rule)
+{
+	struct tmn_plain_count *count = bpf_map_lookup_elem(&tmn_plain_counts, &rule);
+	struct tmn_plain_beat *beat;
+	__u32 zero = 0;
+	__u64 now;
+
+	beat = bpf_map_lookup_elem(&tmn_plain_beats, &zero);
+	if (!count || !beat)
+		return TMN_ON;
+	count->fits += plain->datagrams;
+	now = bpf_ktime_get_ns();
+	if ((__s64)(now - *(volatile __u64 *)&beat->node_ns) > (__s64)TMN_PLAIN_STALE_NS)
+		return tmn_met(TMN_PLAIN_STALE, plain->datagrams);
+	if (tmn_stays(plain->destination, plain->is_ipv6) || tmn_stays(plain->source, plain->is_ipv6) ||
+	    bpf_map_lookup_elem(&tmn_plain_locals, plain->destination))
+		return tmn_met(TMN_PLAIN_LOCAL, plain->datagrams);
+	if (plain->alert && !tmn_may_alert(beat, hook, now, plain->datagrams))
+		return tmn_met(TMN_PLAIN_LIMITED, plain->datagrams);
+	if (!tmn_assign(skb, hook, plain->is_ipv6))
+		return tmn_met(TMN_PLAIN_ABSENT, plain->datagrams);
+	skb->mark = hook->mark | rule | (plain->alert ? TMN_PLAIN_ALERT : 0);
+	count->up += plain->datagrams;
+	return tmn_met(TMN_PLAIN_UP, plain->datagrams);
+}
+
+/* ---- headers --------------------------------------------------------------------------------- */
+
+/* Looks for the datagram's rule, what costs least first. */
+TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct tmn_plain *plain,
+		       const struct udphdr *udp, __u32 ip_octets, __u32 dscp, __u32 hops)
+{
+	__u32 octets = bpf_ntohs(udp->len), port = bpf_ntohs(udp->dest);
+	__u64 rules = hook->udp & hook->dscp[dscp & 63] & (plain->alert ? hook->alert : hook->no_alert);
+	__u64 *of_port;
+
+	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &port);
+	rules &= of_port ? *of_port : 0;
+	if (!rules)
+		return tmn_met(TMN_PLAIN_NO_RULE, 1);
+	plain->datagrams = 1;
+	if (octets != ip_octets || octets < sizeof(*udp) || octets > TMN_PLAIN_LONGEST)
+		return tmn_met(TMN_PLAIN_LENGTH, 1);
+	if (skb->gso_size && skb->gso_size < octets)
+		plain->datagrams = (octets - sizeof(*udp) + skb->gso_size - 1) / skb->gso_size;
+	rules = tmn_fitting(&tmn_plain_destinations, plain->destination, rules, hook->any_destination);
+	rules = tmn_fitting(&tmn_plain_sources, plain->source, rules, hook->any_source);
+	rules = tmn_fitting_mark(skb->mark, rules, hook->any_mark);
+	if (!rules)
+		return tmn_met(TMN_PLAIN_NO_RULE, plain->datagrams);
+	if (hops <= 1)
+		return tmn_met(TMN_PLAIN_HOPS, plain->datagrams);
+	return tmn_lift(skb, hook, plain, tmn_lowest(rules));
+}
+
+TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct iphdr *ip, void *end)
+{
+	struct udphdr *udp = (void *)(ip + 1);
+	struct tmn_plain plain = {};
+
+	if ((void *)(ip + 1) > end || ip->version != 4 || ip->protocol != IPPROTO_UDP)
+		return TMN_ON;
+	if (ip->frag_off & bpf_htons(TMN_IP_FRAGMENT))
+		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
+	if (ip->ihl != 5) {
+		__be32 *option = (void *)(ip + 1);
+
+		if (ip->ihl != 6 || (void *)(option + 1) > end || *option != bpf_htonl(TMN_PLAIN_ALERT_V4))
+			return tmn_met(TMN_PLAIN_OPTIONS, 1);
+		plain.alert = 1;
+		udp = (void *)(option + 1);
+	}
+	if ((void *)(udp + 1) > end)
+		return TMN_ON;
+	tmn_map_ipv4(plain.source, ip->saddr);
+	tmn_map_ipv4(plain.destination, ip->daddr);
+	return tmn_udp(skb, hook, &plain, udp, bpf_ntohs(ip->tot_len) - ip->ihl * 4, ip->tos >> 2, ip->ttl);
+}
+
+TMN_INLINE int tmn_ipv6(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct ipv6hdr *ip, void *end)
+{
+	struct udphdr *udp = (void *)(ip + 1);
+	__u32 octets = bpf_ntohs(ip->payload_len);
+	struct tmn_plain plain = { .is_ipv6 = 1 };
+
+	if (ip->nexthdr == TMN_IPV6_FRAGMENT)
+		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
+	if (ip->nexthdr != IPPROTO_UDP) {
+		__be64 *header = (void *)(ip + 1);
+		__u64 word;
+
+		if (ip->nexthdr == IPPROTO_TCP || ip->nexthdr == IPPROTO_ICMPV6)
+			return TMN_ON;
+		if (ip->nexthdr != TMN_HOP_BY_HOP || (void *)(header + 1) > end)
+			return tmn_met(TMN_PLAIN_OPTIONS, 1);
+		word = bpf_be64_to_cpu(*header);
+		/* UDP next, 8 octets in all. */
+		if (word != (((__u64)IPPROTO_UDP << 56) | TMN_PLAIN_ALERT_V6))
+			return tmn_met(TMN_PLAIN_OPTIONS, 1);
+		plain.alert = 1;
+		octets -= sizeof(*header);
+		udp = (void *)(header + 1);
+	}
+	if ((void *)(udp + 1) > end)
+		return TMN_ON;
+	__builtin_memcpy(plain.source, &ip->saddr, sizeof(plain.source));
+	__builtin_memcpy(plain.destination, &ip->daddr, sizeof(plain.destination));
+	return tmn_udp(skb, hook, &plain, udp, octets, (ip->priority << 4 | ip->flow_lbl[0] >> 4) >> 2,
+		       ip->hop_limit);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+SEC("tc")
+int tmn_plain(struct __sk_buff *skb)
+{
+	struct tmn_plain_hook *hook;
+	__u32 octets, zero = 0;
+	struct ethhdr *link;
+	void *data, *end;
+
+	hook = bpf_map_lookup_elem(&tmn_plain_hooks, &zero);
+	if (!hook || hook->version != TMN_PLAIN_VERSION || skb->vlan_present || skb->pkt_type != PACKET_HOST)
+		return TMN_ON;
+	if (skb->mark >> 25 == TMN_MARK_BASE >> 25) /* which TMN_PLAIN_SENT has too */
+		return tmn_met(TMN_PLAIN_SENT_ON, 1);
+	octets = skb->len < TMN_PLAIN_HEADERS ? skb->len : TMN_PLAIN_HEADERS;
+	data = (void *)(long)skb->data;
+	end = (void *)(long)skb->data_end;
+	if (data + octets > end) {
+		if (bpf_skb_pull_data(skb, octets))
+			return TMN_ON;
+		data = (void *)(long)skb->data;
+		end = (void *)(long)skb->data_end;
+	}
+	link = data;
+	if ((void *)(link + 1) > end)
+		return TMN_ON;
+	if (link->h_proto == bpf_htons(ETH_P_IP) && hook->port4)
+		return tmn_ipv4(skb, hook, (void *)(link + 1), end);
+	if (link->h_proto == bpf_htons(ETH_P_IPV6) && hook->port6) {
+		struct ipv6hdr *ip = (void *)(link + 1);
+
+		return (void *)(ip + 1) > end ? TMN_ON : tmn_ipv6(skb, hook, ip, end);
+	}
+	return TMN_ON;
+}
+
+char _license[] SEC("license") = "GPL";

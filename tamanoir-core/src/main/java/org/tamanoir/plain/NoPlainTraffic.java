@@ -1,0 +1,57 @@
+package org.tamanoir.plain;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A node without rules for plain IP. */
+final class NoPlainTraffic implements PlainTraffic {
+    private static final Status OFF =
+            new Status(false, "off: the configuration has no rules under plain", Map.of(), List.of(), 0);
+
+    @Override
+    public PlainRules rules() {
+        return PlainRules.NONE;
+    }
+
+    @Override
+    public void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6) {
+        // There is nothing to look for.
+    }
+
+    @Override
+    public void notAttached(String why) {
+        // It was not to be.
+    }
+
+    @Override
+    public int upMark() {
+        return 0;
+    }
+
+    @Override
+    public int sentMark() {
+        return 0;
+    }
+
+    @Override
+    public void lost(long datagrams) {
+        // Nothing comes up.
+    }
+
+    @Override
+    public Status status() {
+        return OFF;
+    }
+
+    @Override
+    public void release() {
+        // Nothing comes up.
+    }
+
+    @Override
+    public void close() {
+        // Nothing was put anywhere.
+    }
+}

@@ -1,0 +1,16 @@
+package org.tamanoir.plain;
+
+/**
+ * What a rule looks at of a UDP datagram; addresses as {@code ::ffff:a.b.c.d} where they are IPv4's.
+ *
+ * @param mark the firewall mark, 32 bits without sign
+ */
+public record PlainFlow(
+        long sourceHigh,
+        long sourceLow,
+        long destinationHigh,
+        long destinationLow,
+        int destinationPort,
+        int dscp,
+        long mark,
+        boolean routerAlert) {}

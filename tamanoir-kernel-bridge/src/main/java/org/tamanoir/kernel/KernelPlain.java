@@ -1,0 +1,223 @@
+package org.tamanoir.kernel;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.plain.PlainRules;
+import org.tamanoir.plain.PlainTraffic;
+
+/**
+ * Plain datagrams of this host for one node: the program that finds them, the way up that is marked for them, and a
+ * thread that tells the program that the node is alive.
+ *
+ * <p>Thread contract: as {@link PlainTraffic} says.
+ */
+final class KernelPlain implements PlainTraffic {
+    private static final Logger LOG = LoggerFactory.getLogger(KernelPlain.class);
+    private static final Path FORWARDS_V4 = Path.of("/proc/sys/net/ipv4/ip_forward");
+    private static final Path FORWARDS_V6 = Path.of("/proc/sys/net/ipv6/conf/all/forwarding");
+    /** A fifth of what the program waits for. */
+    private static final long BEAT_NS = PlainAbi.STALE_NS / 5;
+
+    private static final int BEATS_PER_ADDRESSES = 5;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final PlainConfig config;
+    private final @Nullable InstanceLock instance;
+    private final AtomicLong lost = new AtomicLong();
+    private volatile String detail;
+    private volatile boolean isAttached;
+    private volatile boolean isReleased;
+    private @Nullable PlainDriver driver;
+    private @Nullable WayUp wayUp;
+    private @Nullable Thread thread;
+
+    /**
+     * @param instance the right to a number; null if nothing can be attached
+     * @param whyNot the reason then, with its remedy
+     */
+    KernelPlain(PlainConfig config, @Nullable InstanceLock instance, String whyNot) {
+        this.config = config;
+        this.instance = instance;
+        this.detail = whyNot;
+    }
+
+    @Override
+    public PlainRules rules() {
+        return config.rules();
+    }
+
+    @Override
+    public int upMark() {
+        return instance == null ? 0 : AbiEncoder.upMark(instance.number());
+    }
+
+    @Override
+    public int sentMark() {
+        return PlainAbi.SENT;
+    }
+
+    @Override
+    public void notAttached(String why) {
+        detail = why;
+    }
+
+    @Override
+    public synchronized void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6)
+            throws LevelException {
+        if (instance == null) {
+            throw new LevelException(detail);
+        }
+        if (wayUp != null || isReleased) {
+            throw new LevelException("plain IP was attached, or closed, before");
+        }
+        int port4 = v4 != null && forwards(FORWARDS_V4) ? v4.getPort() : 0;
+        int port6 = v6 != null && forwards(FORWARDS_V6) ? v6.getPort() : 0;
+        if (port4 == 0 && port6 == 0) {
+            throw new LevelException("this host forwards no packets: sysctl -w net.ipv4.ip_forward=1,"
+                    + " and net.ipv6.conf.all.forwarding=1 for IPv6");
+        }
+        PlainTables tables = new PlainTables(config.rules());
+        PlainDriver loaded = new PlainDriver(instance.number());
+        WayUp opened = null;
+        try {
+            opened = WayUp.open();
+            opened.make(instance.number());
+            loaded.locals(opened.addresses());
+            loaded.fill(tables, tables.hook(upMark(), port4, port6, config.alertsPerSecond()));
+            loaded.beat(System.nanoTime()); // CLOCK_MONOTONIC, which the program reads too
+            loaded.attach(config.interfaces());
+        } catch (NetlinkException | LevelException e) {
+            loaded.close();
+            close(opened);
+            throw e instanceof LevelException refused ? refused : new LevelException("plain IP: " + e.getMessage(), e);
+        }
+        driver = loaded;
+        wayUp = opened;
+        isAttached = true;
+        detail = "tc on " + String.join(", ", config.interfaces()) + families(port4, port6);
+        LOG.info("plain IP: {} rules, {}", config.rules().rules().size(), detail);
+        WayUp reads = opened;
+        Thread beats = new Thread(() -> beat(loaded, reads), "plain");
+        beats.setDaemon(true);
+        beats.start();
+        thread = beats;
+    }
+
+    private static String families(int port4, int port6) {
+        if (port4 != 0 && port6 != 0) {
+            return "";
+        }
+        return port4 == 0
+                ? "; IPv6 alone: IPv4 is not forwarded here (sysctl net.ipv4.ip_forward)"
+                : "; IPv4 alone: IPv6 is not there or not forwarded (sysctl net.ipv6.conf.all.forwarding)";
+    }
+
+    private static boolean forwards(Path setting) {
+        try {
+            return !Files.readString(setting).strip().equals("0");
+        } catch (IOException absent) {
+            return false;
+        }
+    }
+
+    private void beat(PlainDriver driver, WayUp reads) {
+        for (int beats = 1; !isReleased; beats++) {
+            LockSupport.parkNanos(BEAT_NS);
+            try {
+                synchronized (driver) {
+                    if (!isReleased) {
+                        driver.beat(System.nanoTime());
+                    }
+                }
+                if (beats % BEATS_PER_ADDRESSES == 0 && !isReleased) {
+                    driver.locals(reads.addresses());
+                }
+            } catch (NetlinkException | LevelException refused) {
+                LOG.warn("plain IP: addresses of this host: {}", refused.getMessage());
+            } catch (RuntimeException | Error fault) {
+                LOG.error("plain IP: a fault of the node; it goes on", fault);
+            }
+        }
+    }
+
+    @Override
+    public void lost(long datagrams) {
+        lost.addAndGet(datagrams);
+    }
+
+    @Override
+    public synchronized Status status() {
+        PlainDriver attached = driver;
+        if (attached == null) {
+            return new Status(false, detail, Map.of(), List.of(), lost.get());
+        }
+        try {
+            List<RuleCount> counts = new ArrayList<>();
+            for (int rule = 0; rule < config.rules().rules().size(); rule++) {
+                counts.add(attached.count(rule));
+            }
+            return new Status(isAttached && !isReleased, detail, attached.met(), counts, lost.get());
+        } catch (LevelException refused) {
+            return new Status(false, String.valueOf(refused.getMessage()), Map.of(), List.of(), lost.get());
+        }
+    }
+
+    @Override
+    public synchronized void release() {
+        isReleased = true;
+        PlainDriver attached = driver;
+        if (attached != null) {
+            synchronized (attached) {
+                attached.beat(System.nanoTime() - 2 * PlainAbi.STALE_NS);
+            }
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        release();
+        Thread beats = thread;
+        if (beats != null) {
+            thread = null;
+            LockSupport.unpark(beats);
+            Uninterruptibles.joinUninterruptibly(beats, PATIENCE);
+        }
+        PlainDriver attached = driver;
+        if (attached != null) {
+            driver = null;
+            attached.close();
+            detail = "closed";
+        }
+        close(wayUp);
+        wayUp = null;
+        if (instance != null) {
+            instance.close();
+        }
+    }
+
+    /** Takes the way up away: what was marked before has long come up it. */
+    private void close(@Nullable WayUp way) {
+        if (way == null || instance == null) {
+            return;
+        }
+        try {
+            way.remove(instance.number());
+        } catch (NetlinkException refused) {
+            LOG.warn("plain IP: way up: {}", refused.getMessage());
+        }
+        way.close();
+    }
+}

@@ -1,0 +1,82 @@
+package org.tamanoir.kernel;
+
+/**
+ * The numbers of {@code native/include/tamanoir_plain.h}, under their names there without {@code TMN_PLAIN_}; what they
+ * mean stands there. A test compares all of them with the header, both ways, as those of {@link Abi}.
+ *
+ * <p>Thread contract: any thread.
+ */
+final class PlainAbi {
+    static final int VERSION = 1;
+    static final int RULES = 64;
+    static final int LONGEST = 65_000;
+    static final long STALE_NS = 1_000_000_000L;
+    static final int RULE = 0x3f;
+    static final int ALERT = 0x40;
+    static final int SENT = 0x5500_0000;
+    static final int ALERT_V4 = 0x9404_0000;
+    static final long ALERT_V6 = 0x0502_0002_0100L;
+
+    // enum tmn_plain_met
+    static final int UP = 0;
+    static final int NO_RULE = 1;
+    static final int FRAGMENT = 2;
+    static final int OPTIONS = 3;
+    static final int LENGTH = 4;
+    static final int HOPS = 5;
+    static final int LOCAL = 6;
+    static final int STALE = 7;
+    static final int ABSENT = 8;
+    static final int LIMITED = 9;
+    static final int SENT_ON = 10;
+    static final int MET_COUNT = 11;
+
+    private PlainAbi() {}
+
+    /** struct tmn_plain_hook. */
+    static final class HookStruct {
+        static final int VERSION = 0;
+        static final int MARK = 4;
+        static final int PORT4 = 8;
+        static final int PORT6 = 10;
+        static final int ALERT_GAP_NS = 16;
+        static final int ALERT_BURST_NS = 24;
+        static final int UDP = 32;
+        static final int NO_ALERT = 40;
+        static final int ALERT = 48;
+        static final int ANY_SOURCE = 56;
+        static final int ANY_DESTINATION = 64;
+        static final int ANY_MARK = 72;
+        static final int DSCP = 80;
+        static final int SIZE = 592;
+
+        private HookStruct() {}
+    }
+
+    /** struct tmn_plain_beat. */
+    static final class BeatStruct {
+        static final int NODE_NS = 0;
+        static final int ALERT_NS = 8;
+        static final int SIZE = 16;
+
+        private BeatStruct() {}
+    }
+
+    /** struct tmn_plain_prefix. */
+    static final class PrefixStruct {
+        static final int BITS = 0;
+        static final int ADDRESS = 4;
+        static final int SIZE = 20;
+
+        private PrefixStruct() {}
+    }
+
+    /** struct tmn_plain_count. */
+    static final class CountStruct {
+        static final int FITS = 0;
+        static final int UP = 8;
+        static final int SIZE = 16;
+
+        private CountStruct() {}
+    }
+}

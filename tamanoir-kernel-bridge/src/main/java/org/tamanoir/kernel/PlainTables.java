@@ -1,0 +1,129 @@
+package org.tamanoir.kernel;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.plain.PlainMatch;
+import org.tamanoir.plain.PlainRule;
+import org.tamanoir.plain.PlainRules;
+import org.tamanoir.routing.Prefix;
+
+/**
+ * Rules for plain IP as the kernel's program reads them: for each field of a packet a table that says, by a bit for each
+ * rule, which rules a value fits. See {@code tamanoir_plain.h}, and for the method: Lakshman and Stiliadis, High-Speed
+ * Policy-based Packet Forwarding Using Efficient Multi-dimensional Range Matching, SIGCOMM 1998, section 4.
+ */
+final class PlainTables {
+    private static final int PORTS = PlainMatch.MAX_PORT + 1;
+    private static final int DSCPS = PlainMatch.MAX_DSCP + 1;
+
+    private final List<PlainRule> rules;
+
+    PlainTables(PlainRules rules) {
+        this.rules = rules.rules();
+    }
+
+    /** Returns a bit for each rule that is such. */
+    private long bits(Predicate<PlainMatch> is) {
+        long bits = 0;
+        for (int rule = 0; rule < rules.size(); rule++) {
+            bits |= is.test(rules.get(rule).match()) ? 1L << rule : 0;
+        }
+        return bits;
+    }
+
+    /**
+     * Returns struct tmn_plain_hook.
+     *
+     * @param port4 of the socket for IPv4; 0 = there is none
+     * @param port6 likewise for IPv6
+     */
+    ByteBuffer hook(int mark, int port4, int port6, int alertsPerSecond) {
+        ByteBuffer hook = ByteBuffer.allocate(PlainAbi.HookStruct.SIZE).order(ByteOrder.nativeOrder());
+        long gapNs = 1_000_000_000L / alertsPerSecond;
+        hook.putInt(PlainAbi.HookStruct.VERSION, PlainAbi.VERSION);
+        hook.putInt(PlainAbi.HookStruct.MARK, mark);
+        putPort(hook, PlainAbi.HookStruct.PORT4, port4);
+        putPort(hook, PlainAbi.HookStruct.PORT6, port6);
+        hook.putLong(PlainAbi.HookStruct.ALERT_GAP_NS, gapNs);
+        hook.putLong(PlainAbi.HookStruct.ALERT_BURST_NS, Math.max(gapNs, 100_000_000L));
+        hook.putLong(PlainAbi.HookStruct.UDP, bits(match -> true));
+        hook.putLong(PlainAbi.HookStruct.NO_ALERT, bits(match -> !Boolean.TRUE.equals(match.routerAlert())));
+        hook.putLong(PlainAbi.HookStruct.ALERT, bits(match -> !Boolean.FALSE.equals(match.routerAlert())));
+        hook.putLong(PlainAbi.HookStruct.ANY_SOURCE, bits(match -> match.source() == null));
+        hook.putLong(PlainAbi.HookStruct.ANY_DESTINATION, bits(match -> match.destination() == null));
+        hook.putLong(PlainAbi.HookStruct.ANY_MARK, bits(match -> match.mark() == PlainMatch.ANY));
+        for (int dscp = 0; dscp < DSCPS; dscp++) {
+            int value = dscp;
+            hook.putLong(
+                    PlainAbi.HookStruct.DSCP + dscp * Long.BYTES,
+                    bits(match -> match.dscp() == PlainMatch.ANY || match.dscp() == value));
+        }
+        return hook;
+    }
+
+    private static void putPort(ByteBuffer hook, int at, int port) {
+        hook.put(at, (byte) (port >>> 8)).put(at + 1, (byte) port);
+    }
+
+    /** Returns the rules of each destination port. */
+    long[] ports() {
+        long[] ports = new long[PORTS];
+        for (int rule = 0; rule < rules.size(); rule++) {
+            PlainMatch match = rules.get(rule).match();
+            for (int port = match.firstPort(); port <= match.lastPort(); port++) {
+                ports[port] |= 1L << rule;
+            }
+        }
+        return ports;
+    }
+
+    /** Returns struct tmn_plain_prefix of each source that a rule asks for, and the rules whose prefixes cover it. */
+    Map<ByteBuffer, Long> sources() {
+        return prefixes(PlainMatch::source);
+    }
+
+    /** Returns the same of destinations. */
+    Map<ByteBuffer, Long> destinations() {
+        return prefixes(PlainMatch::destination);
+    }
+
+    private Map<ByteBuffer, Long> prefixes(Function<PlainMatch, @Nullable Prefix> which) {
+        Map<ByteBuffer, Long> covering = new HashMap<>();
+        for (PlainRule rule : rules) {
+            Prefix prefix = which.apply(rule.match());
+            if (prefix != null) {
+                covering.put(key(prefix), bits(match -> covers(which.apply(match), prefix)));
+            }
+        }
+        return covering;
+    }
+
+    private static boolean covers(@Nullable Prefix wide, Prefix narrow) {
+        return wide != null && wide.length() <= narrow.length() && wide.contains(narrow.high(), narrow.low());
+    }
+
+    private static ByteBuffer key(Prefix prefix) {
+        ByteBuffer key = ByteBuffer.allocate(PlainAbi.PrefixStruct.SIZE);
+        key.order(ByteOrder.nativeOrder()).putInt(PlainAbi.PrefixStruct.BITS, prefix.length());
+        key.order(ByteOrder.BIG_ENDIAN).putLong(PlainAbi.PrefixStruct.ADDRESS, prefix.high());
+        return key.putLong(PlainAbi.PrefixStruct.ADDRESS + Long.BYTES, prefix.low());
+    }
+
+    /** Returns the rules that ask for each mark. */
+    Map<Integer, Long> marks() {
+        Map<Integer, Long> asking = new HashMap<>();
+        for (PlainRule rule : rules) {
+            long mark = rule.match().mark();
+            if (mark != PlainMatch.ANY) {
+                asking.put((int) mark, bits(match -> match.mark() == mark));
+            }
+        }
+        return asking;
+    }
+}

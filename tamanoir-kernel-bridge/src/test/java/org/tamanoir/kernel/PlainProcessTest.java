@@ -1,0 +1,180 @@
+package org.tamanoir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.kernel.PlainPackets.udp;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.plain.PlainMatch;
+import org.tamanoir.plain.PlainRule;
+import org.tamanoir.plain.PlainRules;
+import org.tamanoir.plain.PlainTraffic;
+import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.transport.TransportKind;
+
+/** Plain datagrams and a node of another process, which is killed, or stopped so that it does not come round. */
+class PlainProcessTest {
+    private static final String NAME = "org.example.Marker";
+    private static final byte[] NOTHING = {};
+    private static final String READY = "ready";
+
+    private TestNet net;
+    private PlainWire client;
+    private PlainWire server;
+    private byte[] routerLink;
+    private byte[] clientLink;
+    private String before;
+
+    @BeforeEach
+    void makeNet() throws Exception {
+        BpfBed.require();
+        net = new TestNet("plainp");
+        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.ip_forward=1");
+        client = PlainWire.open(net, net.client(), TestNet.CLIENT_DEVICE);
+        server = PlainWire.open(net, net.server(), TestNet.SERVER_DEVICE);
+        routerLink = PlainWire.linkAddress(net, net.router(), TestNet.ROUTER_CLIENT_DEVICE);
+        clientLink = PlainWire.linkAddress(net, net.client(), TestNet.CLIENT_DEVICE);
+        before = traces();
+    }
+
+    @AfterEach
+    void removeNet() {
+        if (net != null) {
+            client.close();
+            server.close();
+            net.close();
+        }
+    }
+
+    private String traces() {
+        return net.namespaces()
+                .run(
+                        net.router(),
+                        "ip rule; tc filter show dev rc ingress; tc qdisc show dev rc; ls /sys/fs/bpf 2>/dev/null || true");
+    }
+
+    private static PlainConfig config() {
+        PlainRule rule = new PlainRule(
+                new PlainMatch(null, null, 5004, 5004, PlainMatch.ANY, PlainMatch.ANY, null),
+                NAME,
+                ServiceKey.of(NAME),
+                PlainMatch.ANY,
+                FailurePolicy.DROP);
+        return new PlainConfig(
+                new PlainRules(List.of(rule)), List.of(TestNet.ROUTER_CLIENT_DEVICE), PlainConfig.DEFAULT_ALERTS);
+    }
+
+    /** Sends datagrams until one arrives, and returns whether the service has marked it. */
+    private boolean arrivesMarked() {
+        byte[] packet = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, 0, 64, NOTHING, new byte[8]);
+        client.send(PlainPackets.framed(routerLink, clientLink, packet));
+        byte[] arrived = server.packets(1, each -> each[0] == 0x45 && each[9] == PlainPackets.UDP)
+                .get(0);
+        return arrived[28] == 1;
+    }
+
+    private Process start() throws Exception {
+        Process process = new ProcessBuilder(
+                        System.getProperty("java.home") + "/bin/java",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        PlainProcessTest.class.getName(),
+                        net.router())
+                .redirectErrorStream(true)
+                .start();
+        StringBuilder said = new StringBuilder();
+        var output = process.inputReader();
+        for (String line = output.readLine(); !READY.equals(line); line = output.readLine()) {
+            assertThat(line).as("%s", said).isNotNull();
+            said.append(line).append('\n');
+        }
+        return process;
+    }
+
+    @Test
+    void datagramsPassAKilledNodeAndTheNextCleansUp() throws Exception {
+        Process node = start();
+        try {
+            assertThat(arrivesMarked()).isTrue();
+        } finally {
+            node.destroyForcibly();
+        }
+        assertThat(node.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(arrivesMarked()).isFalse();
+        assertThat(traces()).contains("tmn_plain");
+        net.namespaces().in(net.router(), () -> {
+            KernelBridge.plain(config()).close();
+            return null;
+        });
+        assertThat(traces()).isEqualTo(before);
+    }
+
+    @Test
+    void whereTheKernelIsMissingSomethingTheNodeSaysSoAndRuns() throws Exception {
+        PlainConfig config = new PlainConfig(config().rules(), List.of("nosuch0"), PlainConfig.DEFAULT_ALERTS);
+        PlainTraffic plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
+        ExecutionEnvironment environment = environment(plain);
+        net.namespaces().in(net.router(), () -> {
+            environment.start();
+            return null;
+        });
+        try {
+            assertThat(plain.status().isThere()).isFalse();
+            assertThat(plain.status().detail())
+                    .contains("nosuch0 does not exist")
+                    .doesNotContain("\n");
+            assertThat(arrivesMarked()).isFalse();
+        } finally {
+            environment.stop(TransitNode.PATIENCE);
+        }
+    }
+
+    @Test
+    void aHostThatDoesNotForwardIsTold() throws Exception {
+        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.ip_forward=0 net.ipv6.conf.all.forwarding=0");
+        PlainTraffic plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config()));
+        ExecutionEnvironment environment = environment(plain);
+        net.namespaces().in(net.router(), () -> {
+            environment.start();
+            return null;
+        });
+        environment.stop(TransitNode.PATIENCE);
+        assertThat(plain.status().detail()).contains("sysctl -w net.ipv4.ip_forward=1");
+        assertThat(traces()).isEqualTo(before);
+    }
+
+    private static ExecutionEnvironment environment(PlainTraffic plain) {
+        ServiceCatalog services = new ServiceCatalog();
+        services.add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> {
+            packet.setPayload(ByteBuffer.wrap(new byte[] {1, 0, 0, 0, 0, 0, 0, 0}));
+            return Verdict.FORWARD;
+        }));
+        ExecutionEnvironment environment = new ExecutionEnvironment(
+                TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
+        environment.plain(plain);
+        return environment;
+    }
+
+    /** The process: a node in this namespace. Ends when its input does. */
+    public static void main(String[] arguments) throws Exception {
+        try (Namespaces namespaces = new Namespaces("child")) {
+            namespaces.in(arguments[0], () -> {
+                environment(KernelBridge.plain(config())).start();
+                System.out.println(READY);
+                return System.in.read();
+            });
+        }
+    }
+}

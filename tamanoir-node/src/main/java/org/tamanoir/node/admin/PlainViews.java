@@ -1,0 +1,151 @@
+package org.tamanoir.node.admin;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.plain.PlainFlow;
+import org.tamanoir.plain.PlainMatch;
+import org.tamanoir.plain.PlainRule;
+import org.tamanoir.plain.PlainRules;
+import org.tamanoir.plain.PlainTraffic;
+import org.tamanoir.routing.Addresses;
+import org.tamanoir.routing.Prefix;
+
+/** What the API shows of plain IP, as openapi.yaml describes it. Any thread may call. */
+final class PlainViews {
+    private PlainViews() {}
+
+    /** How it stands, and what each rule did. */
+    record Plain(boolean there, String detail, Map<String, Long> met, long lost, List<OneRule> rules) {
+        static Plain of(PlainTraffic plain) {
+            PlainTraffic.Status status = plain.status();
+            List<OneRule> rules = new ArrayList<>();
+            for (PlainRule rule : plain.rules().rules()) {
+                int number = rules.size();
+                rules.add(OneRule.of(
+                        number + 1,
+                        rule,
+                        number < status.rules().size()
+                                ? status.rules().get(number)
+                                : new PlainTraffic.RuleCount(0, 0)));
+            }
+            return new Plain(status.isThere(), status.detail(), status.met(), status.lost(), rules);
+        }
+    }
+
+    /** A rule. */
+    record OneRule(
+            int rule,
+            String service,
+            @Nullable String source,
+            @Nullable String destination,
+            String ports,
+            @Nullable Integer dscp,
+            @Nullable Long fwmark,
+            @Nullable Boolean routerAlert,
+            @Nullable Integer classOfService,
+            String onFailure,
+            long fits,
+            long up) {
+        static OneRule of(int number, PlainRule rule, PlainTraffic.RuleCount count) {
+            PlainMatch match = rule.match();
+            return new OneRule(
+                    number,
+                    rule.service(),
+                    text(match.source()),
+                    text(match.destination()),
+                    match.ports(),
+                    match.dscp() == PlainMatch.ANY ? null : match.dscp(),
+                    match.mark() == PlainMatch.ANY ? null : match.mark(),
+                    match.routerAlert(),
+                    rule.classOfService() == PlainMatch.ANY ? null : rule.classOfService(),
+                    Views.word(rule.onFailure()),
+                    count.fits(),
+                    count.up());
+        }
+
+        private static @Nullable String text(@Nullable Prefix prefix) {
+            return prefix == null ? null : prefix.toString();
+        }
+    }
+
+    /** What becomes of a datagram, and why: a line for each rule that was looked at, and what else counts. */
+    record Explained(@Nullable Integer rule, boolean up, String because, List<String> rules) {
+        /**
+         * Explains what becomes of one that the query describes.
+         *
+         * @throws ApiException if it describes none
+         */
+        static Explained of(ExecutionEnvironment environment, Call call) throws ApiException {
+            InetSocketAddress from = end(call, "source");
+            InetSocketAddress to = end(call, "destination");
+            if (from.getAddress().getClass() != to.getAddress().getClass()) {
+                throw new ApiException(
+                        ApiException.BAD_REQUEST,
+                        "from " + from.getAddress().getHostAddress() + " to "
+                                + to.getAddress().getHostAddress() + ": both must be of one family");
+            }
+            String protocol = call.query("protocol");
+            if (protocol != null && !protocol.equals("udp")) {
+                return new Explained(null, false, "rules are for udp alone: " + protocol + " goes on", List.of());
+            }
+            InetAddress source = from.getAddress();
+            InetAddress destination = to.getAddress();
+            PlainFlow flow = new PlainFlow(
+                    Addresses.high(source),
+                    Addresses.low(source),
+                    Addresses.high(destination),
+                    Addresses.low(destination),
+                    to.getPort(),
+                    (int) call.number("dscp", 0, PlainMatch.MAX_DSCP, 0),
+                    call.number("fwmark", 0, PlainMatch.MAX_MARK, 0),
+                    call.number("router-alert", 0, 1, 0) == 1);
+            return of(environment, flow, destination);
+        }
+
+        private static Explained of(ExecutionEnvironment environment, PlainFlow flow, InetAddress destination) {
+            PlainTraffic plain = environment.plain();
+            int rule = plain.rules().find(flow);
+            List<String> lines = plain.rules().explain(flow);
+            if (rule == PlainRules.NO_RULE) {
+                return new Explained(null, false, "no rule is for it: it goes on", lines);
+            }
+            PlainTraffic.Status status = plain.status();
+            String service = plain.rules().rules().get(rule).service();
+            if (!status.isThere()) {
+                return new Explained(rule + 1, false, "nothing comes up: " + status.detail(), lines);
+            }
+            if (environment.endsHere(destination)) {
+                return new Explained(rule + 1, false, "it is addressed to this host, or to a link: it goes on", lines);
+            }
+            return new Explained(
+                    rule + 1,
+                    true,
+                    "it goes up to " + service + ", if it comes in by " + status.detail()
+                            + " with hops left, and is no fragment",
+                    lines);
+        }
+
+        private static InetSocketAddress end(Call call, String name) throws ApiException {
+            String text = call.query(name);
+            if (text == null) {
+                throw new ApiException(ApiException.BAD_REQUEST, name + ": ADDRESS:PORT is wanted");
+            }
+            try {
+                Endpoint endpoint = Endpoint.parse(text, 1);
+                if (endpoint.port() == Endpoint.NO_PORT) {
+                    throw new IllegalArgumentException("'" + text + "' has no port: ADDRESS:PORT is wanted");
+                }
+                Prefix address = Prefix.parse(endpoint.host()); // No name: nothing is looked up.
+                return new InetSocketAddress(Addresses.of(address.high(), address.low()), endpoint.port());
+            } catch (IllegalArgumentException e) {
+                throw new ApiException(ApiException.BAD_REQUEST, name + ": " + e.getMessage());
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package org.tamanoir.node.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.kernel.PlainConfig;
+import org.tamanoir.plain.PlainMatch;
+import org.tamanoir.plain.PlainRule;
+import org.tamanoir.plain.PlainRules;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.service.FailurePolicy;
+
+/** The settings of a rule for plain IP. */
+final class PlainTable {
+    /** The protocols that rules can name, which is one so far. */
+    private enum Protocol {
+        UDP
+    }
+
+    /** First and last. */
+    private record Ports(int first, int last) {}
+
+    private static final int ANY = PlainMatch.ANY;
+    private static final Kind<Prefix> PREFIX = Kind.of("prefix or address", Prefix::parse, Prefix::toString);
+
+    static final Records<PlainMatch> MATCH = new Records<>("plain.match");
+    private static final Setting<Protocol> PROTOCOL =
+            MATCH.require("protocol", Kind.choice(Map.of("udp", Protocol.UDP)), "udp", match -> Protocol.UDP);
+    private static final Setting<Prefix> SOURCE = MATCH.add("source", PREFIX, null, "any", PlainMatch::source);
+    private static final Setting<Prefix> DESTINATION =
+            MATCH.add("destination", PREFIX, null, "any", PlainMatch::destination);
+    private static final Setting<Ports> PORTS = MATCH.add(
+            "ports",
+            Kind.of("port, or `FIRST-LAST`", PlainTable::ports, PlainTable::text),
+            null,
+            "all",
+            match -> new Ports(match.firstPort(), match.lastPort()));
+    private static final Setting<Integer> DSCP = MATCH.add(
+            "dscp",
+            Kind.number("", 0, PlainMatch.MAX_DSCP),
+            null,
+            "any",
+            match -> match.dscp() == ANY ? null : match.dscp());
+    private static final Setting<Long> MARK = MATCH.add(
+            "fwmark",
+            Kind.of("0 to 4294967295, also `0x…`", PlainTable::mark, mark -> (Object) mark),
+            null,
+            "any",
+            match -> match.mark() == ANY ? null : match.mark());
+    private static final Setting<Boolean> ALERT =
+            MATCH.add("router-alert", Kind.flag(), null, "no matter", PlainMatch::routerAlert);
+
+    static final Records<PlainRule> RULES = new Records<>("plain");
+    private static final Setting<PlainMatch> WHAT = RULES.require(
+            "match",
+            Kind.structured("what a datagram must be", (rule, key) -> match(rule.section(key)), MATCH::data),
+            "{protocol: udp}",
+            PlainRule::match);
+    private static final Setting<String> SERVICE = RULES.require(
+            "service",
+            Kind.text("name, as of `services`", NodeConfigBuilder::serviceName),
+            "org.example.Voice",
+            PlainRule::service);
+    private static final Setting<Integer> CLASS = RULES.add(
+            "class",
+            Kind.number("", 0, 255),
+            null,
+            "none",
+            rule -> rule.classOfService() == ANY ? null : rule.classOfService());
+    private static final Setting<FailurePolicy> ON_FAILURE = RULES.add(
+            "on-failure",
+            Kind.choice(Map.of("pass", FailurePolicy.PASS, "drop", FailurePolicy.DROP)),
+            FailurePolicy.PASS,
+            PlainRule::onFailure);
+
+    static final Kind<List<PlainRule>> KIND = Kind.structured(
+            "list of up to " + PlainRules.MAX_RULES + " rules",
+            (root, key) -> rules(root.sections(key, PlainRules.MAX_RULES)),
+            rules -> rules.stream().map(RULES::data).toList());
+
+    static final Kind<Integer> ALERTS = Kind.number("a second, ", 1, PlainConfig.MAX_ALERTS);
+
+    private PlainTable() {}
+
+    private static List<PlainRule> rules(List<Section> sections) {
+        List<PlainRule> rules = new ArrayList<>();
+        for (Section section : sections) {
+            Values rule = RULES.read(section);
+            PlainMatch match = rule.find(WHAT);
+            String service = rule.find(SERVICE);
+            if (match != null && service != null) {
+                Integer wanted = rule.find(CLASS);
+                rules.add(new PlainRule(
+                        match, service, ServiceKey.of(service), wanted == null ? ANY : wanted, rule.get(ON_FAILURE)));
+            }
+        }
+        return rules;
+    }
+
+    private static @Nullable PlainMatch match(Section section) {
+        Values match = MATCH.read(section);
+        Ports ports = match.find(PORTS);
+        Integer dscp = match.find(DSCP);
+        Long mark = match.find(MARK);
+        if (match.find(PROTOCOL) == null) {
+            return null;
+        }
+        try {
+            return new PlainMatch(
+                    match.find(SOURCE),
+                    match.find(DESTINATION),
+                    ports == null ? 0 : ports.first(),
+                    ports == null ? PlainMatch.MAX_PORT : ports.last(),
+                    dscp == null ? ANY : dscp,
+                    mark == null ? ANY : mark,
+                    match.find(ALERT));
+        } catch (IllegalArgumentException e) {
+            section.problems().add(match.where(DESTINATION), String.valueOf(e.getMessage()));
+            return null;
+        }
+    }
+
+    private static Ports ports(String text) {
+        int dash = text.indexOf('-');
+        String last = dash < 0 ? text : text.substring(dash + 1);
+        Ports ports = new Ports(
+                Quantity.number(dash < 0 ? text : text.substring(0, dash), 0, PlainMatch.MAX_PORT),
+                Quantity.number(last, 0, PlainMatch.MAX_PORT));
+        if (ports.first() > ports.last()) {
+            throw new IllegalArgumentException(text + ": the first port must not be above the last");
+        }
+        return ports;
+    }
+
+    private static Object text(Ports ports) {
+        return ports.first() == ports.last() ? ports.first() : ports.first() + "-" + ports.last();
+    }
+
+    private static Long mark(String text) {
+        try {
+            long mark = Long.decode(text);
+            if (mark >= 0 && mark <= PlainMatch.MAX_MARK) {
+                return mark;
+            }
+        } catch (NumberFormatException e) {
+            // Said below.
+        }
+        throw new IllegalArgumentException(
+                "'" + text + "': must be 0 to " + PlainMatch.MAX_MARK + ", or 0x and digits");
+    }
+}
