@@ -246,6 +246,7 @@ public class PathBenchmark {
                     memory,
                     new Connections<>((address, isTls) -> collector),
                     (packet, departure) -> {},
+                    null,
                     hop -> false);
             path = new PacketPath(environment.context, thread, memory, nextHops, this, this, this);
             service.attach(thread); // As start() does, which would begin a thread.

@@ -411,9 +411,7 @@ final class NextHops {
     }
 
     private static boolean isFor(InetSocketAddress to, long high, long low, int port) {
-        return port == to.getPort()
-                && low == Addresses.low(to.getAddress())
-                && high == Addresses.high(to.getAddress());
+        return port == to.getPort() && low == Addresses.low(to.getAddress()) && high == Addresses.high(to.getAddress());
     }
 
     private RouteCacheEntry overItsLink(RouteCacheEntry hop) {

@@ -107,7 +107,8 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         this.ways = new StreamWays(this);
         this.handle = new Instance(context, path, owner);
         UpcallPath up = context.levels().path();
-        path.dispatcher.inTransit(up != null && gateway == null && !up.isOfThisHost(stream.local().getAddress()));
+        path.dispatcher.inTransit(
+                up != null && gateway == null && !up.isOfThisHost(stream.local().getAddress()));
     }
 
     /** Returns a way out over the connection to a next hop. */

@@ -109,8 +109,8 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
         String name = "tcp " + definition.name() + " " + inbound.remoteAddress();
         this.node = node;
         this.inbound = inbound;
-        this.instance = new StreamInstance(
-                context, definition, service, stream, inbound.gateway(), name, this, this, this);
+        this.instance =
+                new StreamInstance(context, definition, service, stream, inbound.gateway(), name, this, this, this);
         this.thread = instance.thread;
         this.path = instance.path;
         this.waits = instance.waits;

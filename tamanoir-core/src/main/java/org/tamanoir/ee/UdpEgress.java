@@ -53,7 +53,7 @@ final class UdpEgress implements Egress.Datagrams {
     @Override
     public void mark(int octet) {
         trafficOctet = octet;
-        sender.mark(octet);
+        sender.markAs(octet);
     }
 
     @Override

@@ -17,9 +17,8 @@ public final class StreamFormats {
 
     private static Map<String, StreamFormat> load() {
         Map<String, StreamFormat> all = new TreeMap<>();
-        for (ServiceLoader.Provider<StreamFormat> each :
-                (Iterable<ServiceLoader.Provider<StreamFormat>>)
-                        ServiceLoader.load(StreamFormat.class).stream()::iterator) {
+        for (ServiceLoader.Provider<StreamFormat> each : (Iterable<ServiceLoader.Provider<StreamFormat>>)
+                ServiceLoader.load(StreamFormat.class).stream()::iterator) {
             try {
                 StreamFormat format = each.get();
                 int prefix = format.prefixOctets();

@@ -45,7 +45,8 @@ final class QosProblems {
             search.checkPre();
             search.checkLinks();
             search.require(
-                    config.points() == QosPoints.GIVEN || config.pre() != null && !config.links().isEmpty(),
+                    config.points() == QosPoints.GIVEN
+                            || config.pre() != null && !config.links().isEmpty(),
                     "points 'auto': there is nothing to choose between: give both pre and links, or leave points out");
         }
         return List.copyOf(search.problems);

@@ -29,7 +29,7 @@ final class SapfBatch implements UdpBatch {
     private @Nullable ByteBuffer own;
 
     /** Whether the messages are those of the batch under this, where they lie. */
-    private boolean isPlain = true;
+    private boolean isAnep = true;
 
     private int[] starts = new int[64];
     private int[] ends = new int[64];
@@ -57,8 +57,8 @@ final class SapfBatch implements UdpBatch {
 
     /** Takes the messages that the batch under this has; returns how many there are then. */
     int open(int count) {
-        isPlain = isPlain(count);
-        if (isPlain) {
+        isAnep = isAnep(count);
+        if (isAnep) {
             return count;
         }
         messages = 0;
@@ -67,7 +67,7 @@ final class SapfBatch implements UdpBatch {
         packets = 0;
         ByteBuffer from = under.buffer();
         for (int m = 0; m < count; m++) {
-            if (isPlain(from, m)) {
+            if (isAnep(from, m)) {
                 copy(m, from, under.start(m), under.end(m), under.segmentBytes(m));
                 continue;
             }
@@ -81,17 +81,17 @@ final class SapfBatch implements UdpBatch {
         return messages;
     }
 
-    private boolean isPlain(int count) {
+    private boolean isAnep(int count) {
         ByteBuffer from = under.buffer();
         for (int m = 0; m < count; m++) {
-            if (!isPlain(from, m)) {
+            if (!isAnep(from, m)) {
                 return false;
             }
         }
         return true;
     }
 
-    private boolean isPlain(ByteBuffer from, int m) {
+    private boolean isAnep(ByteBuffer from, int m) {
         int end = under.end(m);
         int segment = Math.max(1, under.segmentBytes(m));
         for (int at = under.start(m); at < end; at += segment) {
@@ -233,27 +233,27 @@ final class SapfBatch implements UdpBatch {
     }
 
     private int origin(int message) {
-        return isPlain ? message : origins[message];
+        return isAnep ? message : origins[message];
     }
 
     @Override
     public ByteBuffer buffer() {
-        return isPlain ? under.buffer() : memory();
+        return isAnep ? under.buffer() : memory();
     }
 
     @Override
     public int start(int message) {
-        return isPlain ? under.start(message) : starts[message];
+        return isAnep ? under.start(message) : starts[message];
     }
 
     @Override
     public int end(int message) {
-        return isPlain ? under.end(message) : ends[message];
+        return isAnep ? under.end(message) : ends[message];
     }
 
     @Override
     public int segmentBytes(int message) {
-        return isPlain ? under.segmentBytes(message) : segments[message];
+        return isAnep ? under.segmentBytes(message) : segments[message];
     }
 
     @Override

@@ -59,6 +59,11 @@ final class SapfSender implements UdpSender {
     }
 
     @Override
+    public void markAs(int trafficOctet) {
+        sender.markAs(trafficOctet);
+    }
+
+    @Override
     public void add(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
         if (length == 0 || neighbour(high, low, port) == null) {
             sender.add(buffer, offset, length, high, low, port);

@@ -124,7 +124,7 @@ final class NativeUdpSender implements UdpSender {
     }
 
     @Override
-    public void mark(int trafficOctet) {
+    public void markAs(int trafficOctet) {
         mark = trafficOctet;
     }
 

@@ -212,9 +212,7 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public boolean isInputCut() {
-        return starved
-                || inputCut
-                || (filter != null && inputEnded && !filter.isInputWhole());
+        return starved || inputCut || (filter != null && inputEnded && !filter.isInputWhole());
     }
 
     @Override

@@ -23,7 +23,7 @@ public interface UdpSender {
      * Says what datagrams leave with that are added from now on, as their IPv4 TOS or IPv6 traffic class; 0 at first. Those
      * that differ in it may overtake each other. Senders that cannot do that leave them as they are.
      */
-    default void mark(int trafficOctet) {}
+    default void markAs(int trafficOctet) {}
 
     /**
      * Adds datagrams that stand back to back, as {@link #add} each of them.

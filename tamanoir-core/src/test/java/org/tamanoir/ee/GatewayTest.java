@@ -434,13 +434,9 @@ class GatewayTest extends TcpNodeTesting {
     @ParameterizedTest
     @MethodSource("transports")
     void aFormatThatIsWrongEndsItsConnectionsAlone(TransportKind kind) throws Exception {
-        List<ToLongFunction<Integer>> wrong = List.of(
-                octets -> 0,
-                octets -> -1,
-                octets -> Long.MAX_VALUE,
-                octets -> {
-                    throw new IllegalStateException("a fault of the format");
-                });
+        List<ToLongFunction<Integer>> wrong = List.of(octets -> 0, octets -> -1, octets -> Long.MAX_VALUE, octets -> {
+            throw new IllegalStateException("a fault of the format");
+        });
         settings.transport = kind;
         InetSocketAddress to = (InetSocketAddress) far.getLocalSocketAddress();
         List<Gateway> gateways = new ArrayList<>();

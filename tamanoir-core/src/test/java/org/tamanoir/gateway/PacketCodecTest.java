@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
@@ -20,8 +20,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.transport.StreamCodec;
 
 class PacketCodecTest {
-    private static final InetSocketAddress SENDER =
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 50_000);
+    private static final InetSocketAddress SENDER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 50_000);
     private static final InetSocketAddress FAR = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7_000);
     private static final long KEY = ServiceKey.of("org.example.Shout");
 
@@ -30,9 +29,7 @@ class PacketCodecTest {
     }
 
     private static StreamFormat found(String name) {
-        @Nullable StreamFormat format = StreamFormats.find(name);
-        assertThat(format).as(name).isNotNull();
-        return format;
+        return Objects.requireNonNull(StreamFormats.find(name), name);
     }
 
     /** Translates what there is; returns the packets. */
@@ -60,7 +57,8 @@ class PacketCodecTest {
         int at = 0;
         for (Packet packet : packets) {
             int octets = codec.encodedOctets(packet.buffer(), packet.offset());
-            assertThat(codec.encode(packet.buffer(), packet.offset(), units, at)).isEqualTo(packet.length());
+            assertThat(codec.encode(packet.buffer(), packet.offset(), units, at))
+                    .isEqualTo(packet.length());
             at += octets;
         }
         return Arrays.copyOf(units.array(), at);

@@ -79,7 +79,7 @@ class UdpMarkTest {
                 data.putInt(i * PART, i);
                 // One by itself, runs of one mark, and none at the end.
                 int mark = i == 0 ? 46 << 2 : i < 20 ? 34 << 2 : i < 30 ? 8 << 2 : 0;
-                sender.mark(mark);
+                sender.markAs(mark);
                 sender.add(
                         data, i * PART, PART, UdpAddress.high(address), UdpAddress.low(address), far.address.getPort());
                 expected.add(i + " " + mark);
@@ -106,7 +106,7 @@ class UdpMarkTest {
             List<List<String>> expected = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
             for (int i = 0; i < 90; i++) {
                 data.putInt(i * PART, i);
-                sender.mark(i % 3 << 2);
+                sender.markAs(i % 3 << 2);
                 sender.add(
                         data, i * PART, PART, UdpAddress.high(address), UdpAddress.low(address), far.address.getPort());
                 expected.get(i % 3).add(i + " " + (i % 3 << 2));

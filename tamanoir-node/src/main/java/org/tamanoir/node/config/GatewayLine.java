@@ -20,8 +20,8 @@ public record GatewayLine(
         int classOfService) {
     private static final int NO_PORT = 0;
     private static final String CLASS = "class=";
-    private static final String WANTED = "LISTEN=TO,FORMAT[,SERVICE][,class=N] is wanted, as in "
-            + "127.0.0.1:8080=10.0.0.9:80,octets,Monitor";
+    private static final String WANTED =
+            "LISTEN=TO,FORMAT[,SERVICE][,class=N] is wanted, as in " + "127.0.0.1:8080=10.0.0.9:80,octets,Monitor";
 
     /** Reads one; throws {@link IllegalArgumentException} in one line. */
     static GatewayLine parse(String text) {
@@ -32,7 +32,8 @@ public record GatewayLine(
         }
         InetSocketAddress to = Endpoint.of(parts[0].substring(equals + 1), NO_PORT, 1);
         InetSocketAddress listen = Endpoint.listening(parts[0].substring(0, equals), NO_PORT);
-        if (to.getPort() == NO_PORT || Endpoint.parse(parts[0].substring(0, equals), 0).port() == Endpoint.NO_PORT) {
+        if (to.getPort() == NO_PORT
+                || Endpoint.parse(parts[0].substring(0, equals), 0).port() == Endpoint.NO_PORT) {
             throw new IllegalArgumentException("'" + text + "' is no gateway: both of its addresses need a port");
         }
         if (to.getAddress().isAnyLocalAddress()) {

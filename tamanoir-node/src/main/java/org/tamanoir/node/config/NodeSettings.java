@@ -63,8 +63,7 @@ public final class NodeSettings {
 
     public static final Setting<List<GatewayLine>> GATEWAYS = TABLE.add(
                     "listen.gateways",
-                    Kind.list(
-                            "list of `LISTEN=TO,FORMAT[,SERVICE][,class=N]`", GatewayLine::parse, GatewayLine::text),
+                    Kind.list("list of `LISTEN=TO,FORMAT[,SERVICE][,class=N]`", GatewayLine::parse, GatewayLine::text),
                     List.of(),
                     "none")
             .option("--gateway", "LISTEN=TO,FORMAT[,SERVICE][,class=N]")
