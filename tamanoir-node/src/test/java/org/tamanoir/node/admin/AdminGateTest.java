@@ -79,6 +79,7 @@ class AdminGateTest {
                 String path = parts[1].replace("{name}", TestAdmin.MONITOR)
                         .replace("{version}", "-")
                         .replace("{operation}", "set")
+                        .replace("{id}", "1")
                         .replace("{prefix}", "10.0.0.0%2F8");
                 if (parts[0].equals("GET")) {
                     continue; // OpenApiTest asks them all.

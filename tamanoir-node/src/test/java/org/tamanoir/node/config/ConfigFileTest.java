@@ -360,7 +360,7 @@ class ConfigFileTest {
             routes: 10.0.0.0/8 @ f:1: routes: '10.0.0.0/8' stands where a list is wanted; begin each item with '- '; each is a mapping
             routes:|  - x @ f:2: routes[0]: 'x' stands where a mapping (key: value) is wanted
             listen:|  tcp: 3322 @ f:2: listen.tcp: '3322' stands where a list is wanted; begin each item with '- '; each is a text
-            listen:|  tcp: [] @ f:1: listen: no address to listen on; add one under tcp, udp, tls or quic, or remove the key for the defaults
+            listen:|  tcp: [] @ f:1: listen: no address to listen on; add one under tcp, udp, tls, quic or gateways, or remove the key for the defaults
             listen:|  tcp: [a b] @ f:2: listen.tcp[0]: 'a b' is no address: host:port is wanted, as in 127.0.0.1:3322
             listen:|  tcp:|  - 1|  - h:70000 @ f:4: listen.tcp[1]: port '70000' of 'h:70000': a number from 0 to 65535 is wanted
             listen:|  udp: [x.invalid:1] @ f:2: listen.udp[0]: host 'x.invalid' is unknown: give a literal address or a name that resolves

@@ -39,7 +39,7 @@ class GatewayLineTest {
                 "127.0.0.1=127.0.0.1:2,octets|both of its addresses need a port",
                 "1=127.0.0.1,octets|both of its addresses need a port",
                 "1=0.0.0.0:2,octets|name the one that the far side has",
-                "1=127.0.0.1:2,rtp|gateways have no format 'rtp': there are length-prefixed, octets",
+                "1=127.0.0.1:2,rtp|gateways have no format 'rtp': there are length-prefixed, ",
                 "1=127.0.0.1:2,octets,A,class=256|a number from 0 to 255 is wanted",
                 "1=127.0.0.1:2,octets,A,B|LISTEN=TO,FORMAT",
                 "1=127.0.0.1:2,octets,-|is no service name",

@@ -1,10 +1,14 @@
 package org.tamanoir.node.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -38,14 +42,28 @@ class DscpTest {
     private static final class Capture implements AutoCloseable {
         private final Process process;
         private final BufferedReader lines;
+        /** To itself, so that it shows in the capture once that goes on. */
+        private final DatagramSocket probe;
 
         /** Begins to look; returns when it does. @param bytes of payload, in this field */
         Capture(String filter, String shown, String bytes) throws IOException {
             Tshark.require();
-            List<String> command = List.of("tshark", "-i", "lo", "-l", "-n", "-f", filter, "-Y", shown, "-T", "fields");
+            probe = new DatagramSocket(0, InetAddress.getLoopbackAddress());
+            int port = probe.getLocalPort();
+            String[] command = {"tshark", "-i", "lo", "-l", "-n", "-T", "fields", "-a", "duration:60"};
             process = new ProcessBuilder(Stream.concat(
-                                    command.stream(),
-                                    Stream.of("-e", "ip.dsfield.dscp", "-e", bytes, "-a", "duration:60"))
+                                    Stream.of(command),
+                                    Stream.of(
+                                            "-f",
+                                            "(" + filter + ") or udp dst port " + port,
+                                            "-Y",
+                                            "(" + shown + ") or udp.dstport == " + port,
+                                            "-e",
+                                            "ip.dsfield.dscp",
+                                            "-e",
+                                            bytes,
+                                            "-e",
+                                            "udp.dstport"))
                             .toList())
                     .start();
             BufferedReader said =
@@ -58,6 +76,12 @@ class DscpTest {
             }
             Tiers.require("namespace", line != null, "tshark may not capture here: " + all);
             lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+            eventually()
+                    .until(
+                            () -> { // It says that it captures a moment before it does.
+                                probe.send(new DatagramPacket(new byte[1], 1, probe.getLocalSocketAddress()));
+                                return lines.ready();
+                            });
         }
 
         /** Packets by code point, once there are so many; those that the kernel would cut up are counted by their bytes. */
@@ -66,7 +90,10 @@ class DscpTest {
             for (int seen = 0; seen < packets; ) {
                 String line = lines.readLine();
                 assertThat(line).as("after %d packets: %s", seen, counts).isNotNull();
-                String[] fields = line.split("\t");
+                String[] fields = line.split("\t", -1);
+                if (fields[2].equals(Integer.toString(probe.getLocalPort()))) {
+                    continue;
+                }
                 int some = (Integer.parseInt(fields[1]) - headerBytes) / packetBytes;
                 counts.merge(Integer.parseInt(fields[0]), some, Integer::sum);
                 seen += some;
@@ -77,6 +104,7 @@ class DscpTest {
         @Override
         public void close() {
             process.destroyForcibly();
+            probe.close();
         }
     }
 

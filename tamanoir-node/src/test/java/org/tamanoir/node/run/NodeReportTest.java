@@ -77,6 +77,7 @@ class NodeReportTest {
                         "listening on tls 127.0.0.1:3",
                         "listening on udp [::1]:2",
                         "listening on quic 127.0.0.1:5",
+                        "gateway 127.0.0.1:6=10.0.0.9:80,octets",
                         "transport: nio",
                         "levels: jvm, tc on eth0, eth1; not module, xdp: off; use them",
                         "services: org.tamanoir.node.Announced",
