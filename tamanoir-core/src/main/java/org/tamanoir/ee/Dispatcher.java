@@ -141,6 +141,8 @@ final class Dispatcher {
         drops.drop(ended == null ? reason : ended, packet); // A stream that is over connects to nobody.
         if (ended == null && reason == DropReason.NEXT_HOP_UNREACHABLE) {
             owner.abort(reason, "its next hop cannot be reached");
+        } else if (ended == null && nextHops.isOfGateway()) {
+            owner.abort(reason, "a packet of its gateway cannot go on");
         }
     }
 

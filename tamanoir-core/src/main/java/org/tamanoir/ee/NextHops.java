@@ -25,6 +25,7 @@ import org.tamanoir.sched.LinkPort;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.GatewayAddress;
 import org.tamanoir.transport.ScratchBuffers;
 import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.UdpSocket;
@@ -171,6 +172,11 @@ final class NextHops {
         return guard;
     }
 
+    /** Returns whether packets are pieces of what a gateway carries, of which none may be missing behind an orderly end. */
+    boolean isOfGateway() {
+        return gateway != null;
+    }
+
     private void forgetDestinations() {
         lastPort = -1;
         lastHop = NOWHERE;
@@ -270,7 +276,8 @@ final class NextHops {
         } else if (cameFrom.test(hop)) {
             return DropReason.LOOP;
         }
-        DropReason unsigned = guard == null ? null : guard.sign(packet, hop.address);
+        DropReason unsigned =
+                guard == null || hop.address instanceof GatewayAddress ? null : guard.sign(packet, hop.address);
         if (unsigned != null) {
             return unsigned;
         }

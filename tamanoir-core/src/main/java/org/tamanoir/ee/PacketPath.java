@@ -284,6 +284,9 @@ final class PacketPath implements ServiceThread.Body {
         DropReason reason = guard == null ? null : guard.check(packet);
         if (reason != null) {
             drop(reason, packet);
+            if (nextHops.isOfGateway()) {
+                owner.abort(reason, "its packets must be authenticated, and those of a gateway are not");
+            }
         }
         return reason != null;
     }

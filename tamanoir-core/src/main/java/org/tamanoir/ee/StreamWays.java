@@ -123,6 +123,9 @@ final class StreamWays {
             DropReason refusal = isGuarded ? guard.refusal(bytes, at, length) : null;
             if (refusal != null) {
                 instance.path.drops().drop(refusal, bytes, at, length);
+                if (instance.gateway != null) {
+                    instance.abort(refusal, "its replies must be authenticated, and those of a gateway are not");
+                }
             } else if (!back.add(input, at, length)) {
                 break;
             } else if (isGuarded) {

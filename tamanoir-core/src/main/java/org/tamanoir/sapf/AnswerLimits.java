@@ -1,5 +1,6 @@
 package org.tamanoir.sapf;
 
+import java.security.SecureRandom;
 import java.util.Arrays;
 
 /**
@@ -12,7 +13,14 @@ final class AnswerLimits {
     private static final int PLACES = 1_024;
     private static final long SECOND_NS = 1_000_000_000L;
     /** Answers to requests of one place: at once, and a second. */
+    private static final SecureRandom RANDOM = new SecureRandom();
+
     private static final int ANSWERS = IssuedSelectors.PER_SOURCE;
+
+    /** Secret and odd, so that nobody chooses an address that shares a place with another's. */
+    private final long highFactor = RANDOM.nextLong() | 1;
+
+    private final long lowFactor = RANDOM.nextLong() | 1;
 
     private final long[] answersNs = new long[PLACES];
     private final long[] unknownNs = new long[PLACES];
@@ -24,8 +32,8 @@ final class AnswerLimits {
         Arrays.fill(unknownNs, nowNs - SECOND_NS);
     }
 
-    private static int place(long high, long low) {
-        return (int) ((high * 31 + low) * 0x9E37_79B9_7F4A_7C15L >>> 54);
+    private int place(long high, long low) {
+        return (int) ((high * highFactor + low * lowFactor) >>> 54);
     }
 
     /** Returns whether a request from there is answered; counts it. A bucket whose level is a time (GCRA). */

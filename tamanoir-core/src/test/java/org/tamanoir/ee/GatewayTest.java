@@ -117,14 +117,23 @@ class GatewayTest extends TcpNodeTesting {
         return flipped;
     }
 
+    /** The common pool has one thread where there are two processors, and each of these waits for another. */
+    private static void ofItsOwn(Runnable task) {
+        Thread thread = new Thread(task, "far end");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
     private static CompletableFuture<byte[]> readAll(Socket socket) {
-        return CompletableFuture.supplyAsync(() -> {
-            try {
-                return socket.getInputStream().readAllBytes();
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
-            }
-        });
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return socket.getInputStream().readAllBytes();
+                    } catch (IOException e) {
+                        throw new IllegalStateException(e);
+                    }
+                },
+                GatewayTest::ofItsOwn);
     }
 
     private static byte[] await(CompletableFuture<byte[]> bytes) throws Exception {
@@ -150,14 +159,16 @@ class GatewayTest extends TcpNodeTesting {
                 Socket server = accept()) {
             CompletableFuture<byte[]> arrived = readAll(server);
             CompletableFuture<byte[]> answered = readAll(client);
-            CompletableFuture<Void> answering = CompletableFuture.runAsync(() -> {
-                try {
-                    writeInPieces(server.getOutputStream(), back, new Random(3), 70_000);
-                    server.shutdownOutput();
-                } catch (IOException e) {
-                    throw new IllegalStateException(e);
-                }
-            });
+            CompletableFuture<Void> answering = CompletableFuture.runAsync(
+                    () -> {
+                        try {
+                            writeInPieces(server.getOutputStream(), back, new Random(3), 70_000);
+                            server.shutdownOutput();
+                        } catch (IOException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    },
+                    GatewayTest::ofItsOwn);
             writeInPieces(client.getOutputStream(), there, new Random(4), 70_000);
             client.shutdownOutput();
             assertThat(await(arrived)).isEqualTo(flipped(there));
@@ -325,14 +336,16 @@ class GatewayTest extends TcpNodeTesting {
         try (Socket client = open(node)) {
             client.getOutputStream().write(new byte[] {0, 0, 0, 1, 7});
             try (Socket server = accept()) {
-                CompletableFuture<Void> answering = CompletableFuture.runAsync(() -> {
-                    try {
-                        server.getOutputStream().write(all.toByteArray());
-                        server.shutdownOutput();
-                    } catch (IOException e) {
-                        throw new IllegalStateException(e);
-                    }
-                });
+                CompletableFuture<Void> answering = CompletableFuture.runAsync(
+                        () -> {
+                            try {
+                                server.getOutputStream().write(all.toByteArray());
+                                server.shutdownOutput();
+                            } catch (IOException e) {
+                                throw new IllegalStateException(e);
+                            }
+                        },
+                        GatewayTest::ofItsOwn);
                 long before = -1;
                 while (node.traffic().packetsIn() != before) { // until buffers are full
                     before = node.traffic().packetsIn();
