@@ -91,13 +91,15 @@ class TraceTest {
     }
 
     private static CompletableFuture<TraceResult> later(UdpTestNode node, PacketBuilder packet) {
-        return CompletableFuture.supplyAsync(() -> {
-            try {
-                return trace(node, packet, LONG);
-            } catch (Exception e) {
-                throw new IllegalStateException(e);
-            }
-        });
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return trace(node, packet, LONG);
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                },
+                task -> new Thread(task, "trace").start()); // The common pool may have one thread.
     }
 
     /** Says which stages there were, and what was decided in each. */

@@ -200,7 +200,8 @@ public final class ClusterArchive {
             Path path = Path.of(entry);
             if (Files.isDirectory(path)) {
                 jars.add(jar(path, folder.resolve(jars.size() + ".jar")).toString());
-            } else if (Files.exists(path)) {
+            } else if (entry.endsWith(".jar")
+                    && Files.exists(path)) { // Maven puts a module without classes there by its pom.
                 jars.add(path.toAbsolutePath().toString());
             }
         }
