@@ -21,6 +21,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -346,11 +347,12 @@ class GatewayTest extends TcpNodeTesting {
                             }
                         },
                         GatewayTest::ofItsOwn);
-                long before = -1;
-                while (node.traffic().packetsIn() != before) { // until buffers are full
-                    before = node.traffic().packetsIn();
-                    Thread.sleep(300);
-                }
+                AtomicLong before = new AtomicLong();
+                // Buffers on the way are full, or nearly: what follows holds either way, since all of it exceeds them.
+                eventually().until(() -> {
+                    long now = node.traffic().packetsIn();
+                    return before.getAndSet(now) == now && now > 1;
+                });
                 assertThat(answering).isNotDone();
                 CompletableFuture<byte[]> answered = readAll(client);
                 assertThat(await(answered)).isEqualTo(all.toByteArray());
