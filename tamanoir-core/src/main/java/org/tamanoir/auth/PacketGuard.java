@@ -26,6 +26,8 @@ public final class PacketGuard {
     private final int ownStream = ThreadLocalRandom.current().nextInt();
 
     private long ownSequence;
+    /** What leaves now is on account of a packet that nobody had to authenticate. */
+    private boolean isUnchecked;
 
     PacketGuard(Authentication authentication) {
         this.authentication = authentication;
@@ -51,6 +53,27 @@ public final class PacketGuard {
         if (now != null && key != null) {
             isNew(now.rules(), key, packet, true);
         }
+    }
+
+    /** Takes note that what leaves from now on is on account of a packet that has come, as it came. */
+    public void begin(Packet inHand) {
+        Authentication.State now = authentication.now();
+        isUnchecked = now != null && !now.rules().guards(inHand);
+    }
+
+    /** Returns whether it is on account of a packet that nobody had to authenticate. */
+    public boolean isUnchecked() {
+        return isUnchecked;
+    }
+
+    /** Goes on with a packet that was held, of which {@link #isUnchecked} said this. */
+    public void resume(boolean wasUnchecked) {
+        isUnchecked = wasUnchecked;
+    }
+
+    /** Takes note that what leaves from now on is nobody's doing but the node's. */
+    public void end() {
+        isUnchecked = false;
     }
 
     private @Nullable DropReason check(Packet packet, boolean takes) {
@@ -112,6 +135,10 @@ public final class PacketGuard {
      * Has a packet ready to leave: signs it where a rule says so, else takes the MAC out that it came with, which held for
      * the way here. A packet without the option gets it and moves, as by {@link Packet#addOption}.
      *
+     * <p>Nobody gets a signature by naming an address that he could not send from: a packet that this node would demand a MAC
+     * of leaves without one where it is on account of a packet that had to have none, like an answer, whose source is what
+     * somebody has named as destination.
+     *
      * @param way to its next hop; null where it goes back
      * @return null, or why it cannot leave
      */
@@ -120,7 +147,8 @@ public final class PacketGuard {
         if (now == null || !packet.isTamanoir()) {
             return null;
         }
-        AuthRules.Signer signer = now.rules().signer(packet, way);
+        AuthRules.Signer signer =
+                isUnchecked && now.rules().guards(packet) ? null : now.rules().signer(packet, way);
         if (signer == null) {
             if (packet.has(Option.AUTHENTICATION)) {
                 NodeOptions.setAuthentication(packet, 0, 0, null);

@@ -427,6 +427,20 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     private void invoke() {
+        PacketGuard guard = nextHops.guard();
+        if (guard == null) {
+            invokeService();
+            return;
+        }
+        guard.begin(packet);
+        try {
+            invokeService();
+        } finally {
+            guard.end();
+        }
+    }
+
+    private void invokeService() {
         boolean restores = isRestorable || policies.restoresByRule();
         if (restores) {
             loan.lendCopy();
@@ -503,6 +517,8 @@ final class PacketPath implements ServiceThread.Body {
             policies.handleFailed(null);
         } else {
             asked = null;
+            PacketGuard guard = nextHops.guard();
+            suspended.isUnchecked = guard != null && guard.isUnchecked();
             if (reaction != null) {
                 reaction.hold(suspended);
             }
@@ -525,10 +541,18 @@ final class PacketPath implements ServiceThread.Body {
         if (reaction != null) {
             reaction.resume(held, verdict == Verdict.CONSUME);
         }
+        PacketGuard guard = nextHops.guard();
+        if (guard != null) {
+            guard.resume(held.isUnchecked);
+        }
         try {
             conclude(verdict, null);
         } catch (NoMemoryException e) {
             lacksMemory(e);
+        } finally {
+            if (guard != null) {
+                guard.end();
+            }
         }
     }
 

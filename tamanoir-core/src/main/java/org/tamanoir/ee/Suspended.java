@@ -25,6 +25,8 @@ final class Suspended implements Suspension {
     long onwardLeft;
 
     long answersLeft;
+    /** The packet did not have to be authenticated ({@link org.tamanoir.auth.PacketGuard#isUnchecked}). The service's thread. */
+    boolean isUnchecked;
 
     private final Platform platform;
     private final Runnable wake;

@@ -8,6 +8,7 @@ import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -383,5 +384,32 @@ class AuthTcpTest extends TcpNodeTesting {
             }
         }
         node.assertDrops(Map.of());
+    }
+
+    /** Who names an address that he cannot send from as destination has its answer, but no signature in its name. */
+    @Test
+    void anAnswerToAStrangerIsNotSignedInAGuardedName() throws IOException {
+        TestNode node = node(ECHO);
+        node.environment
+                .authentication()
+                .change(
+                        new AuthRules(
+                                List.of(AuthRules.Guarded.of("10.1.0.0/16")), List.of(), List.of(signer(LAST)), 1024, 64),
+                        List.of(),
+                        List.of(LAST));
+        assertThat(answerTo(node, "10.1.0.7")).isEqualTo(DropReason.AUTH_MISSING);
+        assertThat(answerTo(node, "10.2.0.7")).isNull();
+        node.assertDrops(Map.of());
+    }
+
+    /** Returns what who has the node's key finds in the answer to a packet from nobody to there. */
+    private @Nullable DropReason answerTo(TestNode node, String destination) throws IOException {
+        try (AnepSender sender = sender(node, null)) {
+            send(sender, packets("echo").destination(InetAddress.getByName(destination)), 0, 1);
+            sender.finish();
+            Packet answer = new Packet();
+            assertThat(sender.poll(answer, TestServices.PATIENCE)).isTrue();
+            return holder(LAST).check(answer);
+        }
     }
 }
