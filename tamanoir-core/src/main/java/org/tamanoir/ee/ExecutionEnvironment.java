@@ -636,7 +636,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Has packets come and leave over UDP as SAPF, too. Before {@link #start}. */
     public void sapf(SapfSettings settings) {
         if (settings.isOn()) {
-            Sapf made = new Sapf(settings, config.typeId(), context.platform()::nanoTime, context.tap());
+            Sapf made = new Sapf(
+                    settings,
+                    config.udpBounds().growth(),
+                    config.typeId(),
+                    context.platform()::nanoTime,
+                    context.tap());
             context.egress().over(made::over);
             sapf = made;
         }

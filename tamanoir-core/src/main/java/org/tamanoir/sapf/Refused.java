@@ -6,7 +6,7 @@ enum Refused {
     NOT_ACCEPTED,
     /** What was to be bound is no header of ANEP. */
     MALFORMED,
-    /** The header is longer than {@value HeaderTemplate#MAX_OCTETS} octets. */
+    /** The header is longer than the node binds. */
     TOO_LONG,
     /** The source has {@value IssuedSelectors#PER_SOURCE} selectors, all of them in use. */
     SOURCE_FULL,

@@ -30,6 +30,8 @@ public final class Sapf {
         Option.CHECKSUM, Option.STREAM, Option.ROUND, Option.TIMESTAMPS, Option.AUTHENTICATION
     };
 
+    private static final int IP_AND_UDP_OCTETS = 28;
+
     private final SapfSettings settings;
     private final LongSupplier clockNs;
     private final Tap tap;
@@ -39,6 +41,9 @@ public final class Sapf {
     private final IssuedSelectors issued;
     private final AskedSelectors asked;
     private final AnswerLimits limits;
+    private final SapfMemory memory;
+    /** Of a header that is bound. */
+    private final int maxHeaderOctets;
     /** What headers that are to be bound are parsed by; guarded by itself. */
     private final Packet packet;
 
@@ -49,14 +54,23 @@ public final class Sapf {
     private final LongAdder malformed = new LongAdder();
 
     /**
+     * @param growth what may go on of a datagram, for each octet of it, headers of IPv4 and UDP among them: a header that
+     *     would make more of an empty packet is not bound
      * @param typeId of Tamanoir's packets
      * @param tap where drops are seen
      */
-    public Sapf(SapfSettings settings, int typeId, LongSupplier clockNs, Tap tap) {
+    public Sapf(SapfSettings settings, int growth, int typeId, LongSupplier clockNs, Tap tap) {
+        this(settings, growth, typeId, clockNs, tap, SapfMemory.ofThisJvm());
+    }
+
+    Sapf(SapfSettings settings, int growth, int typeId, LongSupplier clockNs, Tap tap, SapfMemory memory) {
         SecureRandom random = new SecureRandom();
         this.settings = settings;
         this.clockNs = clockNs;
         this.tap = tap;
+        this.memory = memory;
+        this.maxHeaderOctets = (int) Math.min(
+                HeaderTemplate.MAX_OCTETS, (long) growth * (IP_AND_UDP_OCTETS + Selector.OCTETS) - IP_AND_UDP_OCTETS);
         this.traffic = new Traffic(tap, "sapf");
         this.issued = new IssuedSelectors(random::nextInt);
         this.asked = new AskedSelectors(settings.nextHops(), random::nextLong);
@@ -67,7 +81,7 @@ public final class Sapf {
     /** Returns what a sender needs that asks one node for selectors and issues none. */
     public static Sapf towards(InetSocketAddress node, int typeId) {
         SapfSettings asking = new SapfSettings(false, List.of(node), SapfSettings.OFF.lifetime());
-        return new Sapf(asking, typeId, System::nanoTime, new Tap());
+        return new Sapf(asking, 1, typeId, System::nanoTime, new Tap());
     }
 
     /** Returns a socket over this one on whose wire packets may be SAPF. */
@@ -89,6 +103,10 @@ public final class Sapf {
                 refused.sum(),
                 unknown.sum(),
                 malformed.sum());
+    }
+
+    SapfMemory memory() {
+        return memory;
     }
 
     IssuedSelectors issued() {
@@ -199,7 +217,7 @@ public final class Sapf {
         if (!settings.accepts()) {
             return Refused.NOT_ACCEPTED;
         }
-        if (octets > HeaderTemplate.MAX_OCTETS) {
+        if (octets > maxHeaderOctets) {
             return Refused.TOO_LONG;
         }
         HeaderTemplate header = HeaderTemplate.of(memory, at, octets);

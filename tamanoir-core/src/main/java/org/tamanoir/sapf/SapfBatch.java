@@ -11,17 +11,11 @@ import org.tamanoir.transport.UdpBatch;
  * A batch in which all packets are ANEP. One that came so stays where it is, which costs a look at the first octet of
  * each datagram. Where one came otherwise, all are written into this batch's own memory, one behind the other: those
  * that came with a selector behind the header that it stands for. Messages for this node itself, and what has to be
- * dropped, are left out.
+ * dropped, are left out. What finds no room there ends as {@link DropReason#NO_MEMORY}.
  *
  * <p>Thread contract: one thread at a time.
  */
 final class SapfBatch implements UdpBatch {
-    /**
-     * As much as a batch that is full of the longest messages, and the headers of 128 datagrams in each of 64 messages,
-     * which is as many as the kernel joins: what is written never exceeds it.
-     */
-    private static final int MEMORY_OCTETS = 64 * (65_536 + 128 * HeaderTemplate.MAX_OCTETS);
-
     private final Sapf sapf;
     private final SapfSocket socket;
     private final UdpBatch under;
@@ -146,23 +140,29 @@ final class SapfBatch implements UdpBatch {
             drop(m, DropReason.PACKET_TOO_LONG, length);
             return at + length;
         }
-        ByteBuffer to = memory();
+        int behind = at + length;
+        while (behind + length <= end && from.getLong(behind) == selector) {
+            behind += length;
+        }
+        int taken = (behind - at) / length;
+        ByteBuffer to = room(taken * octets);
+        if (to == null) {
+            dropAll(m, at, behind, length);
+            return behind;
+        }
         int start = next;
         int write = start;
-        int read = at;
-        do {
+        for (int read = at; read < behind; read += length) {
             header.write(to, write, octets);
             Octets.copy(from, read + Selector.OCTETS, to, write + header.octets(), payload);
             write += octets;
-            read += length;
-        } while (read + length <= end && from.getLong(read) == selector);
+        }
         next = write;
         add(m, start, write, octets);
-        int taken = (read - at) / length;
         binding.packets += taken;
-        binding.octets += read - at;
+        binding.octets += behind - at;
         packets += taken;
-        return read;
+        return behind;
     }
 
     /** Returns the binding of a selector that this source may use now; else null, and the packet is dropped. */
@@ -192,8 +192,19 @@ final class SapfBatch implements UdpBatch {
         sapf.drop(reason, under.addressHigh(m), under.addressLow(m), under.port(m), octets);
     }
 
+    private void dropAll(int m, int at, int end, int segment) {
+        for (int each = at; each < end; each += Math.max(1, segment)) {
+            drop(m, DropReason.NO_MEMORY, Math.min(segment, end - each));
+        }
+    }
+
     private void copy(int m, ByteBuffer from, int at, int end, int segment) {
-        Octets.copy(from, at, memory(), next, end - at);
+        ByteBuffer to = room(end - at);
+        if (to == null) {
+            dropAll(m, at, end, segment);
+            return;
+        }
+        Octets.copy(from, at, to, next, end - at);
         add(m, next, next + end - at, segment);
         next += end - at;
     }
@@ -215,11 +226,13 @@ final class SapfBatch implements UdpBatch {
         origins = Arrays.copyOf(origins, size);
     }
 
-    private ByteBuffer memory() {
+    /** Returns memory with room for so many octets more, and what a copy writes behind them; null when there is none. */
+    private @Nullable ByteBuffer room(int octets) {
+        int wanted = next + octets + Octets.SLACK;
         ByteBuffer known = own;
-        if (known == null) {
-            known = ByteBuffer.allocateDirect(MEMORY_OCTETS + Octets.SLACK);
-            own = known;
+        if (known == null || known.capacity() < wanted) {
+            known = sapf.memory().larger(known, next, wanted);
+            own = known == null ? own : known;
         }
         return known;
     }
@@ -238,7 +251,8 @@ final class SapfBatch implements UdpBatch {
 
     @Override
     public ByteBuffer buffer() {
-        return isAnep ? under.buffer() : memory();
+        ByteBuffer known = own;
+        return isAnep || known == null ? under.buffer() : known;
     }
 
     @Override

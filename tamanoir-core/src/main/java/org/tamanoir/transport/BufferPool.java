@@ -68,13 +68,18 @@ public final class BufferPool implements AutoCloseable {
      * @param maxLarge in use at once
      */
     public BufferPool(int maxLarge) {
-        this(limitOf(PlatformDependent.estimateMaxDirectMemory()), maxLarge);
+        this(limitOf(directMemoryBytes()), maxLarge);
     }
 
     private BufferPool(long limitBytes, int maxLarge) {
         this.limitBytes = limitBytes;
         this.optionalLimitBytes = limitBytes / 4;
         this.large = new Stack(LARGE_BYTES, 64, (int) Math.min(maxLarge, optionalLimitBytes / LARGE_BYTES));
+    }
+
+    /** Returns how much direct memory the JVM allows. */
+    public static long directMemoryBytes() {
+        return PlatformDependent.estimateMaxDirectMemory();
     }
 
     /** Makes a pool that never has more bytes in use than these. */

@@ -28,6 +28,9 @@ final class SapfEnd implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration LIFETIME = Duration.ofSeconds(60);
 
+    /** By which every header may be bound. */
+    private static final int GROWTH = 8;
+
     final Sapf sapf;
     private final UdpSocket socket;
     private final UdpBatch batch;
@@ -35,7 +38,11 @@ final class SapfEnd implements AutoCloseable {
     private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 17);
 
     private SapfEnd(UdpSocket bound, SapfSettings settings, AtomicLong clockNs) {
-        sapf = new Sapf(settings, Anep.DEFAULT_TYPE_ID, clockNs::get, new Tap());
+        this(bound, settings, clockNs, GROWTH, SapfMemory.ofThisJvm());
+    }
+
+    private SapfEnd(UdpSocket bound, SapfSettings settings, AtomicLong clockNs, int growth, SapfMemory memory) {
+        sapf = new Sapf(settings, growth, Anep.DEFAULT_TYPE_ID, clockNs::get, new Tap(), memory);
         socket = settings.isOn() ? sapf.over(bound) : bound;
         batch = socket.newBatch();
         sender = socket.newSender();
@@ -44,6 +51,16 @@ final class SapfEnd implements AutoCloseable {
     /** An end that issues selectors. */
     static SapfEnd issuing(AtomicLong clockNs) throws IOException {
         return issuing(clockNs, 0);
+    }
+
+    /** One whose readers have so much memory together, and whose packets may grow so much. */
+    static SapfEnd issuing(AtomicLong clockNs, int growth, long memoryOctets) throws IOException {
+        return new SapfEnd(
+                bind(0),
+                new SapfSettings(true, List.of(), LIFETIME),
+                clockNs,
+                growth,
+                new SapfMemory(memoryOctets));
     }
 
     /** One at this port, as a node that was started anew. */

@@ -1,0 +1,71 @@
+package org.tamanoir.sapf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.accounting.DropReason;
+
+/** What readers may take to write packets into, and what becomes of packets when it is taken. */
+class SapfMemoryTest {
+    private static final int KIB = 1 << 10;
+
+    @Test
+    void growsByWhatIsThere() {
+        SapfMemory memory = new SapfMemory(512 * KIB);
+        ByteBuffer first = Objects.requireNonNull(memory.larger(null, 0, 10));
+        assertThat(first.capacity()).isEqualTo(128 * KIB);
+        first.put(0, (byte) 1).put(99_999, (byte) 2);
+        ByteBuffer second = Objects.requireNonNull(memory.larger(first, 100_000, 128 * KIB + 1));
+        assertThat(second.capacity()).isEqualTo(256 * KIB);
+        assertThat(second.get(0)).isEqualTo((byte) 1);
+        assertThat(second.get(99_999)).isEqualTo((byte) 2);
+    }
+
+    @Test
+    void allReadersHaveSoMuchTogether() {
+        SapfMemory memory = new SapfMemory(512 * KIB);
+        ByteBuffer one = Objects.requireNonNull(memory.larger(null, 0, 256 * KIB));
+        assertThat(memory.larger(null, 0, 128 * KIB)).isNotNull();
+        assertThat(memory.larger(one, 0, 512 * KIB)).as("of another").isNull();
+        assertThat(memory.larger(null, 0, 128 * KIB)).isNotNull();
+        assertThat(memory.larger(null, 0, 1)).isNull();
+    }
+
+    @Test
+    void whatFindsNoneIsDroppedByNameAndOthersGoOn() throws IOException {
+        byte[] anep = SapfEnd.packet(1, "a");
+        byte[] tunnelled = ByteBuffer.allocate(Selector.OCTETS + anep.length)
+                .putLong(Selector.TUNNEL)
+                .put(anep)
+                .array();
+        try (SapfEnd node = SapfEnd.issuing(new AtomicLong(1), 8, 0);
+                SapfEnd sender = SapfEnd.plain()) {
+            sender.send(node, tunnelled, tunnelled);
+            assertThat(node.receive()).isEmpty();
+            assertThat(node.dropped(DropReason.NO_MEMORY)).isEqualTo(2);
+            sender.send(node, anep);
+            assertThat(node.receive()).containsExactly(anep);
+        }
+    }
+
+    @Test
+    void aHeaderThatWouldMakeTooMuchOfADatagramIsNotBound() throws IOException {
+        AtomicLong clockNs = new AtomicLong(1);
+        byte[] packet = SapfEnd.packet(1, "a");
+        int header = packet.length - 1;
+        int growth = (header + 28 + 35) / 36; // What an empty packet becomes, for each octet that came.
+        try (SapfEnd stingy = SapfEnd.issuing(clockNs, growth - 1, 1 << 20);
+                SapfEnd node = SapfEnd.issuing(clockNs, growth, 1 << 20);
+                SapfEnd toStingy = SapfEnd.asking(clockNs, stingy.address());
+                SapfEnd toNode = SapfEnd.asking(clockNs, node.address())) {
+            toStingy.bind(stingy, packet);
+            toNode.bind(node, packet);
+            assertThat(stingy.sapf.statistics().refused()).isOne();
+            assertThat(node.sapf.statistics().refused()).isZero();
+        }
+    }
+}
