@@ -190,58 +190,31 @@ TMN_INLINE int tmn_may_alert(struct tmn_plain_beat *beat, const struct tmn_plain
 	return 1;
 }
 
-/* Has the node's socket take the packet; 0 when there is none. */
-static __noinline int tmn_assign(struct __sk_buff *skb, const struct tmn_plain_hook *hook, __u32 is_ipv6)
+/* Has the node's socket at this port of loopback take the packet; of TCP one that listens. 0 when there is none. */
+static __noinline int tmn_assign(struct __sk_buff *skb, __u32 is_ipv6, __be16 port, __u32 is_tcp)
 {
 	struct bpf_sock_tuple tuple = {};
-	struct bpf_sock *sk;
-	long result;
-
-	if (!hook)
-		return 0;
-	if (is_ipv6) {
-		tuple.ipv6.saddr[3] = bpf_htonl(1);
-		tuple.ipv6.daddr[3] = bpf_htonl(1);
-		tuple.ipv6.dport = hook->port6;
-		sk = bpf_sk_lookup_udp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
-	} else {
-		tuple.ipv4.saddr = bpf_htonl(TMN_LOOPBACK4);
-		tuple.ipv4.daddr = bpf_htonl(TMN_LOOPBACK4);
-		tuple.ipv4.dport = hook->port4;
-		sk = bpf_sk_lookup_udp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
-	}
-	if (!sk)
-		return 0;
-	result = bpf_sk_assign(skb, sk, 0);
-	bpf_sk_release(sk);
-	return !result;
-}
-
-/* Has the node's listening socket of a rule take the segment that begins a connection; 0 when there is none. */
-static __noinline int tmn_assign_tcp(struct __sk_buff *skb, const struct tmn_plain_hook *hook, __u32 is_ipv6,
-				     __u32 rule)
-{
-	struct bpf_sock_tuple tuple = {};
+	__u32 octets = sizeof(tuple.ipv4);
 	struct bpf_sock *sk;
 	long result = -1;
 
-	if (!hook)
-		return 0;
-	rule &= TMN_PLAIN_RULE;
 	if (is_ipv6) {
+		octets = sizeof(tuple.ipv6);
 		tuple.ipv6.saddr[3] = bpf_htonl(1);
 		tuple.ipv6.daddr[3] = bpf_htonl(1);
-		tuple.ipv6.dport = hook->tcp6[rule];
-		sk = bpf_skc_lookup_tcp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
+		tuple.ipv6.dport = port;
 	} else {
 		tuple.ipv4.saddr = bpf_htonl(TMN_LOOPBACK4);
 		tuple.ipv4.daddr = bpf_htonl(TMN_LOOPBACK4);
-		tuple.ipv4.dport = hook->tcp4[rule];
-		sk = bpf_skc_lookup_tcp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
+		tuple.ipv4.dport = port;
 	}
+	if (is_tcp)
+		sk = bpf_skc_lookup_tcp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
+	else
+		sk = bpf_sk_lookup_udp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
 	if (!sk)
 		return 0;
-	if (sk->state == BPF_TCP_LISTEN)
+	if (!is_tcp || sk->state == BPF_TCP_LISTEN)
 		result = bpf_sk_assign(skb, sk, 0);
 	bpf_sk_release(sk);
 	return !result;
@@ -277,24 +250,24 @@ static __noinline int tmn_comes_back(struct __sk_buff *skb, const struct tmn_pla
 static __noinline __u32 tmn_state(struct __sk_buff *skb, const struct tmn_plain *plain, __be16 from, __be16 to)
 {
 	struct bpf_sock_tuple tuple = {};
+	__u32 octets = sizeof(tuple.ipv4), state;
 	struct bpf_sock *sk;
-	__u32 state;
 
 	if (!plain)
 		return 0;
 	if (plain->is_ipv6) {
+		octets = sizeof(tuple.ipv6);
 		__builtin_memcpy(tuple.ipv6.saddr, plain->source, sizeof(tuple.ipv6.saddr));
 		__builtin_memcpy(tuple.ipv6.daddr, plain->destination, sizeof(tuple.ipv6.daddr));
 		tuple.ipv6.sport = from;
 		tuple.ipv6.dport = to;
-		sk = bpf_skc_lookup_tcp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
 	} else {
 		tuple.ipv4.saddr = plain->source[3];
 		tuple.ipv4.daddr = plain->destination[3];
 		tuple.ipv4.sport = from;
 		tuple.ipv4.dport = to;
-		sk = bpf_skc_lookup_tcp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
 	}
+	sk = bpf_skc_lookup_tcp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
 	if (!sk)
 		return 0;
 	state = sk->state;
@@ -309,6 +282,7 @@ TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 	struct tmn_plain_count *count = bpf_map_lookup_elem(&tmn_plain_counts, &rule);
 	struct tmn_plain_beat *beat;
 	__u32 zero = 0;
+	__be16 port;
 	__u64 now;
 
 	beat = bpf_map_lookup_elem(&tmn_plain_beats, &zero);
@@ -325,7 +299,11 @@ TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 		return tmn_met(TMN_PLAIN_LIMITED, plain->datagrams);
 	if (tcp && !tmn_comes_back(skb, plain))
 		return tmn_met(TMN_PLAIN_ONE_WAY, 1);
-	if (!(tcp ? tmn_assign_tcp(skb, hook, plain->is_ipv6, rule) : tmn_assign(skb, hook, plain->is_ipv6)))
+	if (tcp)
+		port = plain->is_ipv6 ? hook->tcp6[rule & TMN_PLAIN_RULE] : hook->tcp4[rule & TMN_PLAIN_RULE];
+	else
+		port = plain->is_ipv6 ? hook->port6 : hook->port4;
+	if (!tmn_assign(skb, plain->is_ipv6, port, !!tcp))
 		return tmn_met(TMN_PLAIN_ABSENT, plain->datagrams);
 	skb->mark = hook->mark | rule | (plain->alert ? TMN_PLAIN_ALERT : 0);
 	count->up += plain->datagrams;
