@@ -82,7 +82,7 @@ class PlainTableTest {
             delimiter = '|',
             value = {
                 "{match: {protocol: udp, ports: 9-8}, service: a.B}|9-8: the first port must not be above the last",
-                "{match: {protocol: tcp}, service: a.B}|tcp",
+                "{match: {protocol: icmp}, service: a.B}|icmp",
                 "{match: {protocol: udp, dscp: 64}, service: a.B}|64",
                 "{match: {protocol: udp, source: 10.0.0.0/8, destination: '::/0'}, service: a.B}|both must be of one family",
                 "{match: {protocol: udp}, service: a.B, on-failure: close}|close",
